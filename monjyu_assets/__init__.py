@@ -1,0 +1,1 @@
+"""The writer: Dagster assets, and the pure functions behind them."""

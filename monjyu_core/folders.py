@@ -1,0 +1,109 @@
+"""Where things lie in a data folder (DESIGN section 3), and the two ways of writing there."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+from monjyu_core.errors import StorageError
+from monjyu_core.ids import check_collection_name
+from monjyu_core.settings import data_folder
+
+
+@dataclass(frozen=True)
+class CollectionFolder:
+    """The outputs of one collection: `data/index/<collection>/`."""
+
+    root: Path
+
+    @property
+    def name(self) -> str:
+        return self.root.name
+
+    @property
+    def parts(self) -> Path:
+        return self.root / "parts"
+
+    @property
+    def lance(self) -> Path:
+        return self.root / "lance"
+
+    @property
+    def snapshots(self) -> Path:
+        return self.root / "snapshots"
+
+    @property
+    def sources(self) -> Path:
+        return self.root / "sources"
+
+    @property
+    def current(self) -> Path:
+        return self.root / "CURRENT"
+
+    @property
+    def record(self) -> Path:
+        return self.root / "collection.json"
+
+
+@dataclass(frozen=True)
+class DataFolder:
+    """One world: sources in `papers/`, outputs in `index/`, the rest in `state/`."""
+
+    root: Path
+
+    @classmethod
+    def default(cls) -> DataFolder:
+        return cls(data_folder())
+
+    @property
+    def papers(self) -> Path:
+        return self.root / "papers"
+
+    @property
+    def index(self) -> Path:
+        return self.root / "index"
+
+    @property
+    def state(self) -> Path:
+        return self.root / "state"
+
+    @property
+    def dagster(self) -> Path:
+        return self.root / "state" / "dagster"
+
+    def collection(self, name: str) -> CollectionFolder:
+        return CollectionFolder(self.index / check_collection_name(name))
+
+    def collections(self) -> list[str]:
+        """Names of the collections that have been indexed here, sorted."""
+        if not self.index.is_dir():
+            return []
+        return sorted(path.parent.name for path in self.index.glob("*/collection.json"))
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write through a temporary file: a reader sees the old content or the new, also after a crash."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror or error}.", "Check free space and permissions; nothing is lost."
+        ) from error
+
+
+def sync_folder(path: Path) -> None:
+    """Make renames inside a folder durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,52 @@
+"""Identifiers and hashes: made from content, never from history."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path, PurePosixPath
+
+from monjyu_core.errors import ConfigurationError
+
+_COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+def digest(*parts: object, length: int = 16) -> str:
+    """Hex digits of the SHA-256 of the parts, each ended so that ("ab", "c") and ("a", "bc") differ."""
+    hasher = hashlib.sha256()
+    for part in parts:
+        hasher.update(str(part).encode("utf-8", "surrogatepass") + b"\x00")
+    return hasher.hexdigest()[:length]
+
+
+def file_sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def shard_of(paper_id: str) -> str:
+    """One of 16 shards, by the hash of the paper's id."""
+    return hashlib.sha256(paper_id.encode()).hexdigest()[0]
+
+
+def file_paper_id(relative_path: str, salt: str = "") -> str:
+    """Readable and stable across edits: the stem, then a hash of the path inside the source."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePosixPath(relative_path).stem).strip("-.")[:60]
+    return f"{stem or 'paper'}-{digest(relative_path, salt, length=8)}"
+
+
+def check_collection_name(name: str) -> str:
+    if not _COLLECTION.fullmatch(name):
+        raise ConfigurationError(
+            f"{name!r} is no collection name.", "Use up to 64 of a-z, 0-9, _ and -, starting with a letter or digit."
+        )
+    return name
+
+
+def collection_name_for(source: Path) -> str:
+    """The name a source gets when none is given: its folder's or file's, in lower case."""
+    stem = source.name if source.is_dir() else source.stem
+    name = re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-_")[:64]
+    if not name:
+        raise ConfigurationError(f"No collection name can be made from {source.name!r}.", "Give one with -c NAME.")
+    return name

@@ -1,0 +1,147 @@
+"""The parsed paper: what every parser gives, and what `monjyu parse` prints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Box = tuple[float, float, float, float]
+"""Rectangle in PDF points, origin top-left: (x0, y0, x1, y1)."""
+
+SectionType = Literal[
+    "abstract",
+    "introduction",
+    "related_work",
+    "methods",
+    "experiments",
+    "results",
+    "discussion",
+    "conclusion",
+    "acknowledgments",
+    "references",
+    "appendix",
+    "other",
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Span(_Model):
+    """The rectangles of a piece of text on one page (1-based), one box a line."""
+
+    page: int
+    boxes: list[Box]
+
+
+class Sentence(_Model):
+    """A sentence of a section: `section.text[start:end] == text`; no spans where the source has no pages."""
+
+    start: int
+    end: int
+    text: str
+    spans: list[Span] = []
+
+
+class Author(_Model):
+    name: str
+    affiliation: str | None = None
+    email: str | None = None
+    orcid: str | None = None
+    is_corresponding: bool = False
+
+
+class Section(_Model):
+    heading: str
+    level: int = 1
+    section_type: SectionType = "other"
+    page_start: int | None = None
+    page_end: int | None = None
+    text: str = ""
+    sentences: Annotated[list[Sentence], Field(exclude=True)] = []
+
+
+class Reference(_Model):
+    ref_id: str
+    raw_text: str
+    title: str | None = None
+    authors: list[str] = []
+    year: int | None = None
+    venue: str | None = None
+    doi: str | None = None
+    arxiv_id: str | None = None
+
+
+class InlineCitation(_Model):
+    """A citation in the text; `position` is its character offset in the section's text."""
+
+    ref_id: str
+    context: str
+    section: str
+    position: int
+
+
+class Table(_Model):
+    page: int | None = None
+    box: Box | None = None
+    caption: str | None = None
+    headers: list[str] = []
+    rows: list[list[str]] = []
+
+
+class Figure(_Model):
+    page: int | None = None
+    box: Box | None = None
+    caption: str | None = None
+
+
+class Equation(_Model):
+    page: int | None = None
+    box: Box | None = None
+    text: str = ""
+    latex: str | None = None
+    inline: bool = False
+
+
+class ParsedPaper(_Model):
+    """One document. `sentences` of its sections are kept for the index and left out of the printed JSON."""
+
+    paper_id: str = ""
+    source_path: str = ""
+    document_type: str = "pdf"
+    is_academic_paper: bool = True
+    processor: str = ""
+    title: str = ""
+    authors: list[Author] = []
+    abstract: str = ""
+    doi: str | None = None
+    arxiv_id: str | None = None
+    pmid: str | None = None
+    semantic_scholar_id: str | None = None
+    publication_date: str | None = None
+    venue: str | None = None
+    venue_type: str = "other"
+    volume: str | None = None
+    issue: str | None = None
+    pages: str | None = None
+    citation_count: int | None = None
+    influential_citation_count: int | None = None
+    keywords: list[str] = []
+    language: str = "en"
+    page_count: int = 0
+    sections: list[Section] = []
+    references: list[Reference] = []
+    inline_citations: list[InlineCitation] = []
+    tables: list[Table] = []
+    figures: list[Figure] = []
+    equations: list[Equation] = []
+    warnings: list[str] = []
+
+    def to_wire(self) -> dict[str, Any]:
+        """Everything, sentences included: what a parser process hands to its parent."""
+        data = self.model_dump()
+        for section, printed in zip(self.sections, data["sections"], strict=True):
+            printed["sentences"] = [s.model_dump() for s in section.sentences]
+        return data

@@ -1,0 +1,161 @@
+"""The tables: columns, keys, the asset that writes each, and the columns that stand outside the data version.
+
+Rows of a table are always sorted by its keys, so equal content gives equal bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+SCHEMA_VERSION = 1
+"""Raised when a snapshot's tables change in a way that older readers cannot read."""
+
+TEXT, INT, BOOL = pa.string(), pa.int32(), pa.bool_()
+TEXTS = pa.list_(TEXT)
+BOX = pa.list_(pa.float32())
+SPANS = pa.list_(pa.struct([("page", INT), ("boxes", pa.list_(BOX))]))
+
+
+@dataclass(frozen=True)
+class TableSpec:
+    """One table. `keys` identify a row; `unhashed` columns (times, paths) do not count in the data version."""
+
+    name: str
+    asset: str
+    level: int
+    schema: pa.Schema
+    keys: tuple[str, ...]
+    unhashed: tuple[str, ...] = ()
+    by_shard: bool = True
+    served: bool = True  # stands in the snapshot's index.duckdb
+
+    @property
+    def hashed(self) -> list[str]:
+        return [name for name in self.schema.names if name not in self.unhashed]
+
+
+def _table(name: str, asset: str, columns: dict[str, pa.DataType], keys: tuple[str, ...], **more: object) -> TableSpec:
+    return TableSpec(name, asset, 0, pa.schema(list(columns.items())), keys, **more)  # type: ignore[arg-type]
+
+
+_SPECS = (
+    _table(
+        "manifest",
+        "paper_manifest",
+        {"paper_id": TEXT, "sha256": TEXT, "document_type": TEXT, "size": pa.int64(), "record": pa.int64()}
+        | {"source_path": TEXT, "mtime_ns": pa.int64(), "offset": pa.int64()},
+        ("paper_id",),
+        unhashed=("source_path", "mtime_ns", "offset", "record"),
+    ),
+    _table(
+        "papers",
+        "parsed_papers",
+        {"paper_id": TEXT, "sha256": TEXT, "document_type": TEXT, "processor": TEXT, "is_academic_paper": BOOL}
+        | {"title": TEXT, "abstract": TEXT, "doi": TEXT, "arxiv_id": TEXT, "pmid": TEXT, "semantic_scholar_id": TEXT}
+        | {"publication_date": TEXT, "year": INT, "venue": TEXT, "venue_type": TEXT, "volume": TEXT, "issue": TEXT}
+        | {"pages": TEXT, "citation_count": INT, "influential_citation_count": INT, "keywords": TEXTS}
+        | {"language": TEXT, "page_count": INT, "characters": pa.int64(), "warnings": TEXTS, "source_path": TEXT},
+        ("paper_id",),
+        unhashed=("source_path",),
+    ),
+    _table(
+        "authors",
+        "parsed_papers",
+        {"paper_id": TEXT, "ord": INT, "name": TEXT, "affiliation": TEXT, "email": TEXT, "orcid": TEXT}
+        | {"is_corresponding": BOOL},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "sections",
+        "parsed_papers",
+        {"paper_id": TEXT, "section_ord": INT, "heading": TEXT, "level": INT, "section_type": TEXT}
+        | {"page_start": INT, "page_end": INT, "text": TEXT},
+        ("paper_id", "section_ord"),
+    ),
+    _table(
+        "sentences",
+        "parsed_papers",
+        {"sentence_id": TEXT, "paper_id": TEXT, "section_ord": INT, "ord": INT, "start": INT, "end": INT}
+        | {"text": TEXT, "spans": SPANS},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "references",
+        "parsed_papers",
+        {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "raw_text": TEXT, "title": TEXT, "authors": TEXTS, "year": INT}
+        | {"venue": TEXT, "doi": TEXT, "arxiv_id": TEXT},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "inline_citations",
+        "parsed_papers",
+        {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "context": TEXT, "section": TEXT, "position": INT},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "tables",
+        "parsed_papers",
+        {"paper_id": TEXT, "ord": INT, "page": INT, "box": BOX, "caption": TEXT, "headers": TEXTS}
+        | {"rows": pa.list_(TEXTS)},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "figures",
+        "parsed_papers",
+        {"paper_id": TEXT, "ord": INT, "page": INT, "box": BOX, "caption": TEXT},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "equations",
+        "parsed_papers",
+        {"paper_id": TEXT, "ord": INT, "page": INT, "box": BOX, "text": TEXT, "latex": TEXT, "inline": BOOL},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "failures",
+        "parsed_papers",
+        {"paper_id": TEXT, "error_type": TEXT, "message": TEXT, "source_path": TEXT},
+        ("paper_id",),
+        unhashed=("source_path",),
+    ),
+    _table(
+        "chunks",
+        "chunks",
+        {"chunk_id": TEXT, "paper_id": TEXT, "section_ord": INT, "ord": INT, "section_type": TEXT, "heading": TEXT}
+        | {"header": TEXT, "text": TEXT, "input_hash": TEXT, "tokens": INT, "pieces": INT}
+        | {"page_start": INT, "page_end": INT},
+        ("paper_id", "ord"),
+    ),
+    _table(
+        "chunk_sentences",
+        "chunks",
+        {"chunk_id": TEXT, "paper_id": TEXT, "ord": INT, "sentence_id": TEXT, "start": INT, "end": INT},
+        ("chunk_id", "ord"),
+    ),
+    _table(
+        "chunk_embeddings",
+        "chunk_embeddings",
+        {"chunk_id": TEXT, "paper_id": TEXT, "input_hash": TEXT, "model": TEXT, "vector": pa.list_(pa.float32())},
+        ("chunk_id",),
+        unhashed=("vector",),  # floats may differ in the last bit; the inputs and the model decide
+        served=False,
+    ),
+)
+
+TABLES: dict[str, TableSpec] = {spec.name: spec for spec in _SPECS}
+"""All tables by name."""
+
+ASSET_TABLES: dict[str, list[str]] = {}
+"""Asset to its tables, the primary one (whose HEAD decides) first."""
+for _spec in _SPECS:
+    ASSET_TABLES.setdefault(_spec.asset, []).append(_spec.name)
+
+SHARDS = tuple("0123456789abcdef")
+COLLECTION_SHARD = "all"
+LEVEL_NAMES = ("level_0_baseline", "level_1_lazy", "level_2_entities", "level_3_reports", "level_4_claims")
+
+
+def empty(table: str) -> pa.Table:
+    return TABLES[table].schema.empty_table()

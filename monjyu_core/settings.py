@@ -1,0 +1,228 @@
+"""Typed settings: `monjyu.yaml` over defaults, environment (`MONJYU_…`) over both, a collection's overrides over all.
+
+Every leaf says in its metadata which assets' results it changes (`Changes`) or why it changes none (`NoResult`),
+so that reuse keys are complete by construction and a test can hold it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from monjyu_core.errors import ConfigurationError
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The setting is part of the reuse key of these assets (and of all that build on them)."""
+
+    assets: tuple[str, ...]
+
+    def __init__(self, *assets: str) -> None:
+        object.__setattr__(self, "assets", assets)
+
+
+@dataclass(frozen=True)
+class NoResult:
+    """The setting changes no row of the index, and why."""
+
+    why: str
+
+
+QUERY_TIME = NoResult("read at query time; the index does not depend on it")
+LIMIT = NoResult("a limit: a file that passes it has the same rows; one that fails is retried when the limits change")
+
+
+class _Group(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ParseSettings(_Group):
+    timeout_seconds: Annotated[float, LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
+    memory_mb: Annotated[int, LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
+    max_file_mb: Annotated[int, LIMIT] = Field(200, gt=0)
+    max_pages: Annotated[int, LIMIT] = Field(2000, gt=0)
+    max_characters: Annotated[int, LIMIT] = Field(20_000_000, gt=0)
+    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
+
+
+class ChunkSettings(_Group):
+    size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
+    overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
+
+    @model_validator(mode="after")
+    def _overlap_below_size(self) -> ChunkSettings:
+        if self.overlap_tokens >= self.size_tokens:
+            raise ValueError("chunking.overlap_tokens must be smaller than chunking.size_tokens")
+        return self
+
+
+class EmbeddingSettings(_Group):
+    model: Annotated[Literal["all-MiniLM-L6-v2"], Changes("chunks", "chunk_embeddings")] = "all-MiniLM-L6-v2"
+    precision: Annotated[Literal["auto", "f32", "bf16"], Changes("chunk_embeddings")] = Field(
+        "auto", description="auto = bf16 where the processor has bf16 matrix units, else f32"
+    )
+    threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
+
+
+class SearchSettings(_Group):
+    mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
+    top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
+    alpha: Annotated[float, QUERY_TIME] = Field(0.6, ge=0, le=1, description="weight of the vector score in hybrid")
+    fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
+    rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
+    min_score: Annotated[float | None, QUERY_TIME] = None
+    per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
+
+
+class AnswerSettings(_Group):
+    engine: Annotated[Literal["extractive"], QUERY_TIME] = "extractive"
+    max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
+    min_support: Annotated[float, QUERY_TIME] = Field(
+        0.35, ge=0, le=1, description="below this evidence score the answer abstains"
+    )
+
+
+class PublishSettings(_Group):
+    keep_snapshots: Annotated[int, NoResult("retention only")] = Field(5, ge=1)
+    delete_share: Annotated[float, NoResult("a guard before a run, not a result")] = Field(0.2, ge=0, le=1)
+    delete_papers: Annotated[int, NoResult("a guard before a run, not a result")] = Field(5, ge=0)
+
+
+class AzureSettings(_Group):
+    openai_endpoint: Annotated[str | None, NoResult("where a model is, not which")] = None
+    openai_api_key: Annotated[SecretStr | None, NoResult("a secret")] = None
+
+
+class Settings(BaseSettings):
+    """All settings of one data folder. `Settings.load()` reads file and environment."""
+
+    model_config = SettingsConfigDict(env_prefix="MONJYU_", env_nested_delimiter="__", extra="forbid")
+
+    profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = "local"
+    parse: ParseSettings = ParseSettings()
+    chunking: ChunkSettings = ChunkSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    search: SearchSettings = SearchSettings()
+    answer: AnswerSettings = AnswerSettings()
+    publish: PublishSettings = PublishSettings()
+    azure: AzureSettings = AzureSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, _FileSource(settings_cls)
+
+
+class _FileSource(PydanticBaseSettingsSource):
+    """`monjyu.yaml`: top-level settings, with those of the chosen profile (`profiles:`) over them."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        path = config_file()
+        if path is None:
+            return {}
+        values = read_yaml(path)
+        profiles = values.pop("profiles", {})
+        chosen = os.environ.get("MONJYU_PROFILE") or values.get("profile", "local")
+        return merge(values, profiles.get(chosen, {}) | {"profile": chosen})
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; ConfigurationError where it holds anything else."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}", "Mend or remove it.") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigurationError(f"{path} holds no mapping of settings.", "See `monjyu config init`.")
+    return values
+
+
+def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """`over` on top of `base`, mappings merged key by key."""
+    merged = dict(base)
+    for key, value in over.items():
+        old = merged.get(key)
+        merged[key] = merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def data_folder() -> Path:
+    """The data folder: `MONJYU_DATA`, else `./data`; always absolute."""
+    return Path(os.environ.get("MONJYU_DATA") or "data").expanduser().absolute()
+
+
+def config_file() -> Path | None:
+    """`MONJYU_CONFIG`, else `monjyu.yaml` in the data folder, else beside it; None where there is none."""
+    named = os.environ.get("MONJYU_CONFIG")
+    if named:
+        if not Path(named).is_file():
+            raise ConfigurationError(f"MONJYU_CONFIG names {named}, which is no file.", "Unset it or mend the path.")
+        return Path(named)
+    folder = data_folder()
+    return next((path for path in (folder / "monjyu.yaml", folder.parent / "monjyu.yaml") if path.is_file()), None)
+
+
+def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
+    """Settings from file and environment, with a collection's `overrides` over both."""
+    try:
+        return Settings(**(overrides or {}))
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        where = config_file()
+        hint = f"Look at {where} and at the MONJYU_… variables." if where else "Look at the MONJYU_… variables."
+        raise ConfigurationError(f"Settings are wrong: {problems}.", hint) from error
+
+
+def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Every setting as (dotted name, field), groups opened."""
+    fields = (model if isinstance(model, type) else type(model)).model_fields
+    for name, field in fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from leaves(inner, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field
+
+
+@lru_cache
+def settings_of(asset: str) -> tuple[str, ...]:
+    """Dotted names of the settings that change an asset's rows."""
+    return tuple(
+        name for name, field in leaves(Settings) if any(isinstance(m, Changes) and asset in m.assets for m in field.metadata)
+    )
+
+
+def settings_key(settings: Settings, asset: str) -> str:
+    """Hash of the settings that change an asset's rows (16 hex digits)."""
+    values = {name: _value(settings, name) for name in settings_of(asset)}
+    return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+def _value(settings: Settings, dotted: str) -> object:
+    value: object = settings
+    for part in dotted.split("."):
+        value = getattr(value, part)
+    return value

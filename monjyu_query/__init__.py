@@ -1,0 +1,1 @@
+"""The reader: search, answers and evaluation over published snapshots. Never imports dagster."""
