@@ -9,7 +9,7 @@ from monjyu_core.paper import SectionType
 
 _ARABIC = r"\d{1,2}(?:\.\d{1,2}){0,4}"
 _ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
-_STOP = r"(?:[.:)\]]|\s[-–—|│])"  # noqa: RUF001  (dashes as papers print them)
+_STOP = r"(?:\s?[.:)\]]|\s[-–—|│])"  # noqa: RUF001  (dashes as papers print them)
 
 _NUMBERINGS = [
     # 第1章 はじめに, 第2節: 手法
@@ -52,89 +52,129 @@ def strip_numbering(heading: str) -> tuple[str | None, str]:
     return None, text
 
 
-_VOCABULARY: list[tuple[SectionType, str]] = [
+# In order of trust: the first pattern that matches the whole heading names its type.
+_VOCABULARY: list[tuple[SectionType, tuple[str, ...]]] = [
     (
         "abstract",
-        r"(?:(?:structured |extended |graphical |author |executive |lay |plain language )?(?:abstracts?|summary)"
-        r"|synopsis|highlights|概要|要旨|要約|抄録|和文要旨|論文要旨|あらまし|梗概|アブストラクト|サマリー)",
+        (
+            r"(?:(?:structured|extended|graphical|author|executive|lay|plain language) )?(?:abstracts?|summary)",
+            r"synopsis|highlights",
+            r"概要|要旨|要約|抄録|和文要旨|論文要旨|あらまし|梗概|アブストラクト|サマリー",
+        ),
     ),
     (
         "introduction",
-        r"(?:(?:general |brief |short )?introduction(?: to .+)?|introductory remarks|motivations?|motivating examples?"
-        r"|background|(?:aims?|objectives?|goals?)|problem statement|(?:a )?statement of (?:need|the problem)"
-        r"|research (?:questions?|objectives?)|scope|overview|preface|prologue"
-        r"|はじめに|初めに|始めに|序論|緒言|緒論|序章|序説|序|序文|まえがき|背景|研究背景|研究の背景|(?:本研究の|研究)?目的|導入|イントロダクション)",
+        (
+            r"(?:general |brief |short )?introduction(?: to .+)?|introductory remarks|preface|prologue",
+            r"motivations?|motivating examples?|background|overview|scope|(?:aims?|objectives?|goals?)",
+            r"problem statement|(?:a )?statement of (?:need|the problem)|research (?:questions?|objectives?)",
+            r"はじめに|初めに|始めに|序論|緒言|緒論|序章|序説|序|序文|まえがき|導入|イントロダクション",
+            r"背景|研究背景|研究の背景|(?:本研究の|研究)?目的",
+        ),
     ),
     (
         "related_work",
-        r"(?:related (?:works?|research|literature|studies|approaches|methods)|(?:previous|prior|existing|earlier) "
-        r"(?:works?|research|studies|approaches)|(?:review of (?:the )?(?:related )?)?literature(?: review| survey)?"
-        r"|(?:the )?state of the (?:art|field)|similar (?:works?|packages?|software)|comparison (?:with|to) (?:other|existing|related) .+"
-        r"|関連研究|先行研究|従来研究|関連文献|関連技術|既存研究|従来手法|文献レビュー)",
+        (
+            r"(?:background (?:and|&) )?related (?:works?|research|literature|studies|approaches|methods)",
+            r"(?:previous|prior|existing|earlier) (?:works?|research|studies|approaches)",
+            r"(?:review of (?:the )?(?:related )?)?literature(?: review| survey)?|(?:the )?state of the (?:art|field)",
+            r"similar (?:works?|packages?|software)|comparison (?:with|to) (?:other|existing|related) .+",
+            r"関連研究|先行研究|従来研究|関連文献|関連技術|既存研究|従来手法|文献レビュー",
+        ),
     ),
     (
         "acknowledgments",
-        r"(?:acknowledge?ments?(?: of .+)?|funding(?: (?:sources?|information|statement|acknowledge?ments?))?"
-        r"|financial (?:support|disclosure)|謝辞|謝意|資金|助成|研究助成)",
+        (
+            r"acknowledge?ments?(?: of .+)?|financial (?:support|disclosure)",
+            r"funding(?: (?:sources?|information|statement|acknowledge?ments?))?",
+            r"謝辞|謝意|資金|助成|研究助成",
+        ),
     ),
     (
         "references",
-        r"(?:(?:selected |key |cited |additional )?references?(?: cited| list| and (?:notes?|further reading))?|bibliography"
-        r"|bibliographical references|literature cited|(?:works|sources) cited|cited literature|notes and references"
-        r"|参考文献|引用文献|文献|参照文献|文献一覧|参考資料|引用・参考文献|リファレンス)",
+        (
+            r"(?:(?:selected|key|cited|additional) )?references?(?: cited| list| and (?:notes?|further reading))?",
+            r"(?:bibliographical references|bibliography|notes and references)",
+            r"(?:literature|works|sources) cited|cited literature",
+            r"参考文献|引用文献|文献|参照文献|文献一覧|参考資料|引用・参考文献|リファレンス",
+        ),
     ),
     (
         "appendix",
-        r"(?:(?:online |technical )?appendi(?:x|ces)(?: [a-z0-9]{1,2})?(?: .+)?|annex(?: [a-z0-9]{1,2})?"
-        r"|(?:electronic |online )?suppl(?:ement|ements|ementary|emental)(?: (?:materials?|data|information|methods|files?"
-        r"|figures?|tables?|text))?|supporting (?:information|materials?|data)|additional (?:files?|information)"
-        r"|付録.{0,3}|補遺|補足資料|補足|付記|附録|補足情報|補足説明)",
+        (
+            r"(?:online |technical )?appendi(?:x|ces)(?: [a-z0-9]{1,2})?(?: .+)?|annex(?: [a-z0-9]{1,2})?",
+            r"(?:electronic |online )?suppl(?:ements?|ementary|emental)"
+            r"(?: (?:materials?|data|information|methods|files?|figures?|tables?|text))?",
+            r"supporting (?:information|materials?|data)|additional (?:files?|information)",
+            r"付録.{0,3}|補遺|補足資料|補足|付記|附録|補足情報|補足説明",
+        ),
     ),
     (
         "results",
-        r"(?:(?:main |overall |key |our |further |additional |detailed |experimental |empirical |numerical |simulation "
-        r"|experiment |evaluation |computational |quantitative |qualitative |preliminary |benchmark |test |survey |study )*"
-        r"(?:results?|findings|outcomes?)(?: (?:of|on|for|from|in) .+)?|analysis of (?:the )?results|results? analysis"
-        r"|(?:実験|評価|解析|計算|研究|調査|分析|測定)?(?:の)?結果(?:の概要)?|(?:評価|実験)結果|成果)",
+        (
+            r"(?:(?:main|overall|key|our|further|additional|detailed|experimental|empirical|numerical|simulation"
+            r"|experiment|evaluation|computational|quantitative|qualitative|preliminary|benchmark|test|survey|study) )*"
+            r"(?:results?|findings|outcomes?)(?: (?:of|on|for|from|in) .+)?",
+            r"analysis of (?:the )?results|results? analysis",
+            r"(?:実験|評価|解析|計算|研究|調査|分析|測定)?(?:の)?結果(?:の概要)?|成果",
+        ),
     ),
     (
         "experiments",
-        r"(?:(?:numerical |computational |our |main |empirical |simulation |further |additional |synthetic )*"
-        r"(?:experiments?|simulations?|evaluations?|experimentation)(?: (?:of|on|for|with) .+)?"
-        r"|(?:experimental|evaluation|empirical) (?:set-?ups?|evaluations?|studies|study|settings?|protocol|validation|analysis)"
-        r"|experiments? (?:set-?up|settings?|design)|experimental|benchmarks?|ablation (?:study|studies)|ablations?"
-        r"|case (?:study|studies)|performance(?: evaluation| analysis| tests?)?|validation|numerical (?:examples?|tests?)"
-        r"|(?:評価|数値|検証|比較|予備|計算機|シミュレーション)?実験(?:設定|条件|環境|と評価|および評価)?|(?:性能|実験的)?評価|ケーススタディ|事例研究|検証|アブレーション)",
+        (
+            r"(?:(?:numerical|computational|our|main|empirical|simulation|further|additional|synthetic) )*"
+            r"(?:experiments?|simulations?|evaluations?|experimentation)(?: (?:of|on|for|with) .+)?",
+            r"(?:experimental|evaluation|empirical) "
+            r"(?:set-?ups?|evaluations?|studies|study|settings?|protocol|validation|analysis)",
+            r"experiments? (?:set-?up|settings?|design)|experimental|benchmarks?|validation",
+            r"ablation (?:study|studies)|ablations?|case (?:study|studies)",
+            r"performance(?: evaluation| analysis| tests?)?|numerical (?:examples?|tests?)",
+            r"(?:評価|数値|検証|比較|予備|計算機|シミュレーション)?実験(?:設定|条件|環境|と評価|および評価)?",
+            r"(?:性能|実験的)?評価|ケーススタディ|事例研究|検証|アブレーション",
+        ),
     ),
     (
         "discussion",
-        r"(?:(?:general |further |brief )?discussions?(?: of .+)?|(?:our |study )?limitations(?: of .+)?"
-        r"|strengths and limitations|threats to validity|implications|lessons learned"
-        r"|考察|議論|検討|ディスカッション|総合考察|限界|本研究の限界|妥当性への脅威)",
+        (
+            r"(?:general |further |brief )?discussions?(?: of .+)?|implications|lessons learned",
+            r"(?:our |study )?limitations(?: of .+)?|strengths and limitations|threats to validity",
+            r"考察|議論|検討|ディスカッション|総合考察|限界|本研究の限界|妥当性への脅威",
+        ),
     ),
     (
         "conclusion",
-        r"(?:(?:general |main )?conclusions?|conclusion(?:s)? (?:remarks|on .+)|concluding (?:remarks|discussion)|closing remarks"
-        r"|final (?:remarks|thoughts)|summary|future (?:works?|directions?|research|plans?)|outlook|perspectives?"
-        r"|おわりに|終わりに|終りに|結論|結言|結語|結び|むすび|まとめ|むすびに|今後の(?:課題|展望)|展望|総括|終章|あとがき)",
+        (
+            r"(?:general |main )?conclusions?|conclusions? (?:remarks|on .+)|concluding (?:remarks|discussion)",
+            r"(?:closing|final) (?:remarks|thoughts)|outlook|perspectives?",
+            r"future (?:works?|directions?|research|plans?)",
+            r"おわりに|終わりに|終りに|結論|結言|結語|結び|むすび|まとめ|むすびに|総括|終章|あとがき",
+            r"今後の(?:課題|展望)|展望",
+        ),
     ),
     (
         "methods",
-        r"(?:(?:proposed |our |the |statistical |experimental |numerical |computational |mathematical |research |general "
-        r"|theoretical |online |star |material |detailed |data |study |laboratory |analytical )*"
-        r"(?:methods?|methodolog(?:y|ies)|methodes|approach(?:es)?|procedures?|techniques?|algorithms?|framework|models?"
-        r"|materials?|study area|design|subjects|patients|participants|data ?sets?|data|analysis|analyses|section)"
-        r"(?: (?:of|for|used|overview|description) .+| overview| description| section)?"
-        r"|(?:overview of )?(?:the )?(?:proposed )?(?:method|approach|system|architecture|implementation)(?: overview| design| details)?"
-        r"|(?:system|software) (?:design|architecture|overview|model)|implementation(?: details)?"
-        r"|problem (?:formulation|definition|setting)|preliminaries|data (?:collection|sources?|analysis|preparation|preprocessing)"
-        r"|sample(?: preparation)?|theory|theoretical (?:background|framework)|formulation|software(?: design)?"
-        r"|(?:提案|研究|実験|解析|分析|調査|評価|計算|測定|統計)?(?:の)?(?:手法|方法|方式|モデル|アルゴリズム)(?:の概要|論)?"
-        r"|材料と方法|対象と方法|対象および方法|対象|理論|実装|システム(?:構成|概要|設計)|問題設定|定式化|準備|データ(?:セット)?)",
+        (
+            r"(?:(?:proposed|our|the|statistical|experimental|numerical|computational|mathematical|research|general"
+            r"|theoretical|online|star|detailed|data|study|laboratory|analytical) )*"
+            r"(?:methods?|methodolog(?:y|ies)|approach(?:es)?|procedures?|techniques?|algorithms?|framework|models?"
+            r"|materials?|study area|design|subjects|patients|participants|data ?sets?|data|analysis|analyses|section)"
+            r"(?: (?:of|for|used|overview|description) .+| overview| description| section)?",
+            r"(?:overview of )?(?:the )?(?:proposed )?"
+            r"(?:method|approach|system|architecture|implementation)(?: overview| design| details)?",
+            r"(?:system|software) (?:design|architecture|overview|model)|software|preliminaries",
+            r"problem (?:formulation|definition|setting)|formulation|theory|theoretical (?:background|framework)",
+            r"data (?:collection|sources?|analysis|preparation|preprocessing)|sample(?: preparation)?",
+            r"(?:提案|研究|実験|解析|分析|調査|評価|計算|測定|統計)?(?:の)?(?:手法|方法|方式|モデル|アルゴリズム)(?:の概要|論)?",
+            r"材料と方法|対象と方法|対象および方法|対象|理論|実装|システム(?:構成|概要|設計)",
+            r"問題設定|定式化|準備|データ(?:セット)?",
+        ),
     ),
 ]
-_PATTERNS = [(kind, re.compile(pattern)) for kind, pattern in _VOCABULARY]
-_AND = re.compile(r"\s+(?:and|with|&|und|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?|(?<=[\u3041-\u9fff])(?:と|および|及び|ならびに)(?=[\u3041-\u9fff])")
+_PATTERNS = [(kind, re.compile("|".join(patterns))) for kind, patterns in _VOCABULARY]
+_AND = re.compile(
+    r"\s+(?:and|with|&|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?"
+    r"|(?<=[\u30a1-\u9fff])と|と(?=[\u30a1-\u9fff])|(?<=[\u3041-\u9fff])(?:および|及び|ならびに)"
+)
 _PREFIXED = re.compile(r"\s*[:—–]\s+|\s+-\s+|\.\s+")  # noqa: RUF001
 _SPACED_OUT = re.compile(r"(?:\w )+\w")
 _LONGEST_HEADING = 120
@@ -147,7 +187,7 @@ def section_type(heading: str) -> SectionType:
     is results). "Summary" is the abstract where it has no number and the conclusion where it has one.
     """
     number, words = strip_numbering(heading[: 4 * _LONGEST_HEADING])
-    if number is not None and re.match(r"appendix|annex", number, re.IGNORECASE) or heading.lstrip().startswith("付録"):
+    if re.match(r"\s*(?:appendix\b|annex\b|付録)", heading, re.IGNORECASE):
         return "appendix"
     text = _normalised(words)
     if not text or len(text) > _LONGEST_HEADING:
