@@ -1,0 +1,66 @@
+"""The root command. Sub-commands come from the entry points `monjyu.commands` and are imported only when called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import click
+
+from monjyu_core.errors import MonjyuError
+
+SUMMARIES: Mapping[str, str] = {
+    "index": "Index a folder or file of papers into a collection.",
+    "parse": "Parse files and print what was understood of them.",
+    "status": "Show the collections: levels, counts, failures, last build.",
+    "search": "Ask a collection a question.",
+    "papers": "List the papers of a collection, or show one.",
+    "eval": "Measure retrieval against judged queries.",
+    "config": "Show the settings in force, or write a settings file.",
+}
+"""One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""
+
+
+class RootCommand(click.Group):
+    """Lists the commands by name and imports the one that is called."""
+
+    @cached_property
+    def points(self) -> dict[str, EntryPoint]:
+        return {point.name: point for point in entry_points(group="monjyu.commands")}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self.points, key=lambda name: (list(SUMMARIES).index(name) if name in SUMMARIES else 99, name))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        point = self.points.get(cmd_name)
+        if point is None:
+            return None
+        command: click.Command = point.load()
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, SUMMARIES.get(name, "")) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=RootCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="monjyu")
+def root() -> None:
+    """Folders of academic papers into a searchable knowledge index, level by level.
+
+    The data folder is ./data, or what MONJYU_DATA names.
+    """
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Run the command line; errors meant for the user become one line on stderr and an exit code."""
+    try:
+        return root.main(args=args, prog_name="monjyu")
+    except MonjyuError as error:
+        click.echo(f"monjyu: {error}", err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.exit(1)

@@ -1,0 +1,66 @@
+"""What a collection remembers between runs: its sources, language and embedding model, and its overrides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
+from monjyu_core.settings import Settings, load_settings, read_yaml
+
+
+class CollectionRecord(BaseModel):
+    """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt."""
+
+    name: str
+    sources: list[str] = []
+    language: str | None = None
+    embedding_model: str | None = None
+
+
+def load_record(folder: CollectionFolder) -> CollectionRecord | None:
+    try:
+        return CollectionRecord.model_validate_json(folder.record.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise StorageError(f"{folder.record} is damaged.", "Delete it and run `monjyu index` again.") from error
+
+
+def save_record(folder: CollectionFolder, record: CollectionRecord) -> None:
+    write_atomically(folder.record, record.model_dump_json(indent=1).encode())
+
+
+def known_record(data: DataFolder, name: str) -> CollectionRecord:
+    """The collection's record; a folder `papers/<name>/` without one is a collection that was never indexed."""
+    record = load_record(data.collection(name))
+    if record is not None:
+        return record
+    source = data.papers / name
+    if not source.is_dir():
+        raise ConfigurationError(
+            f"Collection {name!r} is not known in {data.root}.",
+            f"Put papers into {source} or run `monjyu index FOLDER -c {name}`.",
+        )
+    return CollectionRecord(name=name, sources=[str(source)])
+
+
+def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
+    """`collection.yaml` of the first source that has one: `level`, `language`, `overrides`."""
+    for source in record.sources:
+        path = Path(source) / "collection.yaml"
+        if path.is_file():
+            values = read_yaml(path)
+            unknown = set(values) - {"level", "language", "overrides"}
+            if unknown:
+                raise ConfigurationError(f"{path} has unknown keys: {', '.join(sorted(unknown))}.")
+            return values
+    return {}
+
+
+def collection_settings(record: CollectionRecord) -> Settings:
+    """The settings a collection is indexed and searched with: its overrides over file and environment."""
+    return load_settings(collection_yaml(record).get("overrides") or {})

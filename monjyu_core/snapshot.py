@@ -1,0 +1,158 @@
+"""Published snapshots: the manifest, and how readers open, pin and follow them.
+
+A reader opens what CURRENT names and keeps that for a whole request. Everything a snapshot lists is immutable, so nothing
+it reads changes under it; a later `SnapshotReader.current()` gives the next snapshot once CURRENT has moved.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import QueryError, StorageError
+from monjyu_core.folders import CollectionFolder
+from monjyu_core.schemas import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class PartEntry(BaseModel):
+    """A part the snapshot rests on. `version` is the hash of the file's bytes."""
+
+    table: str
+    shard: str
+    version: str
+    data_version: str
+    asset_version: str
+    rows: int
+
+
+class LanceEntry(BaseModel):
+    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows."""
+
+    table: str
+    version: int
+    tag: str
+    rows: int
+
+
+class EmbeddingEntry(BaseModel):
+    """The model the vectors come from; a query must be embedded with the same `fingerprint`."""
+
+    model: str
+    dimensions: int
+    fingerprint: str
+
+
+class Manifest(BaseModel):
+    """What a snapshot is made of: `snapshots/<id>/manifest.json`."""
+
+    snapshot_id: str
+    schema_version: int
+    collection: str
+    level: int
+    behind: list[str] = []
+    created_at: str
+    previous: str | None = None
+    content: str
+    parts: list[PartEntry]
+    rows: dict[str, int]
+    lance: dict[str, LanceEntry]
+    embedding: EmbeddingEntry
+    database_sha256: str
+    settings: dict[str, Any]
+    code_version: str
+
+
+class Snapshot:
+    """One opened snapshot. Safe to share between threads: every request takes its own cursor."""
+
+    def __init__(self, collection: CollectionFolder, manifest: Manifest) -> None:
+        self.collection = collection
+        self.manifest = manifest
+        self._lock = threading.Lock()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    @property
+    def id(self) -> str:
+        return self.manifest.snapshot_id
+
+    @property
+    def folder(self) -> Path:
+        return self.collection.snapshots / self.id
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A cursor of one's own on the snapshot's read-only database."""
+        import duckdb
+
+        with self._lock:
+            if self._connection is None:
+                path = self.folder / "index.duckdb"
+                try:
+                    self._connection = duckdb.connect(str(path), read_only=True)
+                except duckdb.Error as error:
+                    raise StorageError(f"{path} cannot be opened: {error}.", "Index the collection again.") from error
+            return self._connection.cursor()
+
+    @cached_property
+    def has_text(self) -> bool:
+        return self.manifest.rows.get("chunks", 0) > 0
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+
+def read_current(collection: CollectionFolder) -> str | None:
+    """The id in CURRENT, or None where nothing has been published."""
+    try:
+        return collection.current.read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+
+
+def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
+    path = collection.snapshots / snapshot_id / "manifest.json"
+    try:
+        manifest = Manifest.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", "Index it again.") from error
+    except ValidationError as error:
+        raise StorageError(f"{path} is damaged or of another version of Monjyu.", "Index it again.") from error
+    if manifest.schema_version != SCHEMA_VERSION:
+        age = "newer" if manifest.schema_version > SCHEMA_VERSION else "older"
+        advice = "Upgrade Monjyu." if age == "newer" else f"Run `monjyu index` for {collection.name} again."
+        raise StorageError(f"Snapshot {snapshot_id} has an {age} schema ({manifest.schema_version}).", advice)
+    return manifest
+
+
+def open_current(collection: CollectionFolder) -> Snapshot:
+    """Open what CURRENT names; QueryError where the collection has never been published."""
+    snapshot_id = read_current(collection)
+    if snapshot_id is None:
+        raise QueryError(
+            f"Collection {collection.name!r} has no published index.", f"Run `monjyu index FOLDER -c {collection.name}`."
+        )
+    return Snapshot(collection, read_manifest(collection, snapshot_id))
+
+
+class SnapshotReader:
+    """Follows CURRENT: the same `Snapshot` as long as it names the same id, a new one after a publish."""
+
+    def __init__(self, collection: CollectionFolder) -> None:
+        self.collection = collection
+        self._lock = threading.Lock()
+        self._snapshot: Snapshot | None = None
+
+    def current(self) -> Snapshot:
+        with self._lock:
+            if self._snapshot is None or self._snapshot.id != read_current(self.collection):
+                self._snapshot = open_current(self.collection)
+            return self._snapshot

@@ -1,0 +1,76 @@
+"""The state store: small JSON values by namespace and key in one SQLite file (WAL), safe with many processes."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from monjyu_core.errors import StorageError
+
+_TABLE = """CREATE TABLE IF NOT EXISTS state (
+    namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,
+    PRIMARY KEY (namespace, key)) WITHOUT ROWID"""
+
+
+class StateStore:
+    """Values survive the process; a write is seen by every later read of any process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "state.sqlite"
+
+    def get(self, namespace: str, key: str) -> Any | None:
+        with self._connect() as connection:
+            row = connection.execute(
+                "SELECT value FROM state WHERE namespace = ? AND key = ?", (namespace, key)
+            ).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def put(self, namespace: str, key: str, value: Any) -> None:
+        with self._connect() as connection:
+            connection.execute(
+                "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)",
+                (namespace, key, json.dumps(value, ensure_ascii=False), time.time()),
+            )
+
+    def delete(self, namespace: str, key: str | None = None) -> None:
+        """Delete one key, or the whole namespace."""
+        with self._connect() as connection:
+            connection.execute(
+                "DELETE FROM state WHERE namespace = ? AND (?2 IS NULL OR key = ?2)", (namespace, key)
+            )
+
+    def keys(self, namespace: str) -> list[str]:
+        with self._connect() as connection:
+            rows = connection.execute("SELECT key FROM state WHERE namespace = ? ORDER BY key", (namespace,))
+            return [row[0] for row in rows]
+
+    def keep_newest(self, namespace: str, most: int) -> None:
+        """Drop all but the `most` values written last."""
+        with self._connect() as connection:
+            connection.execute(
+                "DELETE FROM state WHERE namespace = ?1 AND key NOT IN "
+                "(SELECT key FROM state WHERE namespace = ?1 ORDER BY written DESC LIMIT ?2)",
+                (namespace, most),
+            )
+
+    @contextmanager
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.path, timeout=30)
+        except (sqlite3.Error, OSError) as error:
+            raise StorageError(f"{self.path} cannot be opened: {error}.", "Check space and permissions.") from error
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute(_TABLE)
+            with connection:
+                yield connection
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.path}: {error}.", "Check free space and permissions.") from error
+        finally:
+            connection.close()
