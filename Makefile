@@ -15,7 +15,7 @@ export PAPERS COLLECTION QUESTION
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
 LOCK_OPTIONS := --group dev --universal --python-version 3.11 --quiet --no-header --no-annotate \
