@@ -40,8 +40,18 @@ class NoResult:
     why: str
 
 
+@dataclass(frozen=True)
+class Limit:
+    """A limit on these assets' work: what stays below it has the same rows, what failed is tried again when it changes."""
+
+    assets: tuple[str, ...]
+
+    def __init__(self, *assets: str) -> None:
+        object.__setattr__(self, "assets", assets)
+
+
 QUERY_TIME = NoResult("read at query time; the index does not depend on it")
-LIMIT = NoResult("a limit: a file that passes it has the same rows; one that fails is retried when the limits change")
+PARSE_LIMIT = Limit("parsed_papers")
 
 
 class _Group(BaseModel):
@@ -49,11 +59,11 @@ class _Group(BaseModel):
 
 
 class ParseSettings(_Group):
-    timeout_seconds: Annotated[float, LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
-    memory_mb: Annotated[int, LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
-    max_file_mb: Annotated[int, LIMIT] = Field(200, gt=0)
-    max_pages: Annotated[int, LIMIT] = Field(2000, gt=0)
-    max_characters: Annotated[int, LIMIT] = Field(20_000_000, gt=0)
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
+    memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
+    max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
+    max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
+    max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
     workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
 
 
@@ -208,20 +218,23 @@ def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tup
 
 
 @lru_cache
-def settings_of(asset: str) -> tuple[str, ...]:
-    """Dotted names of the settings that change an asset's rows."""
+def settings_of(asset: str, kind: type[Changes] | type[Limit] = Changes) -> tuple[str, ...]:
+    """Dotted names of the settings that change an asset's rows (or, by `Limit`, what it can finish)."""
     return tuple(
-        name for name, field in leaves(Settings) if any(isinstance(m, Changes) and asset in m.assets for m in field.metadata)
+        name
+        for name, field in leaves(Settings)
+        if any(isinstance(mark, kind) and asset in mark.assets for mark in field.metadata)
     )
 
 
-def settings_key(settings: Settings, asset: str) -> str:
+def settings_key(settings: Settings, asset: str, kind: type[Changes] | type[Limit] = Changes) -> str:
     """Hash of the settings that change an asset's rows (16 hex digits)."""
-    values = {name: _value(settings, name) for name in settings_of(asset)}
+    values = {name: setting(settings, name) for name in settings_of(asset, kind)}
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
-def _value(settings: Settings, dotted: str) -> object:
+def setting(settings: Settings, dotted: str) -> object:
+    """The value of a setting by its dotted name."""
     value: object = settings
     for part in dotted.split("."):
         value = getattr(value, part)

@@ -1,0 +1,79 @@
+"""One document to a parsed paper, by its type. Runs inside a parser process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from monjyu_core.errors import DocumentTooLarge, DuplicatePaperId, EmptyDocument, MalformedDocument, UnsupportedDocument
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings import ParseSettings
+
+PARSER_VERSION = "1"
+"""Raised when any parser gives other results: it is in every paper's reuse key."""
+
+
+def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
+    """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`."""
+    document_type = task["document_type"]
+    if document_type == "duplicate":
+        raise DuplicatePaperId("Another record has the same id.", "Give each record an id of its own.")
+    if document_type == "unreadable":
+        raise MalformedDocument("The file cannot be read.", "Check its permissions.")
+    path = Path(task["path"])
+    size = task["size"] if document_type == "jsonl" else path.stat().st_size
+    if size > settings.max_file_mb * 2**20:
+        raise DocumentTooLarge(
+            f"The document has {size / 2**20:.0f} MiB; the limit is {settings.max_file_mb}.", "See parse.max_file_mb."
+        )
+    if size == 0:
+        raise EmptyDocument("The file is empty.", "Replace it.")
+    paper = _record(path, task) if document_type == "jsonl" else _file(path, document_type, settings)
+    paper.document_type = document_type
+    _check_text(paper, settings)
+    return paper
+
+
+def _file(path: Path, document_type: str, settings: ParseSettings) -> ParsedPaper:
+    parse = _parsers().get(document_type)
+    if parse is None:
+        raise UnsupportedDocument(f"No parser for {document_type!r}.")
+    return parse(path, settings)
+
+
+def _parsers() -> dict[str, Callable[[Path, ParseSettings], ParsedPaper]]:
+    from monjyu_assets.parsing.markdown import parse_markdown
+    from monjyu_assets.parsing.pdf import parse_pdf
+    from monjyu_assets.parsing.plaintext import parse_text
+
+    return {
+        "pdf": parse_pdf,
+        "md": lambda path, settings: parse_markdown(path.read_bytes(), settings),
+        "txt": lambda path, settings: parse_text(path.read_bytes(), settings),
+    }
+
+
+def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:
+    from monjyu_assets.parsing.jsonl import parse_record
+
+    with path.open("rb") as file:
+        file.seek(task["offset"])
+        line = file.read(task["size"])
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise MalformedDocument(f"Line {task['record']} is no JSON: {error}.", "Mend the line.") from error
+    if not isinstance(record, dict):
+        raise MalformedDocument(f"Line {task['record']} is no JSON object.", 'Write {"id": …, "title": …, "text": …}.')
+    return parse_record(record)
+
+
+def _check_text(paper: ParsedPaper, settings: ParseSettings) -> None:
+    characters = sum(len(section.text) for section in paper.sections)
+    if characters > settings.max_characters:
+        raise DocumentTooLarge(
+            f"The document has {characters} characters; the limit is {settings.max_characters}.",
+            "See parse.max_characters.",
+        )

@@ -1,0 +1,54 @@
+"""A parser process: reads one task a line on stdin, writes one result a line on stdout.
+
+Its memory is limited by the kernel; its time by the parent, which kills it. JSON both ways: what comes out of a process
+that has read a hostile file is data, never code.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from typing import Any, TextIO
+
+from monjyu_core.errors import DocumentError, DocumentMemory
+from monjyu_core.settings import ParseSettings
+
+
+def main() -> None:
+    settings = ParseSettings.model_validate_json(sys.argv[1])
+    limit = settings.memory_mb * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    out = _take_stdout()
+    for line in sys.stdin:
+        out.write(json.dumps(_answer(json.loads(line), settings), ensure_ascii=True) + "\n")
+        out.flush()
+
+
+def _take_stdout() -> TextIO:
+    """Keep the results' channel to ourselves: a library that prints must not break it."""
+    out = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)
+    return out
+
+
+def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
+    from monjyu_assets.parsing.dispatch import parse_document
+
+    try:
+        return {"paper": parse_document(task, settings).to_wire()}
+    except DocumentError as error:
+        return {"error": {"type": error.error_type, "message": str(error)}}
+    except MemoryError:
+        error = DocumentMemory(f"Parsing needed more than {settings.memory_mb} MB.", "See parse.memory_mb.")
+        return {"error": {"type": error.error_type, "message": str(error)}, "exit": True}
+    except RecursionError:
+        return {"error": {"type": "MalformedDocument", "message": "The document is nested without end."}}
+    except Exception as error:  # a bug of a parser must cost one paper, and be seen
+        return {"error": {"type": "ParserCrash", "message": f"{type(error).__name__}: {error}"[:500]}}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Sources to manifest rows: which papers there are, by stable id and content hash. Nothing is parsed here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from monjyu_core.collection import CollectionRecord
+from monjyu_core.errors import ConfigurationError, IndexBuildError
+from monjyu_core.ids import digest, file_paper_id, file_sha256
+from monjyu_core.schemas import TABLES
+from monjyu_core.settings import PublishSettings
+
+DOCUMENT_TYPES = {".pdf": "pdf", ".md": "md", ".txt": "txt", ".jsonl": "jsonl"}
+WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
+DUPLICATE, UNREADABLE = "duplicate", "unreadable"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    path: Path
+    relative: str
+    salt: str
+
+
+def find_files(record: CollectionRecord) -> list[SourceFile]:
+    """All readable documents of a collection's sources, each once, in path order.
+
+    Ids rest on the path inside the source, so a copied folder gives the same ids; files of a second source carry a salt.
+    """
+    primary = _root(Path(record.sources[0])) if record.sources else None
+    found: dict[Path, SourceFile] = {}
+    for source in map(Path, record.sources):
+        root = _root(source)
+        salt = "" if root == primary else str(root)
+        for path in _walk(source):
+            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), salt))
+    return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
+
+
+def _root(source: Path) -> Path:
+    return source if source.is_dir() or not source.suffix else source.parent
+
+
+def _walk(source: Path) -> Iterator[Path]:
+    if source.is_file():
+        yield source
+        return
+    if not source.is_dir():
+        raise IndexBuildError(f"Source {source} cannot be read.", "Bring it back, or pass --allow-deletes to drop its papers.")
+    for folder, folders, files in os.walk(source):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            path = Path(folder, name)
+            if not name.startswith(".") and path.suffix.lower() in DOCUMENT_TYPES and _inside(path, source):
+                yield path
+
+
+def _inside(path: Path, root: Path) -> bool:
+    """A link may not lead out of its source."""
+    return not path.is_symlink() or path.resolve().is_relative_to(root.resolve())
+
+
+def scan(record: CollectionRecord, previous: pa.Table, *, allow_missing: bool = False) -> pa.Table:
+    """The manifest of all sources. Files whose size and time stand in `previous` are not read again."""
+    known = _known(previous)
+    rows: dict[str, Row] = {}
+    for file in _files(record, allow_missing):
+        for row in _rows_of(file, known):
+            if row["paper_id"] in rows:
+                row = _as_duplicate(row)
+            rows[row["paper_id"]] = row
+    return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
+
+
+def _files(record: CollectionRecord, allow_missing: bool) -> list[SourceFile]:
+    if not allow_missing:
+        return find_files(record)
+    return find_files(record.model_copy(update={"sources": [s for s in record.sources if Path(s).exists()]}))
+
+
+def _known(previous: pa.Table) -> dict[tuple[str, int], list[Row]]:
+    """Rows of the previous manifest by path and time."""
+    known: dict[tuple[str, int], list[Row]] = {}
+    for row in previous.to_pylist():
+        known.setdefault((row["source_path"], row["mtime_ns"]), []).append(row)
+    return known
+
+
+def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[Row]:
+    stat = file.path.stat()
+    before = known.get((str(file.path), stat.st_mtime_ns), [])
+    document_type = DOCUMENT_TYPES[file.path.suffix.lower()]
+    paper_id = file_paper_id(file.relative, file.salt)
+    if document_type == "jsonl":
+        return before if _whole(before, stat.st_size) else _records(file.path, paper_id, stat.st_mtime_ns)
+    unchanged = [row for row in before if row["paper_id"] == paper_id and row["size"] == stat.st_size]
+    if unchanged and unchanged[0]["document_type"] != UNREADABLE:
+        return unchanged
+    try:
+        sha256 = file_sha256(file.path)
+    except OSError:  # its failure row says so; the rest goes on
+        sha256, document_type = digest(UNREADABLE, stat.st_mtime_ns, length=64), UNREADABLE
+    where = {"source_path": str(file.path), "mtime_ns": stat.st_mtime_ns, "record": None, "offset": None}
+    return [{"paper_id": paper_id, "sha256": sha256, "document_type": document_type, "size": stat.st_size} | where]
+
+
+def _whole(rows: list[Row], size: int) -> bool:
+    """The rows cover their file to its end, and none of them hangs on another file's ids."""
+    return (
+        bool(rows)
+        and max(row["offset"] + row["size"] for row in rows) == size
+        and all(row["document_type"] != DUPLICATE for row in rows)
+    )
+
+
+def _records(path: Path, file_id: str, mtime_ns: int) -> list[Row]:
+    """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
+    rows: list[Row] = []
+    offset = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            start, offset = offset, offset + len(line)
+            if not line.strip():
+                continue
+            rows.append(
+                {
+                    "paper_id": _record_id(line) or f"{file_id}-line-{number}",
+                    "sha256": hashlib.sha256(line.strip()).hexdigest(),
+                    "document_type": "jsonl",
+                    "size": len(line),
+                    "source_path": str(path),
+                    "mtime_ns": mtime_ns,
+                    "record": number,
+                    "offset": start,
+                }
+            )
+    return rows
+
+
+def _record_id(line: bytes) -> str | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    value = record.get("id") if isinstance(record, dict) else None
+    return str(value) if isinstance(value, str | int) and str(value).strip() and len(str(value)) <= 200 else None
+
+
+def _as_duplicate(row: Row) -> Row:
+    own = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
+    return row | {"paper_id": f"{row['paper_id']}~{own}", "document_type": DUPLICATE}
+
+
+def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:
+    """Stop with a question where a scan would delete much: an unmounted disk must not empty an index."""
+    gone = len(old - new)
+    if allow or not gone:
+        return
+    emptied = not new
+    if emptied or (gone > limits.delete_papers and gone > limits.delete_share * len(old)):
+        raise IndexBuildError(
+            f"{gone} of {len(old)} papers are no longer in the sources; is a disk or folder missing?",
+            "If they are meant to go, run again with --allow-deletes. Nothing was changed.",
+        )
+
+
+def check_source(source: Path) -> Path:
+    """The absolute path of a source to index; ConfigurationError where it is missing or of no known type."""
+    source = source.expanduser().absolute()
+    if not source.exists():
+        raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
+    if source.is_file() and source.suffix.lower() not in DOCUMENT_TYPES:
+        known = " ".join(DOCUMENT_TYPES)
+        raise ConfigurationError(f"{source.name} is of no type that can be indexed.", f"Known types: {known}.")
+    return source

@@ -1,0 +1,162 @@
+"""Level 0, third stage: parsed papers to chunks, only those of papers whose text or settings have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from monjyu_assets.chunking import NOT_RETRIEVED, Chunk, ChunkSizes, Count, Piece, chunk_section, header_for, unique_ids
+from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_core.embedding import load_embedder
+from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.ids import digest
+from monjyu_core.parts import Part
+from monjyu_core.schemas import TABLES
+from monjyu_core.settings import Settings
+from monjyu_core.text.tokens import count_many
+
+ASSET = "chunks"
+CODE_VERSION = "1"
+HEADER_SHARE = 0.25
+"""The header may take this share of the model's window."""
+
+Rows = list[dict[str, Any]]
+
+
+def chunk_recipe(settings: Settings) -> str:
+    return recipe(ASSET, CODE_VERSION, settings)
+
+
+class Chunker:
+    """Chunks papers with one collection's settings. Counts word pieces without the model's special tokens."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.embedder = load_embedder(settings.embedding)
+        self.special = int(self.embedder.count_tokens([""])[0])
+        window = self.embedder.max_tokens - self.special
+        self.sizes = ChunkSizes(settings.chunking.size_tokens, settings.chunking.overlap_tokens, window)
+        self.header_most = int(window * HEADER_SHARE)
+        if self.sizes.size > window:
+            raise ConfigurationError(
+                f"chunking.size_tokens is {self.sizes.size}; {settings.embedding.model} reads only {window} word pieces.",
+                f"Set it to {window - self.header_most} or less.",
+            )
+
+    def count_pieces(self, texts: Any) -> list[int]:
+        return list(np.asarray(self.embedder.count_tokens(texts)) - self.special)
+
+    def chunk_paper(self, paper: dict[str, Any], sections: Rows, sentences: Rows) -> tuple[Rows, Rows]:
+        """Rows of `chunks` and `chunk_sentences` of one paper."""
+        by_section: dict[int, Rows] = {}
+        for sentence in sentences:
+            by_section.setdefault(sentence["section_ord"], []).append(sentence)
+        found: list[tuple[dict[str, Any], Chunk]] = []
+        for section in sections:
+            inside = by_section.get(section["section_ord"], [])
+            if inside and section["section_type"] not in NOT_RETRIEVED:
+                found += [(section, chunk) for chunk in self._chunk(paper, section, inside, len(sections) == 1)]
+        pages = {sentence["sentence_id"]: _pages(sentence) for sentence in sentences}
+        return _rows(paper["paper_id"], found, pages, self.special)
+
+    def _chunk(self, paper: dict[str, Any], section: dict[str, Any], sentences: Rows, alone: bool) -> list[Chunk]:
+        heading = "" if alone else section["heading"]
+        count: Count = self.count_pieces
+        header = header_for(paper["title"], heading, count, self.header_most)
+        pieces = [Piece(s["sentence_id"], s["start"], s["end"]) for s in sentences]
+        return chunk_section(
+            paper["paper_id"], header, section["text"], pieces, self.sizes, count_many, count
+        )
+
+
+def _pages(sentence: dict[str, Any]) -> list[int]:
+    return [span["page"] for span in sentence["spans"] or []]
+
+
+def _rows(
+    paper_id: str, found: list[tuple[dict[str, Any], Chunk]], pages: dict[str, list[int]], special: int
+) -> tuple[Rows, Rows]:
+    chunks: Rows = []
+    links: Rows = []
+    for number, ((section, chunk), chunk_id) in enumerate(
+        zip(found, unique_ids([chunk for _, chunk in found]), strict=True)
+    ):
+        on = [page for piece in chunk.sentences for page in pages[piece.sentence_id]]
+        where = {"page_start": min(on, default=None), "page_end": max(on, default=None)}
+        identity = {"chunk_id": chunk_id, "paper_id": paper_id, "ord": number}
+        place = {name: section[name] for name in ("section_ord", "section_type", "heading")}
+        content = {"header": chunk.header, "text": chunk.text, "input_hash": chunk.input_hash}
+        sizes = {"tokens": chunk.tokens, "pieces": chunk.pieces + special}
+        chunks.append(identity | place | content | sizes | where)
+        links += [
+            {"chunk_id": chunk_id, "paper_id": paper_id, "ord": position, "sentence_id": piece.sentence_id}
+            | {"start": piece.start - chunk.start, "end": piece.end - chunk.start}
+            for position, piece in enumerate(chunk.sentences)
+        ]
+    return chunks, links
+
+
+def chunk_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
+    """Chunk the papers of these shards that have changed."""
+    chunker = Chunker(work.settings)
+    for done, shard in enumerate(shards, start=1):
+        yield _chunk_shard(work, shard, chunker)
+        work.progress("chunk", done, len(shards))
+
+
+def _chunk_shard(work: Work, shard: str, chunker: Chunker) -> ShardReport:
+    timer = Timer()
+    papers = work.parts.head("papers", shard)
+    if papers is None:
+        raise StorageError(f"Shard {shard} of {work.name} has no papers.", "Materialise parsed_papers first.")
+    made_with = chunk_recipe(work.settings)
+    rows = {row["paper_id"]: row for row in papers.read(["paper_id", "title"]).to_pylist()}
+    keys = {paper_id: digest(papers.keys[paper_id], made_with) for paper_id in rows}
+    own = work.parts.head(ASSET, shard)
+    kept = [paper_id for paper_id, key in keys.items() if own and own.keys.get(paper_id) == key]
+    new = sorted(keys.keys() - set(kept))
+    chunks, links = _new_rows(work, shard, {paper_id: rows[paper_id] for paper_id in new}, chunker)
+    tables = {"chunks": _table("chunks", chunks), "chunk_sentences": _table("chunk_sentences", links)}
+    if own:
+        tables = {name: _with_kept(work, own, name, table, kept) for name, table in tables.items()}
+    part = work.parts.write(
+        ASSET, shard, tables, inputs={"parsed_papers": papers.asset_version}, keys=keys, code_version=made_with
+    )
+    deleted = len(own.keys.keys() - keys.keys()) if own else 0
+    report = ShardReport(shard, "", {}, len(keys), len(kept), len(new), deleted, recomputed_ids=new)
+    return finish(report, part, work.parts, ASSET, timer)
+
+
+def _new_rows(work: Work, shard: str, papers: dict[str, dict[str, Any]], chunker: Chunker) -> tuple[Rows, Rows]:
+    if not papers:
+        return [], []
+    sections = _by_paper(work, "sections", shard, papers, ["paper_id", "section_ord", "heading", "section_type", "text"])
+    columns = ["sentence_id", "paper_id", "section_ord", "start", "end", "spans"]
+    sentences = _by_paper(work, "sentences", shard, papers, columns)
+    chunks: Rows = []
+    links: Rows = []
+    for paper_id, paper in papers.items():
+        more, more_links = chunker.chunk_paper(paper, sections.get(paper_id, []), sentences.get(paper_id, []))
+        chunks += more
+        links += more_links
+    return chunks, links
+
+
+def _by_paper(work: Work, table: str, shard: str, papers: dict[str, Any], columns: list[str]) -> dict[str, Rows]:
+    part = work.parts.head(table, shard)
+    assert part is not None  # its primary table stands
+    grouped: dict[str, Rows] = {}
+    for row in rows_of(part.read(columns), papers).to_pylist():
+        grouped.setdefault(row["paper_id"], []).append(row)
+    return grouped
+
+
+def _table(name: str, rows: Rows) -> pa.Table:
+    return pa.Table.from_pylist(rows, TABLES[name].schema)
+
+
+def _with_kept(work: Work, own: Part, name: str, table: pa.Table, kept: list[str]) -> pa.Table:
+    part = own if name == own.table else work.parts.open(name, own.shard, own.siblings[name])
+    return pa.concat_tables([table, rows_of(part.read(), kept)])

@@ -1,0 +1,101 @@
+"""What all stages share: the work on one collection, a stage's recipe, and the report of each shard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_core.collection import CollectionRecord, collection_settings, known_record
+from monjyu_core.folders import CollectionFolder, DataFolder
+from monjyu_core.ids import digest
+from monjyu_core.parts import Part, PartStore
+from monjyu_core.schemas import ASSET_TABLES
+from monjyu_core.settings import Limit, Settings, settings_key
+
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total)."""
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """Report to nobody."""
+
+
+@dataclass
+class Work:
+    """One collection at work: where it lies, what it is made of, and who hears of the progress."""
+
+    data: DataFolder
+    name: str
+    progress: Progress = no_progress
+
+    @cached_property
+    def folder(self) -> CollectionFolder:
+        return self.data.collection(self.name)
+
+    @cached_property
+    def parts(self) -> PartStore:
+        return PartStore(self.folder.parts)
+
+    @cached_property
+    def record(self) -> CollectionRecord:
+        return known_record(self.data, self.name)
+
+    @cached_property
+    def settings(self) -> Settings:
+        return collection_settings(self.record)
+
+
+@dataclass
+class ShardReport:
+    """What happened to a shard. Counts are papers; `rows` are by table."""
+
+    shard: str
+    asset_version: str = ""
+    rows: dict[str, int] = field(default_factory=dict)
+    total: int = 0
+    reused: int = 0
+    recomputed: int = 0
+    deleted: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    recomputed_ids: list[str] = field(default_factory=list)
+    failures: dict[str, int] = field(default_factory=dict)
+
+
+class Timer:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self.start = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.start
+
+
+def recipe(asset: str, code_version: str, settings: Settings, *more: str) -> str:
+    """What a part was made with, beside its inputs: code, settings that change rows, limits, models."""
+    return digest(code_version, settings_key(settings, asset), settings_key(settings, asset, Limit), *more)
+
+
+def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id") -> pa.Table:
+    """The rows of these papers."""
+    return table.filter(pc.is_in(table[column], pa.array(list(paper_ids), pa.string())))
+
+
+def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
+    heads = {name: parts.head(name, shard) for name in ASSET_TABLES[asset]}
+    return {name: part.rows for name, part in heads.items() if part}
+
+
+def finish(report: ShardReport, part: Part, parts: PartStore, asset: str, timer: Timer) -> ShardReport:
+    """Fill in what a written part tells."""
+    report.asset_version = part.asset_version
+    report.rows = table_rows(parts, asset, report.shard)
+    report.seconds = timer.seconds
+    return report

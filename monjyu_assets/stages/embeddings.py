@@ -1,0 +1,123 @@
+"""Level 0, fourth stage: chunks to vectors, each text once, whatever paper or shard it stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from monjyu_assets.chunking import input_text
+from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
+from monjyu_core.embedding import Embedder, load_embedder
+from monjyu_core.errors import StorageError
+from monjyu_core.parts import Part
+from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.settings import Settings
+
+ASSET = "chunk_embeddings"
+CODE_VERSION = "1"
+BATCH = 256
+"""Texts given to the model between two reports of progress."""
+
+Vectors = dict[str, NDArray[np.float32]]
+
+
+def embedding_recipe(settings: Settings, embedder: Embedder) -> str:
+    return recipe(ASSET, CODE_VERSION, settings, embedder.fingerprint)
+
+
+def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
+    """Embed the chunks of these shards whose text has no vector yet."""
+    embedder = load_embedder(work.settings.embedding)
+    chunks = {shard: _chunks(work, shard) for shard in shards}
+    made_with = embedding_recipe(work.settings, embedder)
+    known = _known(work, made_with)
+    missing = {
+        row["input_hash"]
+        for part in chunks.values()
+        for row in part.read(["input_hash"]).to_pylist()
+        if row["input_hash"] not in known
+    }
+    done = 0
+    for shard in shards:
+        timer = Timer()
+        rows = chunks[shard].read(["chunk_id", "paper_id", "input_hash", "header", "text"]).to_pylist()
+        new = {row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known}
+        for vectors in _embed(embedder, new):
+            known |= vectors
+            done += len(vectors)
+            work.progress("embed", done, len(missing))
+        yield _write(work, chunks[shard], rows, known, set(new), embedder, made_with, timer)
+
+
+def _chunks(work: Work, shard: str) -> Part:
+    part = work.parts.head("chunks", shard)
+    if part is None:
+        raise StorageError(f"Shard {shard} of {work.name} has no chunks.", "Materialise chunks first.")
+    return part
+
+
+def _known(work: Work, made_with: str) -> Vectors:
+    """Vectors of all shards that the same model made, by the hash of their text."""
+    known: Vectors = {}
+    for part in work.parts.heads(ASSET, SHARDS):
+        if part.code_version == made_with and part.rows:
+            rows = part.read(["input_hash", "vector"])
+            known.update(zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True))
+    return known
+
+
+def matrix(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
+    """A list column of equal lengths as (rows, dimensions)."""
+    flat = vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(flat.reshape(len(vectors), -1), dtype=np.float32)
+
+
+def _embed(embedder: Embedder, texts: dict[str, str]) -> Iterator[Vectors]:
+    hashes = sorted(texts, key=lambda key: len(texts[key]))
+    for start in range(0, len(hashes), BATCH):
+        batch = hashes[start : start + BATCH]
+        yield dict(zip(batch, embedder.embed_passages([texts[key] for key in batch]), strict=True))
+
+
+def _write(
+    work: Work,
+    chunks: Part,
+    rows: Sequence[dict[str, Any]],
+    known: Vectors,
+    new: set[str],
+    embedder: Embedder,
+    made_with: str,
+    timer: Timer,
+) -> ShardReport:
+    papers = {row["paper_id"] for row in rows}
+    changed = {row["paper_id"] for row in rows if row["input_hash"] in new}
+    own = work.parts.head(ASSET, chunks.shard)
+    before = set(own.read(["paper_id"])["paper_id"].to_pylist()) if own else set()
+    part = work.parts.write(
+        ASSET,
+        chunks.shard,
+        {ASSET: _table(rows, known, embedder.model_id)},
+        inputs={"chunks": chunks.asset_version},
+        code_version=made_with,
+    )
+    report = ShardReport(
+        chunks.shard,
+        total=len(papers),
+        reused=len(papers - changed),
+        recomputed=len(changed),
+        deleted=len(before - papers),
+        recomputed_ids=sorted(changed),
+    )
+    return finish(report, part, work.parts, ASSET, timer)
+
+
+def _table(rows: Sequence[dict[str, Any]], known: Vectors, model: str) -> pa.Table:
+    names = ("chunk_id", "paper_id", "input_hash")
+    columns: list[Any] = [pa.array([row[name] for row in rows], pa.string()) for name in names]
+    columns.append(pa.array([model] * len(rows), pa.string()))
+    columns.append(pa.array([known[row["input_hash"]] for row in rows], pa.list_(pa.float32())))
+    return pa.Table.from_arrays(columns, schema=TABLES[ASSET].schema)

@@ -1,0 +1,213 @@
+"""Level 0, second stage: documents to parsed papers, only those whose content or parser has changed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.parsing.dispatch import PARSER_VERSION
+from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
+from monjyu_assets.scan import WHOLE_FILES
+from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
+from monjyu_core.ids import digest, file_sha256
+from monjyu_core.parts import Part
+from monjyu_core.schemas import ASSET_TABLES, SHARDS, TABLES
+from monjyu_core.settings import Limit, Settings, settings_key
+
+ASSET = "parsed_papers"
+
+
+def parse_recipe(settings: Settings) -> str:
+    return recipe(ASSET, PARSER_VERSION, settings)
+
+
+def content_key(row: dict[str, Any], settings: Settings) -> str:
+    """A paper's reuse key: its bytes, its type, the parser and the settings that change its rows."""
+    return digest(row["sha256"], row["document_type"], PARSER_VERSION, settings_key(settings, ASSET))
+
+
+def failure_key(key: str, settings: Settings) -> str:
+    """A failure is tried again when the limits change, so they are in its key."""
+    return digest(key, settings_key(settings, ASSET, Limit))
+
+
+@dataclass(frozen=True)
+class Donor:
+    """A paper whose result another may take: the primary part that holds it, and its id there."""
+
+    part: Part
+    paper_id: str
+
+
+@dataclass
+class _Shard:
+    """A shard being made: its manifest rows, where kept results come from, and new rows."""
+
+    shard: str
+    manifest: dict[str, dict[str, Any]]
+    input_version: str
+    kept: dict[str, Donor] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+    rows: Rows = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    report: ShardReport = field(default_factory=lambda: ShardReport(""))
+
+
+def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
+    """Parse what is new in these shards; a shard is written as soon as its last paper is done."""
+    timer = Timer()
+    donors = _donors(work)
+    plans = {shard: _plan(work, shard, donors) for shard in shards}
+    tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
+    for plan in plans.values():
+        if not plan.waiting:
+            yield _write(work, plan, timer)
+    work.progress("parse", 0, len(tasks))
+    with ParserPool(work.settings.parse) as pool:
+        for done, (task, outcome) in enumerate(pool.map(tasks), start=1):
+            plan = plans[task["shard"]]
+            _take(work, plan, task, outcome)
+            work.progress("parse", done, len(tasks))
+            if not plan.waiting:
+                yield _write(work, plan, timer)
+
+
+def _donors(work: Work) -> dict[str, Donor]:
+    """Every current result by reuse key, over all shards: a moved file takes the one of its old place."""
+    return {
+        key: Donor(part, paper_id)
+        for part in reversed(work.parts.heads("papers", SHARDS))
+        for paper_id, key in part.keys.items()
+    }
+
+
+def _plan(work: Work, shard: str, donors: dict[str, Donor]) -> _Shard:
+    manifest = work.parts.head("manifest", shard)
+    if manifest is None:
+        raise StorageError(f"Shard {shard} of {work.name} has no manifest.", "Materialise paper_manifest first.")
+    rows = {row["paper_id"]: row for row in manifest.read().to_pylist()}
+    plan = _Shard(shard, rows, manifest.asset_version, rows={name: [] for name in ASSET_TABLES[ASSET]})
+    own = work.parts.head("papers", shard)
+    for paper_id, row in rows.items():
+        key = content_key(row, work.settings)
+        held = own.keys.get(paper_id) if own else None
+        match = next((k for k in (key, failure_key(key, work.settings)) if held == k or k in donors), None)
+        if match is None:
+            plan.waiting.add(paper_id)
+        else:
+            plan.kept[paper_id] = Donor(own, paper_id) if own and held == match else donors[match]
+            plan.keys[paper_id] = match
+    plan.report = ShardReport(
+        shard,
+        total=len(rows),
+        reused=len(plan.kept),
+        recomputed=len(plan.waiting),
+        deleted=len(own.keys.keys() - rows.keys()) if own else 0,
+        recomputed_ids=sorted(plan.waiting),
+    )
+    return plan
+
+
+def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
+    """Tasks for the pool; a file that cannot be copied has failed already."""
+    for paper_id in sorted(plan.waiting):
+        row = plan.manifest[paper_id]
+        task = {name: row[name] for name in ("paper_id", "document_type", "size", "record", "offset")}
+        task |= {"shard": plan.shard, "path": row["source_path"]}
+        if row["document_type"] not in WHOLE_FILES:
+            yield task
+            continue
+        try:
+            yield task | {"path": str(_keep_source(work, Path(row["source_path"]), row["sha256"]))}
+        except DocumentError as error:
+            _take(work, plan, task, error)
+
+
+def _keep_source(work: Work, source: Path, sha256: str) -> Path:
+    """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says."""
+    kept = work.folder.sources / sha256
+    if kept.is_file():
+        return kept
+    work.folder.sources.mkdir(parents=True, exist_ok=True)
+    temporary = kept.with_name(f".{sha256}.tmp")
+    try:
+        shutil.copyfile(source, temporary)
+    except OSError as error:
+        raise MalformedDocument(f"{source.name} cannot be read: {error.strerror}.", "Check its permissions.") from error
+    if file_sha256(temporary) != sha256:
+        temporary.unlink()
+        raise MalformedDocument(f"{source.name} changed while it was read.", "Run the index again.")
+    return temporary.replace(kept)
+
+
+def _take(work: Work, plan: _Shard, task: Task, outcome: Outcome) -> None:
+    paper_id, row = task["paper_id"], plan.manifest[task["paper_id"]]
+    plan.waiting.discard(paper_id)
+    key = content_key(row, work.settings)
+    if isinstance(outcome, DocumentError):
+        plan.rows["failures"].append(failure_row(paper_id, outcome.error_type, str(outcome)))
+        plan.keys[paper_id] = failure_key(key, work.settings)
+        return
+    outcome.paper_id = paper_id
+    plan.keys[paper_id] = key
+    for name, rows in paper_rows(outcome, row["sha256"]).items():
+        plan.rows[name] += rows
+
+
+def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
+    tables = {name: _table(work, plan, name) for name in ASSET_TABLES[ASSET]}
+    part = work.parts.write(
+        ASSET,
+        plan.shard,
+        tables,
+        inputs={"paper_manifest": plan.input_version},
+        keys=plan.keys,
+        code_version=parse_recipe(work.settings),
+    )
+    causes = tables["failures"]["error_type"].to_pylist()
+    plan.report.failed = len(causes)
+    plan.report.failures = {cause: causes.count(cause) for cause in sorted(set(causes))}
+    return finish(plan.report, part, work.parts, ASSET, timer)
+
+
+def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
+    """New rows with kept ones, paths as the manifest has them now."""
+    table = pa.concat_tables([pa.Table.from_pylist(plan.rows[name], TABLES[name].schema), *_kept(work, plan, name)])
+    if "source_path" not in table.column_names:
+        return table
+    paths = [plan.manifest[paper_id]["source_path"] for paper_id in table["paper_id"].to_pylist()]
+    column = table.column_names.index("source_path")
+    return table.set_column(column, "source_path", pa.array(paths, pa.string()))
+
+
+def _kept(work: Work, plan: _Shard, name: str) -> Iterator[pa.Table]:
+    """Kept rows by donor part; those of a paper with another id there are given the id it has here."""
+    by_part: dict[str, tuple[Part, dict[str, str]]] = {}
+    for paper_id, donor in plan.kept.items():
+        by_part.setdefault(donor.part.version, (donor.part, {}))[1][paper_id] = donor.paper_id
+    for part, ids in by_part.values():
+        source = part if name == part.table else work.parts.open(name, part.shard, part.siblings[name])
+        rows = source.read()
+        yield rows_of(rows, [old for new, old in ids.items() if new == old])
+        for new, old in ids.items():
+            if new != old:
+                yield renamed(rows_of(rows, [old]), new)
+
+
+def renamed(rows: pa.Table, paper_id: str) -> pa.Table:
+    """The rows under another paper's id; sentence ids follow."""
+    values = pa.array([paper_id] * rows.num_rows, pa.string())
+    rows = rows.set_column(rows.column_names.index("paper_id"), "paper_id", values)
+    if "sentence_id" not in rows.column_names:
+        return rows
+    order = pc.subtract(rows["ord"], pc.min(rows["ord"])) if rows.num_rows else rows["ord"]
+    ids = [sentence_id(paper_id, number) for number in order.to_pylist()]
+    return rows.set_column(rows.column_names.index("sentence_id"), "sentence_id", pa.array(ids, pa.string()))
