@@ -1,0 +1,177 @@
+"""What the parsers of marked-up and plain text share: names, dates, identifiers, and the last steps of a paper."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_core.errors import EmptyDocument
+from monjyu_core.paper import Author, ParsedPaper, Section, Sentence
+
+CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
+_IMRAD = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
+_ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
+_NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # noqa: RUF001  (footnote marks)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a reference list: its printed number (None where it has none) and its text."""
+
+    label: str | None
+    text: str
+
+
+def fill_sentences(sections: Sequence[Section], language: str) -> None:
+    """Set each section's sentences, with character offsets into its text."""
+    from monjyu_core.text.sentences import split_sentences
+
+    for section in sections:
+        spans = split_sentences(section.text, language)
+        section.sentences = [Sentence(start=a, end=b, text=section.text[a:b]) for a, b in spans]
+
+
+def is_academic_paper(paper: ParsedPaper) -> bool:
+    """References, an abstract, or sections of two IMRaD types."""
+    kinds = {section.section_type for section in paper.sections} & _IMRAD
+    return bool(paper.references) or bool(paper.abstract.strip()) or len(kinds) >= 2
+
+
+def abstract_of(sections: Sequence[Section]) -> str:
+    """Text of the first abstract section with its subsections (structured abstracts)."""
+    for index, section in enumerate(sections):
+        if section.section_type != "abstract":
+            continue
+        texts = [section.text]
+        for below in sections[index + 1 :]:
+            if below.level <= section.level or section.text:
+                break
+            texts.append(f"{below.heading}: {below.text}")
+        return "\n\n".join(text for text in texts if text)
+    return ""
+
+
+def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None = None) -> ParsedPaper:
+    """Fill what follows from the sections: language, sentences, abstract, references, citations, kind of document.
+
+    Raises EmptyDocument where neither the title nor a section holds text.
+    """
+    from monjyu_assets.parsing.citations import link_citations
+    from monjyu_assets.parsing.references import parse_reference
+
+    _drop_empty_ends(paper)
+    if not any(section.text.strip() for section in paper.sections):
+        if not paper.title.strip():
+            raise EmptyDocument("The document holds no text.")
+        paper.sections = [*paper.sections, Section(heading="", text=paper.title)]
+    paper.language = language or _language(paper)
+    paper.abstract = paper.abstract or abstract_of(paper.sections)
+    labels = _labels(entries)
+    paper.references = [parse_reference(label, entry.text) for label, entry in zip(labels, entries, strict=True)]
+    fill_sentences(paper.sections, paper.language)
+    paper.inline_citations = link_citations(paper.sections, paper.references)
+    paper.is_academic_paper = is_academic_paper(paper)
+    return paper
+
+
+def _drop_empty_ends(paper: ParsedPaper) -> None:
+    """A section without heading and text says nothing."""
+    paper.sections = [section for section in paper.sections if section.heading or section.text.strip()]
+
+
+def _labels(entries: Sequence[Entry]) -> list[str]:
+    """The printed numbers where all have one and no two are equal, else 1, 2, 3."""
+    printed = [entry.label for entry in entries]
+    if all(printed) and len(set(printed)) == len(printed):
+        return [label for label in printed if label]
+    return [str(number) for number in range(1, len(entries) + 1)]
+
+
+def _language(paper: ParsedPaper) -> str:
+    from monjyu_core.text.language import detect_language
+
+    body = [section.text for section in paper.sections if section.section_type != "references"]
+    return detect_language("\n".join([paper.title, *body])[:20_000])
+
+
+def join_lines(lines: Sequence[str]) -> str:
+    """One paragraph of its lines: a space between them, none between two Japanese or Chinese characters."""
+    text = "\n".join(line.strip() for line in lines)
+    text = re.sub(rf"(?<=[{CJK}])\n(?=[{CJK}])", "", text)
+    return re.sub(r"\s*\n\s*", " ", text).strip()
+
+
+def clean_doi(text: str) -> str | None:
+    """The DOI in a text such as `https://doi.org/10.1000/x.`, without its resolver and trailing punctuation."""
+    match = _DOI.search(text)
+    return match.group().rstrip(".,;:)]}'") if match else None
+
+
+def clean_orcid(text: str) -> str | None:
+    match = _ORCID.search(text.upper())
+    return match.group() if match else None
+
+
+def parse_date(value: object) -> str | None:
+    """A date as ISO 8601, as exact as it was given: `2019-03-22`, `2019-03` or `2019`; None if it is no date."""
+    if isinstance(value, datetime.date):
+        return value.isoformat()[:10]
+    text = str(value).strip()
+    if iso := re.fullmatch(r"(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?:[年月日T ].*)?", text):
+        return _iso(*iso.groups())
+    month = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
+    for pattern, order in (
+        (rf"(\d{{1,2}})(?:st|nd|rd|th)?\.? {month},? (\d{{4}})", (3, 2, 1)),
+        (rf"{month} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})", (3, 1, 2)),
+        (rf"{month},? (\d{{4}})", (2, 1, 0)),
+    ):
+        if match := re.fullmatch(pattern, text, re.IGNORECASE):
+            parts = [match[i] if i else None for i in order]
+            number = _MONTHS.index((parts[1] or "")[:3].lower()) + 1
+            return _iso(parts[0] or "", str(number), parts[2])
+    return None
+
+
+def _iso(year: str, month: str | None, day: str | None) -> str | None:
+    try:
+        datetime.date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
+        return None
+    return "-".join([year, *(f"{int(part):02d}" for part in (month, day) if part)])
+
+
+def split_names(text: str) -> list[str]:
+    """Author names of one line: "A. Ames, B. Birk and C. Cole", "Ames, A.; Birk, B.", 山田太郎・鈴木花子."""
+    text = _NAME_MARKS.sub("", text)
+    separator = r"\s*;\s*" if ";" in text else r"\s*(?:,\s*and\s|,|&|\band\b|・|、|，)\s*"  # noqa: RUF001
+    return [name for part in re.split(separator, text) if (name := " ".join(part.split()).strip(" ,"))]
+
+
+def split_keywords(text: str) -> list[str]:
+    """Keywords of one line, separated by semicolons, else by commas or middle dots."""
+    separator = r";" if ";" in text else r"[,、，]|\s[·•|]\s"  # noqa: RUF001
+    return [word for part in re.split(separator, text) if (word := part.strip(" .\t\n"))]
+
+
+_NAME_WORD = re.compile(r"[A-Z\u00c0-\u024f][\w'’.-]*|d[aeiou]|de[lnr]|della|dos|v[ao]n|ter|bin|al|l[ae]|du|y")  # noqa: RUF001
+_NO_NAME = re.compile(
+    r"(?i)\b(?:university|institute|department|journal|proceedings|laboratory|school|college|inc|press|research"
+    r"|center|centre|introduction|abstract|the|of|for|with|on|in)\b"
+)
+
+
+def author_line(line: str) -> list[Author]:
+    """The authors where the whole line is a list of personal names in Latin letters, else nothing."""
+    if len(line) > 600 or _NO_NAME.search(line) or re.search(r"[.!?:]$|[:!?]", line.strip(" *")):
+        return []
+    names = split_names(line)
+    return [Author(name=name) for name in names] if names and all(map(_is_name, names)) else []
+
+
+def _is_name(text: str) -> bool:
+    words = text.split()
+    return 2 <= len(words) <= 6 and all(_NAME_WORD.fullmatch(word) for word in words)

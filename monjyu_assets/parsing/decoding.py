@@ -1,0 +1,130 @@
+"""Bytes of a text file to clean Unicode: byte order marks, UTF-8, then a guess; junk is refused."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
+from monjyu_core.settings import ParseSettings
+
+_MARKS = [
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe\x00\x00", "utf-32"),
+    (b"\x00\x00\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+]
+_FOREIGN = {b"%PDF-": "PDF", b"PK\x03\x04": "ZIP or Office", b"\xd0\xcf\x11\xe0": "old Office", b"{\\rtf": "RTF"}
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\ufffe\uffff]")
+_CONTROL_BYTES = bytes(c for c in range(32) if c not in b"\t\n\r\f\x0b\x1b")
+_SAMPLE = 200_000
+_MOST_CONTROL = 0.002
+
+
+def decode(data: bytes, settings: ParseSettings) -> tuple[str, list[str]]:
+    """Text in NFC with `\\n` line ends and without control characters, and warnings about what was guessed.
+
+    Raises EmptyDocument, MalformedDocument (no text, another format) or DocumentTooLarge.
+    """
+    if not data.strip(b"\x00 \t\r\n\f"):
+        raise EmptyDocument("The file is empty.")
+    if len(data) > 4 * settings.max_characters:
+        raise DocumentTooLarge(f"{len(data)} bytes of text.", "Raise parse.max_characters or split the file.")
+    _refuse_foreign(data)
+    text, warnings = _decoded(data)
+    if len(text) > settings.max_characters:
+        raise DocumentTooLarge(f"{len(text)} characters.", "Raise parse.max_characters or split the file.")
+    text = clean(text)
+    if not text.strip():
+        raise EmptyDocument("The file holds no text.")
+    return text, warnings
+
+
+def clean(text: str) -> str:
+    """NFC, `\\n` line ends, plain spaces; control and zero-width characters removed, lone surrogates replaced."""
+    text = text.encode("utf-8", "replace").decode("utf-8") if _has_surrogates(text) else text
+    text = re.sub(r"\r\n?|[\x0b\u0085\u2028\u2029]", "\n", text).replace("\f", "\n\n")
+    text = _CONTROL.sub("", text).replace("\u00a0", " ").replace("\u202f", " ")
+    return unicodedata.normalize("NFC", text)
+
+
+def _has_surrogates(text: str) -> bool:
+    return re.search(r"[\ud800-\udfff]", text) is not None
+
+
+def _refuse_foreign(data: bytes) -> None:
+    for magic, name in _FOREIGN.items():
+        if data.startswith(magic):
+            raise MalformedDocument(f"This is a {name} file under a text name.", "Give it its right extension.")
+
+
+def _decoded(data: bytes) -> tuple[str, list[str]]:
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _strict(data, encoding), []
+    if wide := _wide_encoding(data):
+        return _strict(data, wide), [f"encoding guessed: {wide}"]
+    if _control_share(data[:_SAMPLE]) > _MOST_CONTROL:
+        raise MalformedDocument("The file is binary, not text.")
+    if b"\x1b$" in data or b"\x1b(J" in data:
+        try:
+            return data.decode("iso2022_jp_2"), ["encoding guessed: iso2022_jp_2"]
+        except UnicodeDecodeError:
+            pass
+    try:
+        return data.decode("utf-8"), []
+    except UnicodeDecodeError:
+        return _guessed(data)
+
+
+def _strict(data: bytes, encoding: str) -> str:
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise MalformedDocument(f"The file is not valid {encoding}: {error.reason} at byte {error.start}.") from None
+    if text and sum(c < " " and c not in "\t\n\r\f\v" for c in text[:_SAMPLE]) > _MOST_CONTROL * len(text[:_SAMPLE]):
+        raise MalformedDocument("The file is binary, not text.")
+    return text
+
+
+def _wide_encoding(data: bytes) -> str | None:
+    """UTF-16 without a mark: every second byte of Latin text is zero."""
+    sample = data[: _SAMPLE - _SAMPLE % 2]
+    if len(sample) < 4 or len(data) % 2:
+        return None
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    half = len(sample) / 2
+    if odd > 0.6 * half and even < 0.02 * half:
+        return "utf-16-le"
+    if even > 0.6 * half and odd < 0.02 * half:
+        return "utf-16-be"
+    return None
+
+
+def _control_share(data: bytes) -> float:
+    return 1 - len(data.translate(None, _CONTROL_BYTES)) / len(data) if data else 0.0
+
+
+def _guessed(data: bytes) -> tuple[str, list[str]]:
+    """One damaged byte in UTF-8 text costs that byte; else Western for mostly ASCII text, else the detector's word."""
+    lenient = data.decode("utf-8", "replace")
+    bad = lenient.count("\ufffd")
+    multibyte = sum(c > "\x7f" for c in lenient) - bad
+    if bad <= max(2, len(lenient) // 500) and multibyte > 2 * bad:
+        return lenient, [f"{bad} bytes were not valid UTF-8 and were replaced"]
+    high = sum(byte > 0x7F for byte in data[:_SAMPLE]) / len(data[:_SAMPLE])
+    if high < 0.1:
+        try:
+            return data.decode("cp1252"), ["encoding guessed: cp1252"]
+        except UnicodeDecodeError:
+            pass
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_SAMPLE]).best()
+    if best is None:
+        raise MalformedDocument("The file's encoding could not be told.", "Save it as UTF-8.")
+    text = data.decode(best.encoding, "replace")
+    if text.count("\ufffd") > 0.01 * len(text):
+        raise MalformedDocument("The file is binary, not text.")
+    return text, [f"encoding guessed: {best.encoding}"]

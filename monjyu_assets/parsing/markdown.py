@@ -1,0 +1,205 @@
+"""Markdown to a parsed paper: CommonMark with tables, footnotes and dollar maths, pandoc citations, front matter."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from monjyu_assets.parsing.common import Entry, complete
+from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.front_matter import authors_of, keywords_of, metadata_of, split_front_matter, text_of
+from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.html_text import html_text
+from monjyu_assets.parsing.inline_text import InlineReader
+from monjyu_core.errors import MalformedDocument
+from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table
+from monjyu_core.settings import ParseSettings
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+_FENCED_DIV = re.compile(r"^:{3,}.*$", re.MULTILINE)
+_HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.\-][^{}]*\}\s*$")
+_ENTRY_LABEL = re.compile(r"\[(\w{1,12})\]\s+(?=\S)")
+_TABLE_CAPTION = re.compile(r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])|(?=表\s*\d)")
+_RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)  # noqa: RUF001
+
+
+def parse_markdown(data: bytes, settings: ParseSettings) -> ParsedPaper:
+    """Parse a Markdown file; its sections hold plain text, their levels start at 1.
+
+    The title is the front matter's, else the first level-1 heading's. Raises EmptyDocument, MalformedDocument or
+    DocumentTooLarge.
+    """
+    from markdown_it.tree import SyntaxTreeNode
+
+    text, warnings = decode(data, settings)
+    fields, body, more = split_front_matter(text)
+    markdown = _markdown()
+    reader = _Reader()
+    try:
+        reader.read(SyntaxTreeNode(markdown.parse(_FENCED_DIV.sub("", body))))
+    except RecursionError:
+        raise MalformedDocument("The Markdown is nested too deeply.") from None
+    paper = ParsedPaper(document_type="md", processor="markdown-it", warnings=warnings + more)
+    paper.title = _plain(markdown, text_of(fields.get("title"))) or reader.take_title()
+    paper.authors = authors_of(fields)
+    paper.keywords = keywords_of(fields)
+    for name, value in metadata_of(fields).items():
+        setattr(paper, name, value)
+    paper.sections = reader.finish()
+    paper.tables, paper.figures, paper.equations = reader.tables, reader.figures, reader.equations
+    _add_abstract(paper, _plain(markdown, text_of(fields.get("abstract"))))
+    language = re.match(r"[a-z]{2}(?=[-_]|$)", text_of(fields.get("lang") or fields.get("language")).lower())
+    return complete(paper, reader.entries, language.group() if language else None)
+
+
+def _markdown() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.amsmath import amsmath_plugin
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
+
+    markdown = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    markdown.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
+    return markdown.use(amsmath_plugin).use(footnote_plugin)
+
+
+def _plain(markdown: MarkdownIt, source: str) -> str:
+    """Front matter's Markdown as plain paragraphs."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    reader = _Reader()
+    reader.read(SyntaxTreeNode(markdown.parse(source)))
+    return "\n\n".join(section.text for section in reader.finish() if section.text)
+
+
+def _add_abstract(paper: ParsedPaper, abstract: str) -> None:
+    """The front matter's abstract becomes a section, so that it can be found and quoted; a run-in one gets its own."""
+    if any(section.section_type == "abstract" for section in paper.sections):
+        return
+    first = paper.sections[0] if paper.sections else None
+    if not abstract and first and not first.heading and (match := _RUN_IN_ABSTRACT.match(first.text)):
+        abstract, _, first.text = first.text[match.end() :].partition("\n\n")
+    if abstract:
+        paper.abstract = abstract
+        paper.sections.insert(0, Section(heading="Abstract", section_type="abstract", text=abstract))
+
+
+class _Reader:
+    """Walks the blocks of a document and gathers sections, reference entries, tables, figures and equations."""
+
+    def __init__(self) -> None:
+        self.sections = [Section(heading="")]
+        self.entries: list[Entry] = []
+        self.tables: list[Table] = []
+        self.figures: list[Figure] = []
+        self.equations: list[Equation] = []
+        self._paragraphs: list[list[str]] = [[]]
+        self._inline = InlineReader(self.figures, self.equations)
+
+    def read(self, root: SyntaxTreeNode) -> None:
+        footnotes = next((node for node in root.children if node.type == "footnote_block"), None)
+        for note in footnotes.children if footnotes else []:
+            self._inline.footnotes[note.meta.get("id", -1)] = " ".join(self._texts(note))
+        for node in root.children:
+            self._block(node)
+
+    def take_title(self) -> str:
+        """The text of the first level-1 heading, taken out of the sections, unless it names an ordinary section."""
+        for index, section in enumerate(self.sections):
+            if section.level == 1 and section.heading:
+                if section.section_type not in ("other", "methods"):
+                    return ""
+                title, section.heading = section.heading, ""
+                if index == 1 and not self._paragraphs[0]:
+                    del self.sections[0], self._paragraphs[0]
+                return title
+        return ""
+
+    def finish(self) -> list[Section]:
+        lowest = min((section.level for section in self.sections if section.heading), default=1)
+        for section, paragraphs in zip(self.sections, self._paragraphs, strict=True):
+            section.text = "\n\n".join(paragraphs)
+            section.level = max(1, section.level - lowest + 1)
+        return [section for section in self.sections if section.heading or section.text]
+
+    def _block(self, node: SyntaxTreeNode) -> None:
+        if node.type == "heading":
+            self._heading(node)
+        elif node.type == "table":
+            self._table(node)
+        elif node.type in ("math_block", "math_block_label", "amsmath"):
+            latex = node.content.strip()
+            self.equations.append(Equation(text=latex, latex=latex))
+            self._paragraphs[-1].append(latex)
+        elif self.sections[-1].section_type == "references" and node.type != "footnote_block":
+            self._references(node)
+        elif node.type == "blockquote":
+            for child in node.children:
+                self._block(child)
+        elif node.type == "paragraph" and self._is_caption(node):
+            self.tables[-1].caption = _TABLE_CAPTION.sub("", self._texts(node)[0], count=1)
+        elif node.type != "footnote_block":
+            self._paragraphs[-1].extend(self._texts(node))
+
+    def _heading(self, node: SyntaxTreeNode) -> None:
+        text = _HEADING_ATTRIBUTES.sub("", self._inline.read(node.children[0]) if node.children else "").strip()
+        if text:
+            kind = section_type(text)
+            self.sections.append(Section(heading=text, level=int(node.tag[1:]), section_type=kind))
+            self._paragraphs.append([])
+
+    def _references(self, node: SyntaxTreeNode) -> None:
+        """Items of a list, or paragraphs, each one entry."""
+        if node.type in ("ordered_list", "bullet_list"):
+            start = int(str(node.attrs.get("start", 1)))
+            for number, item in enumerate(node.children, start):
+                label = str(number) if node.type == "ordered_list" else None
+                self._entry(label, " ".join(self._texts(item)))
+        else:
+            for text in self._texts(node):
+                self._entry(None, text)
+
+    def _entry(self, label: str | None, text: str) -> None:
+        if match := _ENTRY_LABEL.match(text):
+            label, text = match[1], text[match.end() :]
+        if text:
+            self.entries.append(Entry(label, text))
+            self._paragraphs[-1].append(text)
+
+    def _table(self, node: SyntaxTreeNode) -> None:
+        rows = [
+            [self._inline.read(cell.children[0]) if cell.children else "" for cell in row.children]
+            for part in node.children
+            for row in part.children
+        ]
+        caption = None
+        paragraphs = self._paragraphs[-1]
+        if paragraphs and re.match(r"(?:Table|表)\s*\d*\s*[.:]", paragraphs[-1]) and len(paragraphs[-1]) < 500:
+            caption = _TABLE_CAPTION.sub("", paragraphs.pop(), count=1)
+        self.tables.append(Table(caption=caption, headers=rows[0] if rows else [], rows=rows[1:]))
+
+    def _is_caption(self, node: SyntaxTreeNode) -> bool:
+        """A paragraph `Table: …` or `: …` right below a table (pandoc)."""
+        above = node.previous_sibling
+        texts = self._texts(node) if above is not None and above.type == "table" else []
+        return bool(texts) and self.tables[-1].caption is None and _TABLE_CAPTION.match(texts[0]) is not None
+
+    def _texts(self, node: SyntaxTreeNode) -> list[str]:
+        """Plain paragraphs of a block and what it holds; an item of a list is a paragraph."""
+        if node.type == "inline":
+            text = self._inline.read(node)
+            return [part for part in [text, *self._inline.take_notes()] if part]
+        if node.type in ("fence", "code_block"):
+            return [node.content.rstrip("\n")] if node.content.strip() else []
+        if node.type == "html_block":
+            return [text] if (text := html_text(node.content, self.figures)) else []
+        if node.type == "table":
+            self._table(node)
+            return []
+        if node.type in ("math_block", "math_block_label", "amsmath"):
+            self.equations.append(Equation(text=node.content.strip(), latex=node.content.strip()))
+            return [node.content.strip()]
+        return [text for child in node.children for text in self._texts(child)]

@@ -1,0 +1,119 @@
+"""Plain text to a parsed paper."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.common import (
+    author_line,
+    clean_doi,
+    complete,
+    join_lines,
+    parse_date,
+    split_keywords,
+    split_names,
+)
+from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.outline import blocks_of, outline
+from monjyu_core.paper import Author, ParsedPaper
+from monjyu_core.settings import ParseSettings
+
+_LONGEST_TITLE = 250
+_FRONT_BLOCKS = 8
+_FIELD = re.compile(
+    r"(?P<name>authors?|by|date|published|doi|keywords?|key words|index terms|journal|venue|著者|キーワード|日付)"
+    r"\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",  # noqa: RUF001
+    re.IGNORECASE,
+)
+
+
+def parse_text(data: bytes, settings: ParseSettings) -> ParsedPaper:
+    """Parse a text file in any encoding. Levels, headings and references are read from the layout of its lines.
+
+    Raises EmptyDocument, MalformedDocument (binary) or DocumentTooLarge.
+    """
+    text, warnings = decode(data, settings)
+    paper = ParsedPaper(document_type="txt", processor="plain text", warnings=warnings)
+    blocks = blocks_of(text)
+    blocks = _take_title(paper, blocks)
+    blocks = _take_front(paper, blocks)
+    structure = outline(blocks)
+    paper.sections = structure.sections
+    return complete(paper, structure.entries)
+
+
+def _take_title(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
+    """The first block where it is short and no section heading; a line under it, or authors after it, are seen."""
+    lines = list(blocks[0])
+    ruled = len(lines) > 1 and re.fullmatch(r"[=\-~#*]{3,}", lines[1].strip()) is not None
+    kept = lines[2:] if ruled else []
+    lines = lines[:1] if ruled else lines
+    authors: list[Author] = []
+    if len(lines) > 1 and (authors := author_line(lines[-1].strip())):
+        lines = lines[:-1]
+    title = join_lines([line.lstrip("#") for line in lines])
+    if len(lines) > 3 or not _is_title(title):
+        return blocks
+    paper.title, paper.authors = title, authors
+    return [kept, *blocks[1:]] if kept else blocks[1:]
+
+
+def _is_title(text: str) -> bool:
+    """Short, one sentence at most, and not the name of a section."""
+    if len(text) > _LONGEST_TITLE or section_type(text) != "other" or re.search(r"[.!?] [A-Z]|[。！？].", text):  # noqa: RUF001
+        return False
+    return len(text) < 120 or not text.endswith((".", "。", ":", ","))
+
+
+def _take_front(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
+    """Authors, date, DOI and keywords in the blocks after the title; nothing is taken that is not understood."""
+    rest: list[list[str]] = []
+    for index, block in enumerate(blocks[:_FRONT_BLOCKS]):
+        lines = [line.strip() for line in block]
+        if not paper.title or any(section_type(line) not in ("other", "abstract") for line in lines):
+            return rest + blocks[index:]
+        below = " ".join(blocks[index + 1]) if index + 1 < len(blocks) else ""
+        # One capitalised pair of words over a paragraph is a heading rather than an author.
+        names_fit = not rest and (len(lines) > 1 or "," in lines[0] or " and " in lines[0] or len(below) < 200)
+        understood = [_take_field(paper, line) or _take_line(paper, line, names_fit) for line in lines]
+        left = [line for line, taken in zip(block, understood, strict=True) if not taken]
+        if left:
+            rest.append(left)
+    return rest + blocks[_FRONT_BLOCKS:]
+
+
+def _take_field(paper: ParsedPaper, line: str) -> bool:
+    match = _FIELD.fullmatch(line)
+    if not match or len(line) > 1000:
+        return False
+    name, value = match["name"].casefold(), match["value"].strip()
+    if name in ("author", "authors", "by", "著者"):
+        if name == "by" and not author_line(value):
+            return False
+        paper.authors = paper.authors or [Author(name=part) for part in split_names(value)]
+    elif name in ("date", "published", "日付"):
+        paper.publication_date = parse_date(value)
+        return paper.publication_date is not None
+    elif name == "doi":
+        paper.doi = clean_doi(value)
+        return paper.doi is not None
+    elif name in ("journal", "venue"):
+        paper.venue = value
+    else:
+        paper.keywords = split_keywords(value)
+    return True
+
+
+def _take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
+    """A line of names, a date or a DOI without a label."""
+    if not paper.authors and names_fit and (authors := author_line(line)):
+        paper.authors = authors
+        return True
+    if paper.publication_date is None and len(line) <= 30 and (date := parse_date(line)):
+        paper.publication_date = date
+        return True
+    if paper.doi is None and re.fullmatch(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)10\.\S+", line, re.IGNORECASE):
+        paper.doi = clean_doi(line)
+        return True
+    return False
