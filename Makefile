@@ -42,7 +42,7 @@ $(INSTALLED): requirements.lock pyproject.toml
 	@echo "Installing the packages of requirements.lock into $(VENV) ..."
 	@$(PIP) install "$$(grep '^uv==' requirements.lock)" || true
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode -r requirements.lock || \
-		$(PIP) install -r requirements.lock
+		{ echo "uv could not; trying pip ..."; $(PIP) install -r requirements.lock; }
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q $(PACKAGES)
 	@touch $@

@@ -1,0 +1,163 @@
+"""`make up`: the Dagster UI and its daemon on this machine until Ctrl-C (`python -m monjyu_assets.up`).
+
+Both are child processes, each in a process group of its own: a Ctrl-C in the terminal reaches this process alone,
+which then ends them in order. Nothing but the loopback address is opened.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError
+from monjyu_core.folders import DataFolder
+
+HOST = "127.0.0.1"
+START_SECONDS = 120.0
+STOP_SECONDS = 5.0
+"""How long a program may take after each of SIGINT and SIGTERM before the next, stronger signal."""
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    process: subprocess.Popen[bytes]
+
+
+def programs(port: int) -> dict[str, list[str]]:
+    """Command line of each program by name. A source tree has a workspace file; an installed package names the module."""
+    workspace = Path(__file__).resolve().parents[1] / "workspace.yaml"
+    target = ["-w", str(workspace)] if workspace.is_file() else ["-m", "monjyu_assets.definitions"]
+    python = [sys.executable, "-m"]
+    return {
+        "dagster-daemon": [*python, "dagster._daemon", "run", *target],
+        "dagster-webserver": [*python, "dagster_webserver", "-h", HOST, "-p", str(port), *target],
+    }
+
+
+def check_port(port: int) -> None:
+    """ConfigurationError where another program holds the port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise ConfigurationError(
+                f"Port {port} on {HOST} cannot be used: {error.strerror}.", "Choose another: make up PORT=3001"
+            ) from error
+
+
+@contextmanager
+def running(commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> Iterator[list[Program]]:
+    """Start the programs in order; on leaving, end them in the opposite order, whatever happened."""
+    started: list[Program] = []
+    try:
+        for name, command in commands.items():
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+            started.append(Program(name, process))
+        yield started
+    finally:
+        for program in reversed(started):
+            _stop(program.process)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End a program, then what it has left of its process group (code servers, runs)."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if process.poll() is None:
+            process.send_signal(number)
+            _ended_within(process, STOP_SECONDS)
+    _signal_group(process.pid, signal.SIGTERM)
+    _ended_within(process, 1.0)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return
+
+
+def wait_until_ready(address: str, started: Sequence[Program], stop: threading.Event) -> None:
+    """Return when the server answers or a stop is asked for; StorageError when a program ends or nothing comes in time."""
+    deadline = time.monotonic() + START_SECONDS
+    while not stop.is_set() and not _answers(f"{address}/server_info"):
+        check_alive(started)
+        if time.monotonic() > deadline:
+            raise StorageError(f"The Dagster UI did not answer within {START_SECONDS:.0f} s.", "Its messages stand above.")
+        stop.wait(0.2)
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def check_alive(started: Sequence[Program]) -> None:
+    """StorageError where a program has ended by itself."""
+    for program in started:
+        code = program.process.poll()
+        if code is not None:
+            raise StorageError(f"{program.name} ended with exit code {code}.", "Its messages stand above.")
+
+
+def run(port: int) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    from monjyu_assets.instance import prepare_home
+
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    check_port(port)
+    data = DataFolder.default()
+    home = prepare_home(data)
+    environment = {**os.environ, "DAGSTER_HOME": str(home), "MONJYU_DATA": str(data.root)}
+    address = f"http://{HOST}:{port}"
+    click.echo(f"Starting the Dagster UI on {data.root} ...")
+    with running(programs(port), environment) as started:
+        wait_until_ready(address, started, stop)
+        if not stop.is_set():
+            click.echo(f"The Dagster UI is at {address} - Ctrl-C stops it and its daemon.")
+        while not stop.wait(0.5):
+            check_alive(started)
+        click.echo("Stopping ...")
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True)
+def main(port: int) -> None:
+    """Start the Dagster UI and its daemon; Ctrl-C stops both."""
+    try:
+        run(port)
+    except MonjyuError as error:
+        click.echo(f"monjyu: {error}", err=True)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()
