@@ -1,7 +1,7 @@
 """`make up`: the Dagster UI and its daemon on this machine until Ctrl-C (`python -m monjyu_assets.up`).
 
 Both are child processes, each in a process group of its own: a Ctrl-C in the terminal reaches this process alone,
-which then ends them in order. Nothing but the loopback address is opened.
+which then ends them. Nothing but the loopback address is opened.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,8 +26,8 @@ from monjyu_core.folders import DataFolder
 
 HOST = "127.0.0.1"
 START_SECONDS = 120.0
-STOP_SECONDS = 5.0
-"""How long a program may take after each of SIGINT and SIGTERM before the next, stronger signal."""
+STOP_SECONDS = 4.0
+"""How long a program may take after a signal before the next, stronger one."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Program:
 
 
 def programs(port: int) -> dict[str, list[str]]:
-    """Command line of each program by name. A source tree has a workspace file; an installed package names the module."""
+    """Command line of each program by name; a source tree has a workspace file, an installed package names the module."""
     workspace = Path(__file__).resolve().parents[1] / "workspace.yaml"
     target = ["-w", str(workspace)] if workspace.is_file() else ["-m", "monjyu_assets.definitions"]
     python = [sys.executable, "-m"]
@@ -61,7 +61,7 @@ def check_port(port: int) -> None:
 
 @contextmanager
 def running(commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> Iterator[list[Program]]:
-    """Start the programs in order; on leaving, end them in the opposite order, whatever happened."""
+    """Start the programs in order; on leaving, end them, whatever happened."""
     started: list[Program] = []
     try:
         for name, command in commands.items():
@@ -69,44 +69,45 @@ def running(commands: Mapping[str, Sequence[str]], environment: Mapping[str, str
             started.append(Program(name, process))
         yield started
     finally:
-        for program in reversed(started):
-            _stop(program.process)
+        _stop([program.process for program in reversed(started)])
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a program, then what it has left of its process group (code servers, runs)."""
+def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """End the programs, then what they have left of their process groups (code servers, runs)."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        if process.poll() is None:
-            process.send_signal(number)
-            _ended_within(process, STOP_SECONDS)
-    _signal_group(process.pid, signal.SIGTERM)
-    _ended_within(process, 1.0)
-    _signal_group(process.pid, signal.SIGKILL)
-    process.wait()
+        for process in processes:
+            if process.poll() is None:
+                process.send_signal(number)
+        _wait(lambda: all(process.poll() is not None for process in processes))
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if any([_signal_group(process.pid, number) for process in processes]):
+            _wait(lambda: not any(_signal_group(process.pid, 0) for process in processes))
+    for process in processes:
+        process.wait()
 
 
-def _ended_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
+def _wait(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + STOP_SECONDS
+    while not done() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def _signal_group(group: int, number: int) -> bool:
+    """Whether the group still had processes to signal."""
     try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
+        os.killpg(group, number)
+    except (ProcessLookupError, PermissionError):
         return False
     return True
 
 
-def _signal_group(group: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(group, number)
-    except ProcessLookupError:
-        return
-
-
 def wait_until_ready(address: str, started: Sequence[Program], stop: threading.Event) -> None:
-    """Return when the server answers or a stop is asked for; StorageError when a program ends or nothing comes in time."""
+    """Return when the server answers or a stop is asked for; StorageError when a program ends or time runs out."""
     deadline = time.monotonic() + START_SECONDS
     while not stop.is_set() and not _answers(f"{address}/server_info"):
         check_alive(started)
         if time.monotonic() > deadline:
-            raise StorageError(f"The Dagster UI did not answer within {START_SECONDS:.0f} s.", "Its messages stand above.")
+            raise StorageError(f"The Dagster UI is not up after {START_SECONDS:.0f} s.", "Its messages stand above.")
         stop.wait(0.2)
 
 
