@@ -37,7 +37,7 @@ class Program:
 
 
 def programs(port: int) -> dict[str, list[str]]:
-    """Command line of each program by name; a source tree has a workspace file, an installed package names the module."""
+    """Command line of each program by name; an installed package has no workspace file and names the module."""
     workspace = Path(__file__).resolve().parents[1] / "workspace.yaml"
     target = ["-w", str(workspace)] if workspace.is_file() else ["-m", "monjyu_assets.definitions"]
     python = [sys.executable, "-m"]
@@ -80,7 +80,8 @@ def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
                 process.send_signal(number)
         _wait(lambda: all(process.poll() is not None for process in processes))
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if any([_signal_group(process.pid, number) for process in processes]):
+        signalled = [_signal_group(process.pid, number) for process in processes]
+        if any(signalled):
             _wait(lambda: not any(_signal_group(process.pid, 0) for process in processes))
     for process in processes:
         process.wait()

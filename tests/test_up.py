@@ -1,0 +1,100 @@
+"""`make up` for real: server and daemon start, answer on loopback, and end with Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from monjyu_assets.up import check_port
+from monjyu_core.errors import ConfigurationError
+
+QUERY = """{
+  instance { daemonHealth { allDaemonStatuses { daemonType healthy required } } }
+  workspaceOrError { ... on Workspace { locationEntries { name loadStatus locationOrLoadError { __typename } } } }
+}"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def ask(port: int, query: str) -> dict[str, Any]:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/graphql",
+        data=json.dumps({"query": query}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as response:
+        answer: dict[str, Any] = json.load(response)
+    assert "errors" not in answer, answer
+    data: dict[str, Any] = answer["data"]
+    return data
+
+
+def healthy_daemons(data: dict[str, Any]) -> bool:
+    needed = [status for status in data["instance"]["daemonHealth"]["allDaemonStatuses"] if status["required"]]
+    return bool(needed) and all(status["healthy"] for status in needed)
+
+
+def test_server_and_daemon_start_answer_and_stop(tmp_path: Path) -> None:
+    port = free_port()
+    log = (tmp_path / "log").open("w+")
+    command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
+    environment = {**os.environ, "MONJYU_DATA": str(tmp_path / "data"), "PYTHONUNBUFFERED": "1"}
+    up = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)
+    try:
+        wait_for(lambda: f"http://127.0.0.1:{port}" in (tmp_path / "log").read_text(), up, 120)
+        entries = ask(port, QUERY)["workspaceOrError"]["locationEntries"]
+        assert [(entry["name"], entry["locationOrLoadError"]["__typename"]) for entry in entries] == [
+            ("monjyu", "RepositoryLocation")
+        ]
+        wait_for(lambda: healthy_daemons(ask(port, QUERY)), up, 60)
+        children = psutil.Process(up.pid).children(recursive=True)
+        assert len(children) >= 2
+
+        asked = time.monotonic()
+        up.send_signal(signal.SIGINT)
+        assert up.wait(30) == 0
+        assert time.monotonic() - asked < 10
+        assert not psutil.wait_procs(children, timeout=5)[1]
+    finally:
+        if up.poll() is None:
+            up.terminate()
+            up.wait(30)
+    assert (tmp_path / "data" / "state" / "dagster" / "dagster.yaml").is_file()
+    log.close()
+
+
+def wait_for(done: Any, process: subprocess.Popen[bytes], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert process.poll() is None, "it ended by itself"
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.3)
+
+
+def test_a_port_in_use_is_said(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=f"Port {port} .* cannot be used"):
+            check_port(port)
+        command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
+        environment = {**os.environ, "MONJYU_DATA": str(tmp_path / "data")}
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 2
+    assert "Choose another: make up PORT=" in result.stderr
