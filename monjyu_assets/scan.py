@@ -101,7 +101,7 @@ def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[
     document_type = DOCUMENT_TYPES[file.path.suffix.lower()]
     paper_id = file_paper_id(file.relative, file.salt)
     if document_type == "jsonl":
-        return before if _whole(before, stat.st_size) else _records(file.path, paper_id, stat.st_mtime_ns)
+        return before if _whole(before, stat.st_size) else record_rows(file.path, paper_id, stat.st_mtime_ns)
     unchanged = [row for row in before if row["paper_id"] == paper_id and row["size"] == stat.st_size]
     if unchanged and unchanged[0]["document_type"] != UNREADABLE:
         return unchanged
@@ -122,7 +122,7 @@ def _whole(rows: list[Row], size: int) -> bool:
     )
 
 
-def _records(path: Path, file_id: str, mtime_ns: int) -> list[Row]:
+def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[Row]:
     """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
     rows: list[Row] = []
     offset = 0

@@ -1,0 +1,22 @@
+"""Asset `chunk_embeddings`: a vector for every chunk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.assets.chunks import chunks
+from monjyu_assets.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.stages.embeddings import CODE_VERSION, embed_shards
+
+
+@dg.asset(
+    **shard_asset_arguments("chunk_embeddings", CODE_VERSION, {"parquet", "openvino"}),
+    deps=[chunks],
+    description="Vectors of header and text, of length one. A text that has a vector anywhere in the collection keeps it; "
+    "the data version is that of the inputs and the model.",
+)
+def chunk_embeddings(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+    return run_stage(context, data, embed_shards)

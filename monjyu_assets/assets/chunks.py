@@ -1,0 +1,22 @@
+"""Asset `chunks`: passages for retrieval, and the sentences each is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.assets.parsed_papers import parsed_papers
+from monjyu_assets.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.stages.chunks import CODE_VERSION, chunk_shards
+
+
+@dg.asset(
+    **shard_asset_arguments("chunks", CODE_VERSION, {"parquet", "python"}),
+    deps=[parsed_papers],
+    description="Passages of whole sentences, within a section, with an overlap; each fits the embedding model's window "
+    "together with its header (paper title > section).",
+)
+def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+    return run_stage(context, data, chunk_shards)

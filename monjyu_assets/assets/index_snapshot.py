@@ -1,0 +1,82 @@
+"""Asset `index_snapshot`: the published index that readers open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster_duckdb import DuckDBResource
+
+from monjyu_assets.assets.chunk_embeddings import chunk_embeddings
+from monjyu_assets.assets.chunks import chunks
+from monjyu_assets.assets.paper_manifest import paper_manifest
+from monjyu_assets.assets.parsed_papers import parsed_papers
+from monjyu_assets.assets.shared import OWNERS
+from monjyu_assets.partitions import collections
+from monjyu_assets.publishing.checks import CHECKS, CheckResult
+from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
+from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.stages.common import Timer
+
+UPSTREAM = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
+
+
+@dg.asset(
+    name="index_snapshot",
+    partitions_def=collections,
+    group_name="publish",
+    deps=UPSTREAM,
+    code_version=CODE_VERSION,
+    kinds={"duckdb", "lancedb"},
+    owners=OWNERS,
+    tags={"monjyu/level": "0"},
+    pool="index_snapshot",
+    check_specs=[
+        dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
+        for name, (what, _) in CHECKS.items()
+    ],
+    description="A closed set of parts, checked, as one immutable snapshot (DuckDB and Lance); CURRENT is swapped last, so "
+    "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
+)
+def index_snapshot(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    timer = Timer()
+    try:
+        published = publish(data.work(context.partition_key, context.log), open_duckdb)
+    except PublishBlocked as blocked:
+        yield from map(_check_result, blocked.checks)
+        raise dg.Failure(str(blocked), allow_retries=False) from blocked
+    yield from map(_check_result, published.checks)
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(published.manifest.content), metadata=snapshot_metadata(published, timer.seconds)
+    )
+
+
+def open_duckdb(path: Path) -> AbstractContextManager[Any]:
+    """A DuckDB file opened for writing through Dagster's resource."""
+    return DuckDBResource(database=str(path)).get_connection()
+
+
+def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
+    manifest = published.manifest
+    table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in manifest.rows.items())]
+    return {
+        "snapshot_id": manifest.snapshot_id,
+        "new": published.new,
+        "level": manifest.level,
+        "dagster/row_count": manifest.rows["chunks"],
+        "papers": manifest.rows["papers"],
+        "papers_failed": manifest.rows["failures"],
+        "embedding_model": manifest.embedding.model,
+        "seconds": round(seconds, 3),
+        "preview": dg.MetadataValue.md("\n".join(table)),
+    }
+
+
+def _check_result(check: CheckResult) -> dg.AssetCheckResult:
+    metadata = {"offending": check.count, "examples": check.examples}
+    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, metadata=metadata)

@@ -1,0 +1,29 @@
+"""Asset `paper_manifest`: which papers a collection holds, by id and content hash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_assets.stages.manifest import CODE_VERSION, write_manifest
+
+ALLOW_DELETES_TAG = "monjyu/allow_deletes"
+
+
+@dg.asset(
+    **shard_asset_arguments("paper_manifest", CODE_VERSION, {"parquet", "file"}),
+    description="The papers of a collection: stable id, content hash, type, place. Made by scanning its sources; "
+    f"a scan that would delete much stops unless the run has the tag `{ALLOW_DELETES_TAG}: true`.",
+)
+def paper_manifest(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+    allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
+
+    def stage(work: Work, shards: tuple[str, ...]) -> Iterable[ShardReport]:
+        return write_manifest(work, shards, allow_deletes=allow)
+
+    return run_stage(context, data, stage)

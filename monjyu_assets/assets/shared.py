@@ -1,0 +1,114 @@
+"""What the shard assets share: their common arguments, and how a run over many shards reports each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.partitions import by_collection, papers, shard_key
+from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_core.schemas import ASSET_TABLES, TABLES
+
+OWNERS = ["team:data-engineering"]
+LEVEL_0 = "level_0_baseline"
+
+Stage = Callable[[Work, tuple[str, ...]], Iterable[ShardReport]]
+
+
+def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
+    """The arguments of `@dg.asset` that all paper-level assets of level 0 share."""
+    return {
+        "name": asset,
+        "partitions_def": papers,
+        "group_name": LEVEL_0,
+        "backfill_policy": dg.BackfillPolicy.single_run(),
+        "code_version": code_version,
+        "kinds": kinds,
+        "owners": OWNERS,
+        "tags": {"monjyu/level": "0"},
+        "pool": asset,
+        "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
+    }
+
+
+def column_schema(table: str) -> dg.TableSchema:
+    """The columns of a table, its keys marked unique when there is one."""
+    spec = TABLES[table]
+    return dg.TableSchema(
+        columns=[
+            dg.TableColumn(
+                field.name,
+                str(field.type),
+                constraints=dg.TableColumnConstraints(nullable=field.name not in spec.keys, unique=(field.name,) == spec.keys),
+            )
+            for field in spec.schema
+        ]
+    )
+
+
+def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> dg.MaterializeResult[Any]:
+    """Run a stage over the run's shards, and report each with its own data version and metadata.
+
+    Dagster gives all partitions of one run the same data version, so each shard is reported by an event of its own.
+    """
+    total = ShardReport("all")
+    for collection, shards in by_collection(context.partition_keys).items():
+        for report in stage(data.work(collection, context.log), shards):
+            _add(total, report)
+            context.log_event(_materialization(context, collection, report))
+    if total.failed:
+        context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
+    return dg.MaterializeResult(metadata={"seconds": total.seconds, "papers_recomputed": total.recomputed})
+
+
+def _add(total: ShardReport, report: ShardReport) -> None:
+    total.recomputed += report.recomputed
+    total.failed += report.failed
+    total.seconds = max(total.seconds, report.seconds)
+    for cause, count in report.failures.items():
+        total.failures[cause] = total.failures.get(cause, 0) + count
+
+
+def _materialization(context: dg.AssetExecutionContext, collection: str, report: ShardReport) -> dg.AssetMaterialization:
+    code_version = context.assets_def.specs_by_key[context.asset_key].code_version or ""
+    key = shard_key(collection, report.shard)
+    return dg.AssetMaterialization(
+        asset_key=context.asset_key,
+        partition=key,
+        metadata=shard_metadata(context.asset_key.path[-1], report),
+        tags={
+            "dagster/data_version": report.asset_version,
+            "dagster/data_version_is_user_provided": "true",
+            "dagster/code_version": code_version,
+            **{f"dagster/partition/{name}": value for name, value in key.keys_by_dimension.items()},
+        },
+    )
+
+
+def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
+    """What a data engineer looks for on a shard: rows, papers, time, and which papers were done again."""
+    return {
+        "dagster/row_count": report.rows.get(ASSET_TABLES[asset][0], 0),
+        "papers_total": report.total,
+        "papers_reused": report.reused,
+        "papers_recomputed": report.recomputed,
+        "papers_deleted": report.deleted,
+        "papers_failed": report.failed,
+        "seconds": round(report.seconds, 3),
+        "tokens": 0,
+        "cost_usd": 0.0,
+        "preview": dg.MetadataValue.md(_preview(report)),
+    }
+
+
+def _preview(report: ShardReport) -> str:
+    """Counts and ids, never text: the log outlives a purge."""
+    lines = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in report.rows.items())]
+    if report.recomputed_ids:
+        lines += ["", f"Recomputed: {', '.join(f'`{paper_id}`' for paper_id in report.recomputed_ids[:20])}"]
+    if report.failures:
+        lines += ["", "Failed: " + ", ".join(f"{cause} {count}" for cause, count in report.failures.items())]
+    return "\n".join(lines)

@@ -1,0 +1,110 @@
+"""Commands `index` and `parse`. Everything heavy is imported when they run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from monjyu_assets.indexing import IndexResult
+    from monjyu_assets.stages.common import Progress
+
+STAGES = {"scan": "Scanning", "parse": "Parsing", "chunk": "Chunking", "embed": "Embedding", "publish": "Publishing"}
+
+
+@click.command()
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("-c", "--collection", help="Name of the collection; by default that of the folder or file.")
+@click.option("--level", type=click.IntRange(0, 4), default=0, show_default=True, help="Level to bring it to.")
+@click.option("--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def index(source: Path, collection: str | None, level: int, allow_deletes: bool, as_json: bool) -> None:
+    """Index a folder or file of papers into a collection.
+
+    Only what changed since the last time is computed. A collection remembers its sources.
+    """
+    from monjyu_assets.indexing import index_collection
+    from monjyu_core.errors import ConfigurationError
+    from monjyu_core.folders import DataFolder
+
+    if level > 0:
+        raise ConfigurationError(f"Level {level} cannot be built by this version.", "Use --level 0.")
+    with progress_bar() as progress:
+        done = index_collection(
+            DataFolder.default(),
+            source,
+            collection,
+            allow_deletes=allow_deletes,
+            progress=progress,
+            say=lambda text: click.echo(text, err=True),
+        )
+    click.echo(done.model_dump_json() if as_json else describe(done))
+    sys.exit(1 if done.failures else 0)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Print one parsed paper a line.")
+def parse(files: tuple[Path, ...], as_json: bool) -> None:
+    """Parse files and print what was understood of them."""
+    from monjyu_assets.parsing.files import parse_files
+
+    failed = False
+    for answer in parse_files(files):
+        failed |= "error" in answer
+        click.echo(json.dumps(answer, ensure_ascii=False) if as_json else outline(answer))
+    sys.exit(1 if failed else 0)
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar on stderr where that is a terminal, else nothing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(STAGES.get(stage, stage), total=total or None)
+            bar.update(tasks[stage], completed=done, total=total or None)
+
+        yield report
+
+
+def describe(done: IndexResult) -> str:
+    """The result for a person."""
+    p = done.papers
+    lines = [
+        f"{done.collection}: level {done.level}, snapshot {done.snapshot_id}",
+        f"  papers  {p.total} ({p.added} added, {p.changed} changed, {p.deleted} deleted, {p.unchanged} unchanged, "
+        f"{p.failed} failed)",
+        f"  chunks  {done.chunks}",
+        f"  time    {done.seconds:.1f} s, no model was paid",
+    ]
+    lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in done.failures[:20]]
+    if len(done.failures) > 20:
+        lines.append(f"  … and {len(done.failures) - 20} more; `monjyu status {done.collection}` lists them")
+    return "\n".join(lines)
+
+
+def outline(paper: dict[str, Any]) -> str:
+    """A parsed paper, or its failure, for a person."""
+    if "error" in paper:
+        return f"{paper['source_path']}: {paper['error']['type']}: {paper['error']['message']}"
+    authors = ", ".join(author["name"] for author in paper["authors"])
+    lines = [f"{paper['source_path']}", f"  {paper['title'] or '(no title)'}", f"  {authors or '(no authors)'}"]
+    for section in paper["sections"]:
+        where = f"  p. {section['page_start']}" if section["page_start"] else ""
+        lines.append(f"  {'  ' * section['level']}{section['heading']}  [{section['section_type']}]{where}")
+    lines.append(f"  {len(paper['references'])} references, {len(paper['inline_citations'])} citations in the text")
+    return "\n".join(lines)

@@ -1,0 +1,192 @@
+"""`monjyu index`: bring a collection to its sources, with as few Dagster runs as that needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from filelock import FileLock, Timeout
+from pydantic import BaseModel
+
+from monjyu_assets.publishing.closed_set import lagging
+from monjyu_assets.publishing.publish import is_published
+from monjyu_assets.scan import check_source
+from monjyu_assets.stages import chunks, embeddings, manifest, parsing
+from monjyu_assets.stages.common import Progress, Timer, Work
+from monjyu_core.collection import CollectionRecord, load_record, save_record
+from monjyu_core.embedding import load_embedder
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.folders import DataFolder
+from monjyu_core.ids import check_collection_name, collection_name_for, shard_of
+from monjyu_core.parts import PartStore
+from monjyu_core.schemas import SHARDS
+from monjyu_core.snapshot import read_current, read_manifest
+
+Say = Callable[[str], None]
+
+
+class PaperCounts(BaseModel):
+    total: int = 0
+    added: int = 0
+    changed: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    failed: int = 0
+
+
+class Failure(BaseModel):
+    source_path: str
+    error_type: str
+    message: str
+
+
+class Usage(BaseModel):
+    """Model calls of a run; levels 0 and 1 make none."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class IndexResult(BaseModel):
+    """What `monjyu index --json` prints."""
+
+    collection: str
+    level: int
+    snapshot_id: str
+    papers: PaperCounts
+    chunks: int
+    seconds: float
+    usage: Usage
+    failures: list[Failure]
+
+
+def index_collection(
+    data: DataFolder,
+    source: Path,
+    name: str | None = None,
+    *,
+    allow_deletes: bool = False,
+    progress: Progress,
+    say: Say,
+) -> IndexResult:
+    """Index a source (a folder or a file) into a collection and publish it."""
+    timer = Timer()
+    source = check_source(source)
+    name = check_collection_name(name or collection_name_for(source))
+    work = Work(data, name, progress)
+    with index_lock(work, say):
+        remember(work, source)
+        progress("scan", 0, 0)
+        scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
+        if scanned.num_rows == 0 and read_current(work.folder) is None:
+            raise ConfigurationError(f"{source} holds no documents.", "Known types: .pdf .md .txt .jsonl.")
+        counts = count_papers(work, scanned)
+        papers_stale = papers_are_stale(work, scanned)
+        if papers_stale or not is_published(work):
+            from monjyu_assets.runs import run_level_0
+
+            run_level_0(work, papers=papers_stale, allow_deletes=allow_deletes)
+        return result(work, counts, timer.seconds)
+
+
+@contextmanager
+def index_lock(work: Work, say: Say) -> Iterator[None]:
+    """One `monjyu index` a collection; a second one says that it waits."""
+    work.folder.root.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(work.folder.root / "index.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        say(f"Another `monjyu index` of {work.name} is running; waiting for it.")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def remember(work: Work, source: Path) -> None:
+    """Add the source to the collection's record unless a source holds it already."""
+    record = load_record(work.folder) or CollectionRecord(name=work.name)
+    if not any(source.is_relative_to(known) for known in record.sources):
+        inside = {known for known in record.sources if Path(known).is_relative_to(source)}
+        record.sources = [*(known for known in record.sources if known not in inside), str(source)]
+    work.record = record
+    record.embedding_model = record.embedding_model or work.settings.embedding.model
+    if load_record(work.folder) != record:
+        save_record(work.folder, record)
+
+
+def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
+    """The scan against the manifest parts as they stand."""
+    before = _contents(manifest.current_manifest(work))
+    after = _contents(scanned)
+    both = before.keys() & after.keys()
+    changed = sum(before[paper_id] != after[paper_id] for paper_id in both)
+    return PaperCounts(
+        total=len(after),
+        added=len(after) - len(both),
+        changed=changed,
+        deleted=len(before) - len(both),
+        unchanged=len(both) - changed,
+    )
+
+
+def _contents(rows: pa.Table) -> dict[str, str]:
+    return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
+
+
+def papers_are_stale(work: Work, scanned: pa.Table) -> bool:
+    """Whether any shard's parts are not what the sources, the code and the settings would give now."""
+    recipes = {
+        "papers": parsing.parse_recipe(work.settings),
+        "chunks": chunks.chunk_recipe(work.settings),
+        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings.embedding)),
+    }
+    by_shard: dict[str, list[bool]] = {}
+    owners = [shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()]
+    for shard in SHARDS:
+        by_shard[shard] = [owner == shard for owner in owners]
+    return any(
+        lagging(work.parts, shard) is not None
+        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
+        or not manifest.same_rows(work, shard, scanned.filter(pa.array(by_shard[shard], pa.bool_())))
+        for shard in SHARDS
+    )
+
+
+def _made_with(parts: PartStore, table: str, shard: str) -> str | None:
+    part = parts.head(table, shard)
+    return part.code_version if part else None
+
+
+def result(work: Work, counts: PaperCounts, seconds: float) -> IndexResult:
+    """The state after the run, from the published snapshot."""
+    snapshot_id = read_current(work.folder) or ""
+    published = read_manifest(work.folder, snapshot_id)
+    failures = failure_rows(work)
+    counts.failed = len(failures)
+    return IndexResult(
+        collection=work.name,
+        level=published.level,
+        snapshot_id=snapshot_id,
+        papers=counts,
+        chunks=published.rows["chunks"],
+        seconds=round(seconds, 3),
+        usage=Usage(),
+        failures=failures,
+    )
+
+
+def failure_rows(work: Work) -> list[Failure]:
+    rows: list[dict[str, Any]] = [
+        row for part in work.parts.heads("failures", SHARDS) if part.rows for row in part.read().to_pylist()
+    ]
+    rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
+    return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
+

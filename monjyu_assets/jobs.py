@@ -1,0 +1,19 @@
+"""The jobs: a Dagster job takes assets of one partition definition, so each level has one for shards, one for the rest."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from monjyu_assets.assets.index_snapshot import UPSTREAM, index_snapshot
+
+level_0_papers = dg.define_asset_job(
+    "level_0_papers",
+    dg.AssetSelection.assets(*UPSTREAM),
+    description="Level 0 of a collection's papers: scan, parse, chunk, embed. Only what changed is computed.",
+)
+level_0_collection = dg.define_asset_job(
+    "level_0_collection",
+    dg.AssetSelection.assets(index_snapshot),
+    description="Publish level 0 of a collection as a snapshot.",
+)
+JOBS = [level_0_papers, level_0_collection]

@@ -1,0 +1,46 @@
+"""`monjyu parse`: files to printed papers, each in a parser process, in the order given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
+from monjyu_assets.scan import DOCUMENT_TYPES, record_rows
+from monjyu_core.errors import DocumentError
+from monjyu_core.ids import file_paper_id
+from monjyu_core.settings import load_settings
+
+
+def parse_files(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """One printed paper, or `{"source_path", "error"}`, for each file (for each line of a JSONL file)."""
+    tasks = [task | {"number": number} for number, task in enumerate(t for path in files for t in _tasks(path))]
+    waiting: dict[int, dict[str, Any]] = {}
+    following = 0
+    with ParserPool(load_settings().parse) as pool:
+        for task, outcome in pool.map(tasks):
+            waiting[task["number"]] = _answer(task, outcome)
+            while following in waiting:
+                yield waiting.pop(following)
+                following += 1
+
+
+def _tasks(path: Path) -> list[Task]:
+    document_type = DOCUMENT_TYPES.get(path.suffix.lower(), path.suffix.lower().removeprefix(".") or "unknown")
+    paper_id = file_paper_id(path.name)
+    task: Task = {"source_path": str(path), "path": str(path.absolute()), "paper_id": paper_id}
+    if not path.is_file():
+        return [task | {"document_type": "unreadable"}]
+    if document_type != "jsonl":
+        return [task | {"document_type": document_type}]
+    names = ("paper_id", "document_type", "size", "record", "offset")
+    return [task | {name: row[name] for name in names} for row in record_rows(path, paper_id)]
+
+
+def _answer(task: Task, outcome: Outcome) -> dict[str, Any]:
+    if isinstance(outcome, DocumentError):
+        error = {"type": outcome.error_type, "message": str(outcome)}
+        return {"source_path": task["source_path"], "error": error}
+    outcome.paper_id, outcome.source_path = task["paper_id"], task["source_path"]
+    return outcome.model_dump(mode="json")

@@ -1,0 +1,35 @@
+"""Partitions: collections come and go, shards are sixteen; a paper's shard is the hash of its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import dagster as dg
+
+from monjyu_core.schemas import SHARDS
+
+collections = dg.DynamicPartitionsDefinition(name="collections")
+shards = dg.StaticPartitionsDefinition(list(SHARDS))
+papers = dg.MultiPartitionsDefinition({"collection": collections, "shard": shards})
+
+
+def shard_key(collection: str, shard: str) -> dg.MultiPartitionKey:
+    return dg.MultiPartitionKey({"collection": collection, "shard": shard})
+
+
+def by_collection(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The shards of each collection among these partition keys, in order."""
+    grouped: dict[str, list[str]] = {}
+    for key in keys:
+        collection, shard = str(key).split("|")
+        grouped.setdefault(collection, []).append(shard)
+    return {name: tuple(sorted(found)) for name, found in grouped.items()}
+
+
+def range_tags(collection: str) -> dict[str, Any]:
+    """The tags of one run over all shards of a collection."""
+    return {
+        "dagster/asset_partition_range_start": shard_key(collection, SHARDS[0]),
+        "dagster/asset_partition_range_end": shard_key(collection, SHARDS[-1]),
+    }

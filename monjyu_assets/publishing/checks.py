@@ -1,0 +1,82 @@
+"""What must hold before a snapshot is published. Each check is one query over the parts; a hit blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import duckdb
+
+from monjyu_core.parts import Part
+from monjyu_core.snapshot import EmbeddingEntry
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """A check, whether it passed, and how many rows offend (with a few of their ids)."""
+
+    name: str
+    passed: bool
+    description: str
+    count: int
+    examples: list[str]
+
+
+CHECKS: dict[str, tuple[str, str]] = {
+    "papers_counted": (
+        "Every paper of the manifest is parsed or a failure, and nothing else is.",
+        "SELECT paper_id FROM manifest FULL JOIN (SELECT paper_id FROM papers UNION ALL SELECT paper_id FROM failures) "
+        "USING (paper_id) GROUP BY paper_id HAVING count(*) <> 1 OR count(manifest.sha256) <> 1",
+    ),
+    "ids_unique": (
+        "No paper, sentence or chunk has its id twice.",
+        "SELECT id FROM (SELECT paper_id AS id FROM manifest UNION ALL SELECT sentence_id FROM sentences "
+        "UNION ALL SELECT chunk_id FROM chunks) GROUP BY id HAVING count(*) > 1",
+    ),
+    "no_orphans": (
+        "Every section, sentence, chunk and link belongs to a row that exists.",
+        "SELECT paper_id FROM sections ANTI JOIN papers USING (paper_id) UNION ALL "
+        "SELECT sentence_id FROM sentences ANTI JOIN sections USING (paper_id, section_ord) UNION ALL "
+        "SELECT chunk_id FROM chunks ANTI JOIN papers USING (paper_id) UNION ALL "
+        "SELECT sentence_id FROM chunk_sentences ANTI JOIN sentences USING (sentence_id) UNION ALL "
+        "SELECT chunk_id FROM chunk_sentences ANTI JOIN chunks USING (chunk_id) UNION ALL "
+        "SELECT chunk_id FROM chunks ANTI JOIN chunk_sentences USING (chunk_id)",
+    ),
+    "text_not_empty": (
+        "No chunk or sentence is empty.",
+        "SELECT chunk_id FROM chunks WHERE trim(text) = '' UNION ALL "
+        "SELECT sentence_id FROM sentences WHERE trim(text) = ''",
+    ),
+    "embeddings_complete": (
+        "Every chunk has one vector of its own text and every vector a chunk.",
+        "SELECT chunk_id FROM chunks FULL JOIN chunk_embeddings AS e USING (chunk_id) "
+        "WHERE e.input_hash IS DISTINCT FROM chunks.input_hash",
+    ),
+    "dimensions": (
+        "All vectors are of the model's dimensions, of length one and finite.",
+        "SELECT chunk_id FROM chunk_embeddings WHERE len(vector) <> $dimensions OR model <> $model "
+        "OR NOT coalesce(abs(list_sum(list_transform(vector, lambda x: x * x)) - 1) < 0.01, false)",
+    ),
+    "fits_window": (
+        "No chunk with its header passes the window of the embedding model.",
+        "SELECT chunk_id FROM chunks WHERE pieces > $window",
+    ),
+}
+"""Name to (what holds, query for the ids that offend)."""
+
+
+def run_checks(parts: list[Part], embedding: EmbeddingEntry, window: int) -> list[CheckResult]:
+    """All checks over a closed set of parts. `window` is in word pieces."""
+    values = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
+    with duckdb.connect(":memory:") as connection:
+        for table in sorted({part.table for part in parts}):
+            files = [str(part.path) for part in parts if part.table == table]
+            connection.read_parquet(files, hive_partitioning=False).create_view(table)
+        return [_run(connection, name, values) for name in CHECKS]
+
+
+def _run(connection: duckdb.DuckDBPyConnection, name: str, values: dict[str, int | str]) -> CheckResult:
+    description, query = CHECKS[name]
+    used = {key: value for key, value in values.items() if f"${key}" in query}
+    counted = f"WITH bad(id) AS ({query}) SELECT count(*), (SELECT list(id) FROM (FROM bad ORDER BY id LIMIT 5)) FROM bad"
+    count, examples = connection.execute(counted, used).fetchall()[0]
+    return CheckResult(name, count == 0, description, count, [str(value) for value in examples or []])

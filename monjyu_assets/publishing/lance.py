@@ -1,0 +1,123 @@
+"""The Lance table of chunks: vectors and full text, brought to a set of parts by its difference from what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from monjyu_core.ids import digest
+from monjyu_core.parts import Part
+from monjyu_core.snapshot import EmbeddingEntry, LanceEntry
+
+REBUILD_ROWS = 50_000
+"""Up to this size the full-text index is built anew at each publish, so that scores never depend on history."""
+HEADER_WEIGHT = 2
+"""How often the header stands in the full text: a field's weight in BM25 is its repetition (Robertson, Zaragoza and
+Taylor 2004, "Simple BM25 extension to multiple weighted fields")."""
+
+
+def chunk_table_name(embedding: EmbeddingEntry) -> str:
+    """Another embedding model is another table."""
+    return f"chunks_{digest(embedding.model, embedding.fingerprint, length=12)}"
+
+
+def publish_chunks(folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str) -> LanceEntry:
+    """Bring the table to these parts and pin the version under `tag`."""
+    import lancedb
+
+    folder.mkdir(parents=True, exist_ok=True)
+    connection = lancedb.connect(str(folder))
+    name = chunk_table_name(embedding)
+    chunks = {part.shard: part for part in parts if part.table == "chunks"}
+    vectors = {part.shard: part for part in parts if part.table == "chunk_embeddings"}
+    wanted = {shard: digest(chunks[shard].version, vectors[shard].version) for shard in chunks}
+    if name not in connection.list_tables().tables:
+        table = connection.create_table(name, schema=_schema(embedding.dimensions))
+        held: dict[str, set[str]] = {}
+    else:
+        table = connection.open_table(name)
+        table.checkout_latest()
+        held = _held(table)
+    stale = sorted(
+        shard
+        for shard in wanted.keys() | held.keys()
+        if held.get(shard, set()) != ({wanted[shard]} if wanted.get(shard) and chunks[shard].rows else set())
+    )
+    if stale:
+        rows = pa.concat_tables(
+            [_schema(embedding.dimensions).empty_table()]
+            + [_rows(chunks[shard], vectors[shard], wanted[shard], embedding.dimensions) for shard in stale]
+        )
+        _replace(table, rows, stale)
+    _index(table, bool(stale))
+    version = int(table.version)
+    table.tags.create(tag, version)
+    return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows())
+
+
+def _schema(dimensions: int) -> pa.Schema:
+    text = pa.string()
+    columns = [(name, text) for name in ("chunk_id", "paper_id", "shard", "part", "search_text")]
+    return pa.schema([*columns, ("vector", pa.list_(pa.float32(), dimensions))])
+
+
+def _held(table: Any) -> dict[str, set[str]]:
+    """Part hashes by shard, as the rows carry them: right also after a crash or a rollback."""
+    rows = table.search().select(["shard", "part"]).limit(table.count_rows() or 1).to_arrow()
+    pairs = rows.select(["shard", "part"]).group_by(["shard", "part"]).aggregate([]).to_pylist()
+    held: dict[str, set[str]] = {}
+    for pair in pairs:
+        held.setdefault(pair["shard"], set()).add(pair["part"])
+    return held
+
+
+def _rows(chunks: Part, vectors: Part, part: str, dimensions: int) -> pa.Table:
+    texts = chunks.read(["chunk_id", "paper_id", "header", "text"])
+    joined = texts.join(vectors.read(["chunk_id", "vector"]), "chunk_id").sort_by("chunk_id").combine_chunks()
+    headers, bodies = joined["header"].to_pylist(), joined["text"].to_pylist()
+    search_text = [_search_text(header, body) for header, body in zip(headers, bodies, strict=True)]
+    columns = {
+        "chunk_id": joined["chunk_id"],
+        "paper_id": joined["paper_id"],
+        "shard": pa.array([chunks.shard] * len(joined), pa.string()),
+        "part": pa.array([part] * len(joined), pa.string()),
+        "search_text": pa.array(search_text, pa.string()),
+        "vector": joined["vector"].cast(pa.list_(pa.float32(), dimensions)),
+    }
+    return pa.table(columns, schema=_schema(dimensions))
+
+
+def _search_text(header: str, body: str) -> str:
+    return "\n".join([*[header] * (HEADER_WEIGHT if header else 0), body])
+
+
+def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
+    """One commit: the shards hold these rows and no others."""
+    if table.count_rows() == 0:
+        table.add(rows)
+        return
+    listed = ", ".join(f"'{shard}'" for shard in shards)
+    (
+        table.merge_insert("chunk_id")
+        .when_matched_update_all()
+        .when_not_matched_insert_all()
+        .when_not_matched_by_source_delete(f"shard IN ({listed})")
+        .execute(rows)
+    )
+
+
+def _index(table: Any, changed: bool) -> None:
+    """Full text over the search text. An index made before the rows exist would index nothing, so it is made after."""
+    from lancedb.index import FTS
+
+    rows = table.count_rows()
+    indexed = any("search_text" in index.columns for index in table.list_indices())
+    if rows == 0 or (indexed and not changed):
+        return
+    if indexed and rows > REBUILD_ROWS:
+        table.optimize()
+    else:
+        table.create_index("search_text", config=FTS(max_token_length=100), replace=True)

@@ -1,0 +1,194 @@
+"""Publishing: a closed set of parts to a snapshot that readers switch to in one step.
+
+Order: lock, closed set, checks, index.duckdb, Lance, manifest, CURRENT. A crash before the last leaves readers where they
+were, and the next publish starts from the parts again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from filelock import FileLock
+
+from monjyu_assets.publishing.checks import CheckResult, run_checks
+from monjyu_assets.publishing.closed_set import closed_set
+from monjyu_assets.publishing.database import Connect, build_database
+from monjyu_assets.publishing.lance import publish_chunks
+from monjyu_assets.publishing.retention import collect
+from monjyu_assets.stages.common import Work
+from monjyu_core.embedding import load_embedder
+from monjyu_core.errors import IndexBuildError, StorageError
+from monjyu_core.folders import CollectionFolder, sync_folder, write_atomically
+from monjyu_core.ids import digest
+from monjyu_core.parts import Part, file_version
+from monjyu_core.schemas import SCHEMA_VERSION
+from monjyu_core.settings import settings_of
+from monjyu_core.settings import setting as setting_value
+from monjyu_core.snapshot import EmbeddingEntry, LanceEntry, Manifest, PartEntry, read_current, read_manifest
+
+CODE_VERSION = "1"
+LOCK_SECONDS = 600
+
+
+class PublishBlocked(IndexBuildError):
+    """A check failed, so nothing was published. `checks` holds all results."""
+
+    def __init__(self, checks: list[CheckResult]) -> None:
+        failed = [check for check in checks if not check.passed]
+        super().__init__("Not published: " + "; ".join(_describe(check) for check in failed) + ".")
+        self.checks = checks
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a publish did: the manifest now current, whether it is new, and the checks it passed."""
+
+    manifest: Manifest
+    new: bool
+    checks: list[CheckResult]
+
+
+def publish(work: Work, connect: Connect) -> Published:
+    """Publish the current parts of a collection. IndexBuildError where the set is not closed,
+    PublishBlocked where a check fails."""
+    with publish_lock(work.folder):
+        parts = closed_set(work.parts, work.name)
+        embedding, window = _embedding(work)
+        content = _content(parts, embedding)
+        before = _previous(work.folder)
+        checks = run_checks(parts, embedding, window)
+        if not all(check.passed for check in checks):
+            raise PublishBlocked(checks)
+        if before is not None and before.content == content:
+            return Published(before, False, checks)
+        manifest = _build(work, parts, embedding, content, before, connect)
+        write_atomically(work.folder.current, f"{manifest.snapshot_id}\n".encode())
+        collect(work.folder, work.settings.publish.keep_snapshots)
+        return Published(manifest, True, checks)
+
+
+@contextmanager
+def publish_lock(folder: CollectionFolder) -> Iterator[None]:
+    """One publisher a collection, by a kernel lock that goes with its process."""
+    folder.root.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.root / "publish.lock", timeout=LOCK_SECONDS):
+        yield
+
+
+def is_published(work: Work) -> bool:
+    """Whether CURRENT names just the parts that are current now."""
+    before = _previous(work.folder)
+    return before is not None and before.content == _content(closed_set(work.parts, work.name), _embedding(work)[0])
+
+
+def _describe(check: CheckResult) -> str:
+    return f"{check.name} fails for {check.count} ({', '.join(check.examples)})"
+
+
+def _embedding(work: Work) -> tuple[EmbeddingEntry, int]:
+    model = load_embedder(work.settings.embedding)
+    entry = EmbeddingEntry(model=model.model_id, dimensions=model.dimensions, fingerprint=model.fingerprint)
+    return entry, model.max_tokens
+
+
+def _content(parts: list[Part], embedding: EmbeddingEntry) -> str:
+    """Hash of all that the snapshot is made from: two publishes of equal parts are one."""
+    names = sorted(f"{part.table}/{part.shard}/{part.version}" for part in parts)
+    return digest(CODE_VERSION, SCHEMA_VERSION, embedding.model_dump_json(), *names, length=32)
+
+
+def _previous(folder: CollectionFolder) -> Manifest | None:
+    """The current snapshot's manifest; None where there is none that this version can build on."""
+    current = read_current(folder)
+    try:
+        return read_manifest(folder, current) if current else None
+    except StorageError:
+        return None  # of another schema, or damaged: everything is built from the parts
+
+
+def _build(
+    work: Work, parts: list[Part], embedding: EmbeddingEntry, content: str, before: Manifest | None, connect: Connect
+) -> Manifest:
+    now = datetime.now(UTC)
+    snapshot_id = f"{now:%Y%m%dT%H%M%S%f}Z-{content[:8]}"
+    building = work.folder.snapshots / f".building-{snapshot_id}"
+    building.mkdir(parents=True)
+    try:
+        database = building / "index.duckdb"
+        build_database(database, parts, connect, *_base(work.folder, before, parts))
+        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id)
+        manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance, file_version(database))
+        write_atomically(building / "manifest.json", manifest.model_dump_json(indent=1).encode())
+        sync_folder(building)
+        building.rename(work.folder.snapshots / snapshot_id)
+        sync_folder(work.folder.snapshots)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+    return manifest
+
+
+def _manifest(
+    work: Work,
+    parts: list[Part],
+    embedding: EmbeddingEntry,
+    content: str,
+    before: Manifest | None,
+    snapshot_id: str,
+    now: datetime,
+    lance: LanceEntry,
+    database_sha256: str,
+) -> Manifest:
+    rows: dict[str, int] = {}
+    for part in parts:
+        rows[part.table] = rows.get(part.table, 0) + part.rows
+    made_with = {name for asset in ("parsed_papers", "chunks", "chunk_embeddings") for name in settings_of(asset)}
+    entries = [
+        PartEntry.model_validate(part, from_attributes=True) for part in parts
+    ]
+    return Manifest(
+        snapshot_id=snapshot_id,
+        schema_version=SCHEMA_VERSION,
+        collection=work.name,
+        level=0,
+        created_at=now.isoformat(timespec="seconds"),
+        previous=before.snapshot_id if before else None,
+        content=content,
+        parts=entries,
+        rows=rows,
+        lance={"chunks": lance},
+        embedding=embedding,
+        database_sha256=database_sha256,
+        settings={name: setting_value(work.settings, name) for name in sorted(made_with)},
+        code_version=installed_version("monjyu"),
+    )
+
+
+def _base(folder: CollectionFolder, before: Manifest | None, parts: list[Part]) -> tuple[Path, list[PartEntry]] | tuple[()]:
+    """The previous database to build on, unless papers have left it: their text would stay in its free blocks."""
+    if before is None:
+        return ()
+    database = folder.snapshots / before.snapshot_id / "index.duckdb"
+    old = {entry.version for entry in before.parts if entry.table == "manifest"}
+    new = {part.version for part in parts if part.table == "manifest"}
+    papers_before = _paper_ids(folder, before)
+    papers_now = {value for part in parts if part.table == "manifest" for value in part.read(["paper_id"])["paper_id"].to_pylist()}
+    if old != new and papers_before - papers_now:
+        return ()
+    return (database, before.parts) if database.is_file() else ()
+
+
+def _paper_ids(folder: CollectionFolder, manifest: Manifest) -> set[str]:
+    import duckdb
+
+    path = folder.snapshots / manifest.snapshot_id / "index.duckdb"
+    if not path.is_file():
+        return set()
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return {row[0] for row in connection.execute("SELECT paper_id FROM manifest").fetchall()}

@@ -1,0 +1,69 @@
+"""What may go after a publish: snapshots beyond the number kept, and what only they needed."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import timedelta
+
+from monjyu_core.folders import CollectionFolder
+from monjyu_core.parts import PartStore
+from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.snapshot import Manifest, read_current, read_manifest
+
+
+def published(folder: CollectionFolder) -> list[str]:
+    """Ids of the snapshots that have a manifest, oldest first (ids begin with their time)."""
+    return sorted(path.parent.name for path in folder.snapshots.glob("[!.]*/manifest.json"))
+
+
+def collect(folder: CollectionFolder, keep: int) -> list[str]:
+    """Remove the oldest snapshots beyond `keep` (never the current one) and all parts and sources no longer named."""
+    current = read_current(folder)
+    ids = published(folder)
+    gone = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id != current]
+    for snapshot_id in gone:
+        shutil.rmtree(folder.snapshots / snapshot_id)
+    manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
+    _collect_lance(folder, manifests)
+    _collect_parts(folder, manifests)
+    _collect_sources(folder, manifests)
+    for left_over in folder.snapshots.glob(".building-*"):
+        shutil.rmtree(left_over, ignore_errors=True)
+    return gone
+
+
+def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    """Drop tags and tables that no kept snapshot names; tagged versions outlive the clean-up."""
+    import lancedb
+
+    kept = {(entry.table, entry.tag) for manifest in manifests for entry in manifest.lance.values()}
+    connection = lancedb.connect(str(folder.lance))
+    for name in connection.list_tables().tables:
+        if name not in {table for table, _ in kept}:
+            connection.drop_table(name)
+            continue
+        table = connection.open_table(name)
+        stale = [tag for tag in table.tags.list() if (name, tag) not in kept]
+        for tag in stale:
+            table.tags.delete(tag)
+        if stale:
+            table.cleanup_old_versions(older_than=timedelta(0), delete_unverified=False)
+
+
+def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    store = PartStore(folder.parts)
+    named = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
+    heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name, SHARDS)}
+    for path in folder.parts.glob("*/shard=*/*.parquet"):
+        key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
+        if key not in named and key not in heads:
+            path.unlink()
+
+
+def _collect_sources(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    store = PartStore(folder.parts)
+    parts = [store.open("manifest", e.shard, e.version) for m in manifests for e in m.parts if e.table == "manifest"]
+    needed = {value for part in [*parts, *store.heads("manifest", SHARDS)] for value in part.read()["sha256"].to_pylist()}
+    for path in folder.sources.glob("[!.]*"):
+        if path.name not in needed:
+            path.unlink()

@@ -1,0 +1,24 @@
+"""The one resource of the assets: the data folder."""
+
+from __future__ import annotations
+
+from logging import Logger
+from pathlib import Path
+
+import dagster as dg
+
+from monjyu_assets.progress import reporter
+from monjyu_assets.stages.common import Work
+from monjyu_core.folders import DataFolder
+
+
+class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where sources and outputs lie; empty means `MONJYU_DATA`, else `./data`."""
+
+    root: str = ""
+
+    def folder(self) -> DataFolder:
+        return DataFolder(Path(self.root)) if self.root else DataFolder.default()
+
+    def work(self, collection: str, log: Logger) -> Work:
+        return Work(self.folder(), collection, reporter(log))

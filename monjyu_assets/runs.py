@@ -1,0 +1,51 @@
+"""Dagster runs in this process, on the same instance that the UI and the daemon use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
+from monjyu_assets.definitions import defs
+from monjyu_assets.instance import open_instance
+from monjyu_assets.partitions import collections, range_tags
+from monjyu_assets.progress import reporting_to
+from monjyu_assets.stages.common import Work
+from monjyu_core.errors import IndexBuildError, MonjyuError
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def run_level_0(work: Work, *, papers: bool, allow_deletes: bool) -> None:
+    """The two level-0 jobs of a collection, in order; the first is left out where no paper needs it."""
+    with open_instance(work.data) as instance, reporting_to(work.progress):
+        if not instance.has_dynamic_partition(str(collections.name), work.name):
+            instance.add_dynamic_partitions(str(collections.name), [work.name])
+        if papers:
+            tags = range_tags(work.name) | ({ALLOW_DELETES_TAG: "true"} if allow_deletes else {})
+            run_job(instance, "level_0_papers", work, tags=tags)
+        work.progress("publish", 0, 0)
+        run_job(instance, "level_0_collection", work, partition_key=work.name)
+
+
+def run_job(instance: dg.DagsterInstance, job: str, work: Work, **arguments: Any) -> None:
+    """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError."""
+    from monjyu_assets.resources import DataFolderResource
+
+    definition = defs.resolve_job_def(job)
+    resources = {"data": DataFolderResource(root=str(work.data.root))}
+    try:
+        definition.execute_in_process(instance=instance, run_config=QUIET, resources=resources, **arguments)
+    except Exception as error:
+        raise _cause(error) from error
+
+
+def _cause(error: BaseException) -> MonjyuError:
+    """The MonjyuError inside Dagster's wrapping."""
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, MonjyuError):
+            return inner
+        inner = inner.__cause__
+    return IndexBuildError(f"The run failed: {error}", "Its log stands in the Dagster UI (`make up`).")

@@ -1,0 +1,67 @@
+"""Commands `status` and `config`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("collection", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def status(collection: str | None, as_json: bool) -> None:
+    """Show the collections: levels, counts, failures, last build."""
+    from monjyu_core.collection import known_record
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.status import collection_status, describe
+
+    data = DataFolder.default()
+    names = [known_record(data, collection).name] if collection else data.collections()
+    found = [collection_status(data, name) for name in names]
+    if as_json:
+        click.echo(json.dumps({"collections": found}, ensure_ascii=False))
+    elif not found:
+        click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
+    else:
+        click.echo("\n\n".join(describe(one, failures=bool(collection)) for one in found))
+
+
+@click.group()
+def config() -> None:
+    """Show the settings in force, or write a settings file."""
+
+
+@config.command("show")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of YAML.")
+def config_show(as_json: bool) -> None:
+    """Print every setting with secrets hidden."""
+    import yaml
+
+    from monjyu_core.settings import config_file, data_folder, load_settings
+
+    values = load_settings().model_dump(mode="json")
+    if as_json:
+        click.echo(json.dumps(values, ensure_ascii=False))
+        return
+    click.echo(f"# data folder: {data_folder()}\n# settings file: {config_file() or 'none'}")
+    click.echo(yaml.safe_dump(values, sort_keys=False, allow_unicode=True), nl=False)
+
+
+@config.command("init")
+@click.option("--path", type=click.Path(path_type=Path), help="Where to write; by default monjyu.yaml in the data folder.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+def config_init(path: Path | None, force: bool) -> None:
+    """Write monjyu.yaml with every setting, its default and what it does."""
+    from monjyu_core.errors import ConfigurationError
+    from monjyu_core.folders import write_atomically
+    from monjyu_core.settings import data_folder
+    from monjyu_core.settings_file import template
+
+    target = path or data_folder() / "monjyu.yaml"
+    if target.exists() and not force:
+        raise ConfigurationError(f"{target} exists.", "Pass --force to overwrite it.")
+    write_atomically(target, template().encode())
+    click.echo(str(target))
+

@@ -1,0 +1,58 @@
+"""What `monjyu status` shows of a collection, from its published snapshot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from monjyu_core.collection import known_record
+from monjyu_core.folders import DataFolder
+from monjyu_core.snapshot import Snapshot, open_current, read_current
+
+
+def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
+    """Level, snapshot, rows per table, failed papers, last build, usage per level."""
+    record = known_record(data, name)
+    folder = data.collection(name)
+    if read_current(folder) is None:
+        return {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
+    snapshot = open_current(folder)
+    try:
+        manifest = snapshot.manifest
+        return {
+            "collection": name,
+            "level": manifest.level,
+            "behind": manifest.behind,
+            "snapshot_id": manifest.snapshot_id,
+            "last_build": manifest.created_at,
+            "sources": record.sources,
+            "embedding_model": manifest.embedding.model,
+            "counts": manifest.rows,
+            "failed_papers": _failures(snapshot),
+            "usage": {"0": {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}},
+        }
+    finally:
+        snapshot.close()
+
+
+def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
+    columns = ("paper_id", "source_path", "error_type", "message")
+    query = "SELECT paper_id, source_path, error_type, message FROM failures ORDER BY source_path, paper_id"
+    return [dict(zip(columns, row, strict=True)) for row in snapshot.cursor().execute(query).fetchall()]
+
+
+def describe(status: dict[str, Any], *, failures: bool) -> str:
+    """The status for a person; with every failed paper when asked."""
+    if status["snapshot_id"] is None:
+        return f"{status['collection']}: not published yet; run `monjyu index` for {', '.join(status['sources'])}"
+    counts = status["counts"]
+    shown = ("papers", "sections", "sentences", "references", "chunks")
+    lines = [
+        f"{status['collection']}: level {status['level']}, snapshot {status['snapshot_id']}",
+        f"  built   {status['last_build']} with {status['embedding_model']}",
+        f"  sources {', '.join(status['sources'])}",
+        "  rows    " + ", ".join(f"{counts[name]} {name}" for name in shown),
+        f"  failed  {len(status['failed_papers'])}",
+    ]
+    if failures:
+        lines += [f"    {row['source_path']}: {row['error_type']}: {row['message']}" for row in status["failed_papers"]]
+    return "\n".join(lines)
