@@ -100,8 +100,6 @@ def check_record(record: object) -> dict[str, Any]:
     for name in ("title", "text", "doi", "language", "source", "venue"):
         if not isinstance(found.get(name, ""), str):
             raise MalformedDocument(f"`{name}` is no text but {_type(found[name])}.", _EXAMPLE)
-    if "title" not in found and "text" not in found:
-        raise MalformedDocument("neither `title` nor `text`.", _EXAMPLE)
     _check_list(found, "authors", or_text=False)
     _check_list(found, "keywords", or_text=True)
     if not isinstance(found.get("metadata", {}), dict):
@@ -138,10 +136,10 @@ def _check_list(record: dict[str, Any], name: str, *, or_text: bool) -> None:
 
 
 def _year(value: object) -> int | None:
-    if isinstance(value, str) and (not value.strip() or value.strip().isascii() and value.strip().isdigit()):
-        value = int(value) if value.strip() and len(value) < 10 else None
-    if value is None:
-        return None
+    if isinstance(value, str):
+        if not value.strip():
+            return None
+        value = int(value) if value.strip().isascii() and value.strip().isdigit() and len(value) < 10 else value
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 1000 <= value <= 2999:
@@ -153,7 +151,8 @@ def parse_record(record: dict[str, Any]) -> ParsedPaper:
     """One record as a paper; its text may have headings on lines of their own and a reference list.
 
     `keywords` may be a list or one text, `source` or `venue` names the venue; the same names in `metadata` count where
-    the record itself has none. Raises MalformedDocument for fields of a wrong type, EmptyDocument without title and text.
+    the record itself has none. Raises MalformedDocument for a field of a wrong type, EmptyDocument where title and text
+    are empty.
     """
     record = check_record(record)
     extra = record.get("metadata", {})

@@ -67,6 +67,8 @@ def outline(blocks: list[list[str]]) -> Outline:
             paragraphs = [heading.run_in] if heading.run_in else []
             kind = section_type(heading.text)
             in_references = kind == "references"
+            if not result.sections[-1].text and result.sections[-1].heading == heading.text:
+                result.sections.pop()  # a heading printed twice
             result.sections.append(Section(heading=heading.text, level=heading.level, section_type=kind))
         elif in_references:
             found = entries_of(block, words)
@@ -143,7 +145,9 @@ def _known_name(line: str) -> bool:
     """A known section name and nothing else, written like a heading."""
     text = line.strip()
     _, words = strip_numbering(text)
-    return len(text) <= 60 and not words[:1].islower() and not _ends(text) and section_type(text) != "other"
+    if len(text) > 60 or words[:1].islower() or _ends(text) or re.search(r"[.:：]\s", words):  # noqa: RUF001
+        return False
+    return section_type(text) != "other"
 
 
 def _ends(text: str) -> bool:

@@ -44,19 +44,22 @@ def parse_text(data: bytes, settings: ParseSettings) -> ParsedPaper:
 
 
 def _take_title(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
-    """The first block where it is short and no section heading; a line under it, or authors after it, are seen."""
-    lines = list(blocks[0])
-    ruled = len(lines) > 1 and re.fullmatch(r"[=\-~#*]{3,}", lines[1].strip()) is not None
-    kept = lines[2:] if ruled else []
-    lines = lines[:1] if ruled else lines
-    authors: list[Author] = []
-    if len(lines) > 1 and (authors := author_line(lines[-1].strip())):
-        lines = lines[:-1]
+    """The first block where it is short and no section heading; a rule under it and front lines in it are seen."""
+    lines, below = list(blocks[0]), [line for line in blocks[0][1:2] if re.fullmatch(r"[=\-~#*]{3,}", line.strip())]
+    left = lines[2:] if below else []
+    lines = lines[:1] if below else lines
+    while len(lines) > 1 and _is_front(lines[-1].strip()):
+        left.insert(0, lines.pop())
     title = join_lines([line.lstrip("#") for line in lines])
     if len(lines) > 3 or not _is_title(title):
         return blocks
-    paper.title, paper.authors = title, authors
-    return [kept, *blocks[1:]] if kept else blocks[1:]
+    paper.title = title
+    return [left, *blocks[1:]] if left else blocks[1:]
+
+
+def _is_front(line: str) -> bool:
+    probe = ParsedPaper()
+    return _take_field(probe, line) or _take_line(probe, line, names_fit="," in line or " and " in line)
 
 
 def _is_title(text: str) -> bool:
