@@ -13,14 +13,13 @@ from monjyu_core.paper import Author, ParsedPaper, Section, Sentence
 CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
 _IMRAD = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>]+")
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # noqa: RUF001  (footnote marks)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a reference list: its printed number (None where it has none) and its text."""
+    """One entry of a reference list: its number or label (None where it has none) and its text as printed."""
 
     label: str | None
     text: str
@@ -73,7 +72,8 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     labels = _labels(entries)
     paper.references = [parse_reference(label, entry.text) for label, entry in zip(labels, entries, strict=True)]
     fill_sentences(paper.sections, paper.language)
-    paper.inline_citations = link_citations(paper.sections, paper.references)
+    body = [section for section in paper.sections if section.section_type != "references"]
+    paper.inline_citations = link_citations(body, paper.references)
     paper.is_academic_paper = is_academic_paper(paper)
     return paper
 
@@ -103,12 +103,6 @@ def join_lines(lines: Sequence[str]) -> str:
     text = "\n".join(line.strip() for line in lines)
     text = re.sub(rf"(?<=[{CJK}])\n(?=[{CJK}])", "", text)
     return re.sub(r"\s*\n\s*", " ", text).strip()
-
-
-def clean_doi(text: str) -> str | None:
-    """The DOI in a text such as `https://doi.org/10.1000/x.`, without its resolver and trailing punctuation."""
-    match = _DOI.search(text)
-    return match.group().rstrip(".,;:)]}'") if match else None
 
 
 def clean_orcid(text: str) -> str | None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import yaml
 
-from monjyu_assets.parsing.common import clean_doi, clean_orcid, parse_date, split_keywords, split_names
+from monjyu_assets.parsing.common import clean_orcid, parse_date, split_keywords, split_names
 from monjyu_assets.parsing.decoding import clean
+from monjyu_assets.parsing.references import find_doi
 from monjyu_core.paper import Author
 
 _BLOCK = re.compile(r"\A\s*---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -146,7 +147,7 @@ def metadata_of(fields: dict[str, Any]) -> dict[str, str | None]:
     plain = {key: text_of(fields.get(key)) or None for key in ("volume", "issue", "pages")}
     return {
         "publication_date": parse_date(date) if date else None,
-        "doi": clean_doi(doi) if doi else None,
+        "doi": find_doi(doi) if doi else None,
         "venue": text_of(venue) or None,
         **plain,
     }

@@ -9,9 +9,10 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.parsing.common import clean_doi, complete, parse_date, split_keywords
+from monjyu_assets.parsing.common import complete, parse_date, split_keywords
 from monjyu_assets.parsing.decoding import clean
 from monjyu_assets.parsing.outline import blocks_of, outline
+from monjyu_assets.parsing.references import find_doi
 from monjyu_core.errors import DocumentError, DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper
 
@@ -164,7 +165,7 @@ def parse_record(record: dict[str, Any]) -> ParsedPaper:
     words = split_keywords(keywords) if isinstance(keywords, str) else keywords if isinstance(keywords, list) else []
     paper.keywords = [clean(word).strip() for word in words if isinstance(word, str) and word.strip()]
     paper.venue = _first_text(record.get("venue"), record.get("source"), extra.get("venue"), extra.get("source"))
-    paper.doi = clean_doi(_first_text(record.get("doi"), extra.get("doi")) or "")
+    paper.doi = find_doi(_first_text(record.get("doi"), extra.get("doi")) or "")
     for name in ("arxiv_id", "pmid", "volume", "issue", "pages"):
         setattr(paper, name, _first_text(extra.get(name)))
     year = record.get("year")

@@ -164,7 +164,7 @@ class _Reader:
 
     def _entry(self, label: str | None, text: str) -> None:
         if match := _ENTRY_LABEL.match(text):
-            label, text = match[1], text[match.end() :]
+            label = match[1]
         if text:
             self.entries.append(Entry(label, text))
             self._paragraphs[-1].append(text)

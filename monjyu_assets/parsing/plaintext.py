@@ -6,7 +6,6 @@ import re
 
 from monjyu_assets.parsing.common import (
     author_line,
-    clean_doi,
     complete,
     join_lines,
     parse_date,
@@ -16,6 +15,7 @@ from monjyu_assets.parsing.common import (
 from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.outline import blocks_of, outline
+from monjyu_assets.parsing.references import find_doi
 from monjyu_core.paper import Author, ParsedPaper
 from monjyu_core.settings import ParseSettings
 
@@ -99,7 +99,7 @@ def _take_field(paper: ParsedPaper, line: str) -> bool:
         paper.publication_date = parse_date(value)
         return paper.publication_date is not None
     elif name == "doi":
-        paper.doi = clean_doi(value)
+        paper.doi = find_doi(value)
         return paper.doi is not None
     elif name in ("journal", "venue"):
         paper.venue = value
@@ -117,6 +117,6 @@ def _take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
         paper.publication_date = date
         return True
     if paper.doi is None and re.fullmatch(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)10\.\S+", line, re.IGNORECASE):
-        paper.doi = clean_doi(line)
+        paper.doi = find_doi(line)
         return True
     return False

@@ -103,8 +103,8 @@ def test_numbered_lines_in_a_row_are_a_list(paper: ParsedPaper) -> None:
 
 def test_references_are_split_and_linked(paper: ParsedPaper) -> None:
     assert [(r.ref_id, r.raw_text) for r in paper.references] == [
-        ("1", "Ames, A. (2001). On graphs and their many uses. J. Ex., 1, 1-2."),
-        ("2", "Birk, B. (2002). On trees. J. Ex., 2, 3-4."),
+        ("1", "[1] Ames, A. (2001). On graphs and their many uses. J. Ex., 1, 1-2."),
+        ("2", "[2] Birk, B. (2002). On trees. J. Ex., 2, 3-4."),
     ]
     assert [(c.ref_id, c.section) for c in paper.inline_citations] == [("1", "1 Introduction")]
 
@@ -152,7 +152,8 @@ def test_one_line_is_title_and_text() -> None:
 
 
 def test_japanese_text() -> None:
-    paper = _parse("知識グラフの構築\n\n著者: 山田太郎、鈴木花子\n\n１　はじめに\n\n本研究では知識グラフを\n構築する。\n\n参考文献\n\n[1] 山田: 論文, 2020.\n")  # noqa: RUF001, E501
+    head = "知識グラフの構築\n\n著者: 山田太郎、鈴木花子\n\n１　はじめに\n\n"  # noqa: RUF001
+    paper = _parse(head + "本研究では知識グラフを\n構築する。\n\n参考文献\n\n[1] 山田: 論文, 2020.\n")
     assert (paper.title, paper.language) == ("知識グラフの構築", "ja")
     assert [a.name for a in paper.authors] == ["山田太郎", "鈴木花子"]
     first = paper.sections[0]
