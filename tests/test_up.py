@@ -49,14 +49,15 @@ def healthy_daemons(data: dict[str, Any]) -> bool:
     return bool(needed) and all(status["healthy"] for status in needed)
 
 
-def test_server_and_daemon_start_answer_and_stop(tmp_path: Path) -> None:
+def test_server_and_daemon_start_answer_and_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
     port = free_port()
     log = (tmp_path / "log").open("w+")
     command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
     environment = {**os.environ, "MONJYU_DATA": str(tmp_path / "data"), "PYTHONUNBUFFERED": "1"}
     up = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)
     try:
-        wait_for(lambda: f"http://127.0.0.1:{port}" in (tmp_path / "log").read_text(), up, 120)
+        wait_for(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in (tmp_path / "log").read_text(), up, 120)
         entries = ask(port, QUERY)["workspaceOrError"]["locationEntries"]
         assert [(entry["name"], entry["locationOrLoadError"]["__typename"]) for entry in entries] == [
             ("monjyu", "RepositoryLocation")
