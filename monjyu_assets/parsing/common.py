@@ -14,7 +14,7 @@ CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
 _IMRAD = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
-_NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # noqa: RUF001  (footnote marks)
+_NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # what points at footnotes
 
 
 @dataclass(frozen=True)
@@ -141,17 +141,17 @@ def _iso(year: str, month: str | None, day: str | None) -> str | None:
 def split_names(text: str) -> list[str]:
     """Author names of one line: "A. Ames, B. Birk and C. Cole", "Ames, A.; Birk, B.", 山田太郎・鈴木花子."""
     text = _NAME_MARKS.sub("", text)
-    separator = r"\s*;\s*" if ";" in text else r"\s*(?:,\s*and\s|,|&|\band\b|・|、|，)\s*"  # noqa: RUF001
+    separator = r"\s*;\s*" if ";" in text else r"\s*(?:,\s*and\s|,|&|\band\b|・|、|，)\s*"
     return [name for part in re.split(separator, text) if (name := " ".join(part.split()).strip(" ,"))]
 
 
 def split_keywords(text: str) -> list[str]:
     """Keywords of one line, separated by semicolons, else by commas or middle dots."""
-    separator = r";" if ";" in text else r"[,、，]|\s[·•|]\s"  # noqa: RUF001
+    separator = r";" if ";" in text else r"[,、，]|\s[·•|]\s"
     return [word for part in re.split(separator, text) if (word := part.strip(" .\t\n"))]
 
 
-_NAME_WORD = re.compile(r"[A-Z\u00c0-\u024f][\w'’.-]*|d[aeiou]|de[lnr]|della|dos|v[ao]n|ter|bin|al|l[ae]|du|y")  # noqa: RUF001
+_NAME_WORD = re.compile(r"[A-Z\u00c0-\u024f][\w'’.-]*|d[aeiou]|de[lnr]|della|dos|v[ao]n|ter|bin|al|l[ae]|du|y")
 _NO_NAME = re.compile(
     r"(?i)\b(?:university|institute|department|journal|proceedings|laboratory|school|college|inc|press|research"
     r"|center|centre|introduction|abstract|the|of|for|with|on|in)\b"

@@ -9,7 +9,7 @@ from monjyu_core.paper import SectionType
 
 _ARABIC = r"\d{1,2}(?:\.\d{1,2}){0,4}"
 _ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
-_STOP = r"(?:\s?[.:)\]]|\s[-–—|│])"  # noqa: RUF001  (dashes as papers print them)
+_STOP = r"(?:\s?[.:)\]]|\s[-–—|│])"
 
 _NUMBERINGS = [
     # 第1章 はじめに, 第2節: 手法
@@ -175,7 +175,7 @@ _AND = re.compile(
     r"\s+(?:and|with|&|/)\s+|\s*[,&/;、・]\s*(?:and\s+)?"
     r"|(?<=[\u30a1-\u9fff])と|と(?=[\u30a1-\u9fff])|(?<=[\u3041-\u9fff])(?:および|及び|ならびに)"
 )
-_PREFIXED = re.compile(r"\s*[:—–]\s+|\s+-\s+|\.\s+")  # noqa: RUF001
+_PREFIXED = re.compile(r"\s*[:—–]\s+|\s+-\s+|\.\s+")
 _SPACED_OUT = re.compile(r"(?:\w )+\w")
 _LONGEST_HEADING = 120
 
@@ -198,7 +198,7 @@ def section_type(heading: str) -> SectionType:
 
 
 def _normalised(words: str) -> str:
-    text = unicodedata.normalize("NFKC", words).casefold().strip(" \t.:;-–—*_#【】[]()■●◆")  # noqa: RUF001
+    text = unicodedata.normalize("NFKC", words).casefold().strip(" \t.:;-–—*_#【】[]()■●◆")
     text = " ".join(text.split())
     if _SPACED_OUT.fullmatch(text) and len(text) > 5:  # A B S T R A C T
         return text.replace(" ", "")

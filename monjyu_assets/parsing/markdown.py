@@ -23,7 +23,7 @@ _FENCED_DIV = re.compile(r"^:{3,}.*$", re.MULTILINE)
 _HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.\-][^{}]*\}\s*$")
 _ENTRY_LABEL = re.compile(r"\[(\w{1,12})\]\s+(?=\S)")
 _TABLE_CAPTION = re.compile(r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])|(?=表\s*\d)")
-_RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)  # noqa: RUF001
+_RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
 
 
 def parse_markdown(data: bytes, settings: ParseSettings) -> ParsedPaper:

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.text_headings import heading_at, headings_apart
 from monjyu_core.paper import Section
 
-_BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")  # noqa: RUF001
+_BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")
 _LABEL = re.compile(r"\s*(?:\[(?P<b>\w{1,12})\]|(?P<n>\d{1,3})[.)]|\((?P<p>\d{1,3})\))\s+(?=\S)")
 _LONG_LINE = 160
 

@@ -23,7 +23,7 @@ _LONGEST_TITLE = 250
 _FRONT_BLOCKS = 8
 _FIELD = re.compile(
     r"(?P<name>authors?|by|date|published|doi|keywords?|key words|index terms|journal|venue|著者|キーワード|日付)"
-    r"\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",  # noqa: RUF001
+    r"\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",
     re.IGNORECASE,
 )
 
@@ -64,7 +64,7 @@ def _is_front(line: str) -> bool:
 
 def _is_title(text: str) -> bool:
     """Short, one sentence at most, and not the name of a section."""
-    if len(text) > _LONGEST_TITLE or section_type(text) != "other" or re.search(r"[.!?] [A-Z]|[。！？].", text):  # noqa: RUF001
+    if len(text) > _LONGEST_TITLE or section_type(text) != "other" or re.search(r"[.!?] [A-Z]|[。！？].", text):
         return False
     return len(text) < 120 or not text.endswith((".", "。", ":", ","))
 

@@ -15,8 +15,8 @@ from monjyu_assets.parsing.common import join_lines
 from monjyu_assets.parsing.headings import section_type, strip_numbering
 
 _UNDERLINE = re.compile(r"(=+|-+|~+)\s*")
-_RUN_IN = re.compile(r"(?P<h>abstract|summary|概要|要旨|要約|抄録)\s*(?:[.:：]|\s?[—–-])\s*(?=\S)", re.IGNORECASE)  # noqa: RUF001
-_SENTENCE_END = re.compile(r"[.!?。．！？:;,、：；…][\"'”’)\]]*$")  # noqa: RUF001
+_RUN_IN = re.compile(r"(?P<h>abstract|summary|概要|要旨|要約|抄録)\s*(?:[.:：]|\s?[—–-])\s*(?=\S)", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?。．！？:;,、：；…][\"'”’)\]]*$")
 _SMALL_WORDS = {"a", "an", "and", "as", "at", "by", "for", "from", "in", "of", "on", "or", "the", "to", "vs", "with"}
 _LONGEST_HEADING = 100
 
@@ -63,7 +63,7 @@ def _known_name(line: str) -> bool:
     """A known section name and nothing else, written like a heading."""
     text = line.strip()
     _, words = strip_numbering(text)
-    if len(text) > 60 or words[:1].islower() or _ends(text) or re.search(r"[.:：]\s", words):  # noqa: RUF001
+    if len(text) > 60 or words[:1].islower() or _ends(text) or re.search(r"[.:：]\s", words):
         return False
     return section_type(text) != "other"
 

@@ -22,7 +22,7 @@ from monjyu_assets.parsing.headings import section_type, strip_numbering
         ("B.2 Hyperparameters", "B.2", "Hyperparameters"),
         ("Appendix B: Proofs", "Appendix B", "Proofs"),
         ("第3章 提案手法", "3", "提案手法"),
-        ("１．はじめに", "1", "はじめに"),  # noqa: RUF001
+        ("１．はじめに", "1", "はじめに"),
         ("１はじめに", "1", "はじめに"),
         ("付録A 証明", "A", "証明"),
     ],

@@ -152,7 +152,7 @@ def test_one_line_is_title_and_text() -> None:
 
 
 def test_japanese_text() -> None:
-    head = "知識グラフの構築\n\n著者: 山田太郎、鈴木花子\n\n１　はじめに\n\n"  # noqa: RUF001
+    head = "知識グラフの構築\n\n著者: 山田太郎、鈴木花子\n\n１　はじめに\n\n"
     paper = _parse(head + "本研究では知識グラフを\n構築する。\n\n参考文献\n\n[1] 山田: 論文, 2020.\n")
     assert (paper.title, paper.language) == ("知識グラフの構築", "ja")
     assert [a.name for a in paper.authors] == ["山田太郎", "鈴木花子"]
@@ -163,7 +163,7 @@ def test_japanese_text() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
 def test_western_encodings(encoding: str) -> None:
-    text = "A naïve title – “quoted”\n\nThe café was full of résumés; nobody knew why it was so.\n"  # noqa: RUF001
+    text = "A naïve title – “quoted”\n\nThe café was full of résumés; nobody knew why it was so.\n"
     paper = parse_text(text.encode(encoding), ParseSettings())
     assert paper.title == text.split("\n")[0]
     assert paper.sections[0].text == text.split("\n")[2]
