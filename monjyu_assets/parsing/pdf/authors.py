@@ -1,0 +1,79 @@
+"""Authors of a paper: names below the title, checked against PDF Info."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.pdf.layout import Layout, squeezed
+from monjyu_assets.parsing.pdf.lines import Line
+from monjyu_assets.parsing.pdf.names import is_name, name_parts, split_names
+from monjyu_core.paper import Author
+
+_STOP = re.compile(r"(?:abstract|summary|introduction|keywords?|received|1\.?\s+introduction|要旨|概要)\b", re.I)
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[Author], int]:
+    """Authors in printed order and the line after the last line of names.
+
+    PDF Info's names count only if they stand on page 1, and only where the page gives fewer.
+    """
+    names, end = _below_title(layout, title_end, front_end)
+    from_info = _from_info(layout)
+    if len(from_info) > len(names) or (not names and from_info):
+        names = from_info
+    authors = [Author(name=name) for name in names]
+    _set_email(authors, layout, title_end, front_end)
+    return authors, end
+
+
+def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]:
+    parts: list[str] = []
+    style: Line | None = None
+    end = start
+    open_end = False
+    for i in range(start, min(stop, start + 40)):
+        line = layout.lines[i]
+        if _STOP.match(line.text) or (style is not None and i > end + 8):
+            break
+        if style is not None and not _same_face(line, style):
+            continue
+        own, runs_on = name_parts(line)
+        if not own:
+            continue
+        merged = open_end and i == end and _runs_into(parts[-1], own[0])
+        checked = [f"{parts[-1]} {own[0]}", *own[1:]] if merged else own
+        good = sum(is_name(part) for part in checked) + (runs_on and not is_name(checked[-1]) and len(checked) > 1)
+        if good < 0.6 * len(checked):
+            continue
+        if merged:
+            parts.pop()
+        parts += checked
+        style, end, open_end = style or line, i + 1, runs_on
+    return list(dict.fromkeys(part for part in parts if is_name(part))), end
+
+
+def _same_face(line: Line, style: Line) -> bool:
+    return abs(line.size - style.size) < 0.4 and abs(line.bold_share - style.bold_share) < 0.7
+
+
+def _runs_into(last: str, first: str) -> bool:
+    """A name broken at the line end: one of its halves is no name, the whole is."""
+    return not (is_name(last) and is_name(first)) and is_name(f"{last} {first}")
+
+
+def _from_info(layout: Layout) -> list[str]:
+    text = layout.info.get("Author", "")
+    names = split_names(text.replace("|", ",")) if text else []
+    page = squeezed(" ".join(line.text for line in layout.lines if line.page == 1))
+    return [name for name in names if is_name(name) and squeezed(name) in page]
+
+
+def _set_email(authors: list[Author], layout: Layout, start: int, stop: int) -> None:
+    """Give each e-mail address of the front matter to the author whose surname it holds, if only one does."""
+    places = [*layout.lines[start:stop], *(line for line in layout.asides if line.page == 1)]
+    for email in dict.fromkeys(_EMAIL.findall(" ".join(line.text for line in places))):
+        local = squeezed(email.split("@")[0])
+        owners = [author for author in authors if squeezed(author.name.split()[-1]) in local]
+        if len(owners) == 1 and owners[0].email is None:
+            owners[0].email = email

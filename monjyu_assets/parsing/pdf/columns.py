@@ -1,0 +1,171 @@
+"""Columns and reading order from the positions of lines."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from monjyu_assets.parsing.pdf.characters import Font, PageChars
+from monjyu_assets.parsing.pdf.lines import Line, join_pieces
+
+MIN_PAIRS = 6
+"""Lines standing side by side that make a gutter of one page believable."""
+
+
+def gutters(pages: list[list[Line]]) -> list[list[float]]:
+    """For each page the x of its gutters. A page with few lines side by side borrows from the other pages."""
+    own = [_best_gutter(lines) for lines in pages]
+    votes: Counter[int] = Counter()
+    for lines, (x, pairs) in zip(pages, own, strict=True):
+        if pairs >= MIN_PAIRS and pairs >= 0.2 * len(lines):
+            votes[round(x / 6)] += pairs
+    common = [key * 6.0 for key, count in votes.most_common(3) if count >= 12]
+    left, right = body_edges(pages)
+    result: list[list[float]] = []
+    for lines, (x, pairs) in zip(pages, own, strict=True):
+        aside = x < left + 5 or x > right - 5
+        credible = pairs >= MIN_PAIRS and (pairs >= 0.25 * len(lines) or (aside and pairs >= 0.08 * len(lines)))
+        best, best_pairs = (x, pairs) if credible else (0.0, 0)
+        for candidate in common:
+            for shift in (0, -3, 3, -6, 6):
+                count = _pairs(lines, candidate + shift)
+                if count >= 2 and count > 1.5 * best_pairs:
+                    best, best_pairs = candidate + shift, count
+        found = [best] if best_pairs else []
+        if best_pairs:
+            found += _side_gutters(lines, best)
+        result.append(sorted(found))
+    return result
+
+
+def body_edges(pages: list[list[Line]]) -> tuple[float, float]:
+    """Left and right edge of the text of the document (most characters start and end within them)."""
+    left: Counter[int] = Counter()
+    right: Counter[int] = Counter()
+    for lines in pages:
+        for line in lines:
+            if len(line.text) > 20:
+                left[round(line.x0)] += 1
+                right[round(line.x1)] += 1
+    total = sum(left.values())
+    if not total:
+        return 0.0, 1e9
+    edges_left = [x for x, count in left.items() if count >= 0.1 * total] or [min(left)]
+    edges_right = [x for x, count in right.items() if count >= 0.05 * total] or [max(right)]
+    return float(min(edges_left)), float(max(edges_right))
+
+
+def _side_gutters(lines: list[Line], x: float) -> list[float]:
+    """Gutters of a third column left or right of the first gutter."""
+    found = []
+    for side in ([line for line in lines if line.x1 <= x + 1], [line for line in lines if line.x0 >= x - 1]):
+        other, pairs = _best_gutter(side)
+        if pairs >= max(8, 0.6 * len(side) / 2):
+            found.append(other)
+    return found
+
+
+def _best_gutter(lines: list[Line]) -> tuple[float, int]:
+    """The x with most lines side by side around it, and how many (0 where none)."""
+    if len(lines) < 4:
+        return 0.0, 0
+    left = min(line.x0 for line in lines)
+    right = max(line.x1 for line in lines)
+    starts = Counter(round(line.x0) for line in lines)
+    candidates = sorted({x - 3.0 for x, count in starts.items() if count >= 3})
+    low, high = left + 0.12 * (right - left), right - 0.12 * (right - left)
+    best = (0.0, 0)
+    for x in candidates:
+        if low < x < high:
+            pairs = _pairs(lines, x)
+            if pairs > best[1]:
+                best = (x, pairs)
+    return best
+
+
+def _pairs(lines: list[Line], x: float) -> int:
+    """Lines right of x that have a line left of x beside them, with nothing in between, less the lines crossing x."""
+    left = [line for line in lines if line.x1 <= x + 1 and line.width > 25]
+    right = [line for line in lines if line.x0 >= x - 1 and line.width > 25]
+    if not left or not right:
+        return 0
+    tops = np.array([line.y0 for line in left]) - 2
+    bottoms = np.array([line.y1 for line in left]) + 2
+    middles = np.array([(line.y0 + line.y1) / 2 for line in right])
+    paired = np.sort(middles[((tops <= middles[:, None]) & (middles[:, None] <= bottoms)).any(axis=1)])
+    crossing = np.array([(line.y0 + line.y1) / 2 for line in lines if line.x0 < x - 1 and line.x1 > x + 1])
+    if not len(paired) or not len(crossing):
+        return len(paired)
+    # Words of a justified line or cells of a table stand side by side too: there, lines right above and below cross.
+    place = np.searchsorted(paired, crossing)
+    above = crossing - np.where(place > 0, paired[np.maximum(place - 1, 0)], -1e9)
+    below = np.where(place < len(paired), paired[np.minimum(place, len(paired) - 1)], 1e9) - crossing
+    return len(paired) - 3 * int(np.count_nonzero((above < 20) & (below < 20)))
+
+
+def reading_order(
+    page: PageChars, lines: list[Line], page_gutters: list[float], fonts: list[Font]
+) -> list[Line]:
+    """Lines of a page in reading order, pieces on one baseline of one column joined.
+
+    Lines that run over a gutter divide the page into bands; in a band each column is read to its end.
+    """
+    for line in lines:
+        line.full_width = any(line.x0 < x - 1 and line.x1 > x + 1 for x in page_gutters)
+        line.column = sum(1 for x in page_gutters if (line.x0 + line.x1) / 2 > x)
+    ordered = sorted(lines, key=lambda line: (line.base, line.x0))
+    result: list[Line] = []
+    band: list[Line] = []
+    block = 0
+    for line in ordered:
+        if line.full_width:
+            block = _flush(page, band, result, fonts, block)
+            band = []
+            line.block = block
+            result.append(line)
+        else:
+            band.append(line)
+    _flush(page, band, result, fonts, block)
+    return _join_level(page, result, fonts)
+
+
+def _flush(page: PageChars, band: list[Line], result: list[Line], fonts: list[Font], block: int) -> int:
+    columns: dict[int, list[Line]] = defaultdict(list)
+    for line in band:
+        columns[line.column].append(line)
+    for column in sorted(columns):
+        block += 1
+        for line in columns[column]:
+            line.block = block
+        result.extend(columns[column])
+    return block + 1
+
+
+def _join_level(page: PageChars, lines: list[Line], fonts: list[Font]) -> list[Line]:
+    """Join neighbours in order that lie on one baseline, unless a wide gap says they are cells of a table."""
+    result: list[Line] = []
+    group: list[Line] = []
+    for line in lines:
+        if group and _level(group[-1], line):
+            group.append(line)
+            continue
+        result.extend(_joined(page, group, fonts))
+        group = [line]
+    result.extend(_joined(page, group, fonts))
+    return result
+
+
+def _level(a: Line, b: Line) -> bool:
+    return (
+        a.block == b.block
+        and abs(a.base - b.base) < 0.2 * max(a.size, b.size)
+        and b.x0 >= a.x1 - 0.3 * a.size
+        and min(a.size, b.size) > 0.6 * max(a.size, b.size)
+    )
+
+
+def _joined(page: PageChars, group: list[Line], fonts: list[Font]) -> list[Line]:
+    if len(group) < 2:
+        return group
+    return [join_pieces(page, group, fonts)]

@@ -1,0 +1,89 @@
+"""What a page carries besides its text: running heads, page numbers, line numbers, repeated side text."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+
+from monjyu_assets.parsing.pdf.lines import Line
+
+_PAGE_NUMBER = re.compile(r"(?:page\s*)?[-\u2013\u2014\[(]?\s*(?:[ivxlc]{1,6}|\d{1,5})\s*[-\u2013\u2014\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I)
+MARGIN = 0.12
+"""Share of the page height at top and bottom in which running heads are looked for."""
+
+
+def remove_furniture(pages: list[list[Line]], heights: list[float]) -> tuple[list[list[Line]], list[list[Line]]]:
+    """The lines of each page without furniture, and the furniture."""
+    repeated = _repeated(pages, heights)
+    numbers = _line_numbers(pages)
+    kept_pages: list[list[Line]] = []
+    removed_pages: list[list[Line]] = []
+    for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        marks = {i for i, line in enumerate(lines) if (number, i) in repeated or (number, i) in numbers}
+        marks |= _page_numbers(lines, height, marks)
+        kept_pages.append([line for i, line in enumerate(lines) if i not in marks])
+        removed_pages.append([lines[i] for i in sorted(marks)])
+    return kept_pages, removed_pages
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"\s+", "", re.sub(r"\d+", "#", text)).casefold()
+
+
+def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, int]]:
+    """Same words at the same height on several pages (margins), or at the same place on most pages (anywhere)."""
+    margin: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
+    anywhere: dict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
+    for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        for i, line in enumerate(lines):
+            shape = _shape(line.text)
+            if line.base < MARGIN * height or line.base > (1 - MARGIN) * height:
+                margin[shape].append((number, i, line.base))
+            anywhere[shape, round(line.x0 / 3), round(line.base / 3)].append((number, i))
+    found: set[tuple[int, int]] = set()
+    for shape, places in margin.items():
+        for number, i, base in places:
+            near = {n for n, _, other in places if abs(other - base) < 4}
+            if len(near) >= (2 if len(shape) > 3 else 3):
+                found.add((number, i))
+    for group in anywhere.values():
+        if len({number for number, _ in group}) >= max(3, 0.5 * len(pages)):
+            found.update(group)
+    return found
+
+
+def _page_numbers(lines: list[Line], height: float, marks: set[int]) -> set[int]:
+    """Numbers alone at the head or the foot of the page, beyond all text that is not furniture."""
+    rest = [line for i, line in enumerate(lines) if i not in marks and not _PAGE_NUMBER.fullmatch(line.text.strip())]
+    top = min((line.base for line in rest), default=height)
+    bottom = max((line.base for line in rest), default=0.0)
+    found: set[int] = set()
+    for i, line in enumerate(lines):
+        outside = line.base <= top + 2 or line.base >= bottom - 2
+        in_margin = line.base < MARGIN * height or line.base > (1 - MARGIN) * height
+        if i not in marks and outside and in_margin and _PAGE_NUMBER.fullmatch(line.text.strip()):
+            found.add(i)
+    return found
+
+
+def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
+    """Columns of rising integers in the margin, five or more a page on at least half of the pages."""
+    found: set[tuple[int, int]] = set()
+    pages_with = 0
+    for number, lines in enumerate(pages):
+        integers = [(i, line) for i, line in enumerate(lines) if re.fullmatch(r"\d{1,5}", line.text)]
+        edges = Counter(round(line.x1 / 4) for _, line in integers)
+        if not edges:
+            continue
+        edge, count = min(edges.items(), key=lambda item: (-item[1], item[0]))
+        column = [(i, line) for i, line in integers if abs(round(line.x1 / 4) - edge) <= 1]
+        values = [int(line.text) for _, line in sorted(column, key=lambda item: item[1].base)]
+        rising = sum(1 for a, b in zip(values, values[1:], strict=False) if 0 < b - a <= 5)
+        others = [line for i, line in enumerate(lines) if (i, line) not in column and len(line.text) > 10]
+        left = sum(1 for line in others if line.x0 < min(c.x1 for _, c in column))
+        right = sum(1 for line in others if line.x1 > max(c.x0 for _, c in column))
+        outside = min(left, right) <= 0.05 * max(1, len(others))
+        if count >= 5 and rising >= 0.9 * (len(values) - 1) and outside and len(column) >= 0.1 * len(others):
+            pages_with += 1
+            found.update((number, i) for i, _ in column)
+    return found if pages_with >= 0.5 * len(pages) else set()

@@ -1,0 +1,281 @@
+"""Headings among the lines of a document, by outline, numbering, known names and type style."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+
+from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, squeezed
+from monjyu_assets.parsing.pdf.lines import Line
+
+Style = tuple[float, bool, bool, bool]
+"""Size to half a point, bold, italic, capitals."""
+
+_CAPTION = re.compile(
+    r"(?:supplementary |extended data )?(?:fig(?:ure|\.)?s?|tables?|scheme|algorithm|listing|box|plate|図|表|写真)"
+    r"\s*\.?\s*(?:S?\d+|[IVXL]+\b|[A-Z]\d*\b)", re.I,
+)  # fmt: skip
+_BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
+_ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
+
+
+@dataclass
+class Heading:
+    """A heading found at `lines[start:end]`; `run_in` is the number of characters of a heading within its first line."""
+
+    start: int
+    end: int
+    text: str
+    style: Style
+    number: str | None = None
+    level: int = 1
+    run_in: int = 0
+    outline_level: int | None = None
+    rank: tuple[float, ...] = field(default=())
+
+
+def style_of(line: Line) -> Style:
+    """The style of a line's letters."""
+    letters = [c for c in line.text if c.isalpha()]
+    capitals = len(letters) > 3 and sum(c.isupper() for c in letters) > 0.9 * len(letters)
+    return (round(line.size * 2) / 2, line.bold_share > 0.6, line.italic_share > 0.6, capitals)
+
+
+def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
+    """Headings among `layout.lines[first:last]`, in order, with levels."""
+    lines = layout.lines
+    marked = _outline_marks(layout, first, last)
+    body_bold = _body_is_bold(layout)
+    strong: Counter[Style] = Counter()
+    candidates: list[Heading] = []
+    i = first
+    while i < last:
+        heading = _candidate(layout, i, last, marked)
+        if heading is None:
+            i += 1
+            continue
+        candidates.append(heading)
+        if heading.outline_level is not None or _known(heading.text):
+            strong[heading.style] += 1
+        i = heading.end
+    by_style = Counter(h.style for h in candidates)
+    found = [h for h in candidates if _accepted(h, layout, strong, by_style, body_bold)]
+    found = _without_outline_strays(found, marked)
+    _set_levels(found, layout)
+    return found
+
+
+def _known(text: str) -> bool:
+    return section_type(text) != "other"
+
+
+def _body_is_bold(layout: Layout) -> bool:
+    bold = sum(len(line.text) for line in layout.lines if line.bold_share > 0.6)
+    return bold > 0.5 * sum(len(line.text) for line in layout.lines)
+
+
+def _outline_marks(layout: Layout, first: int, last: int) -> dict[int, tuple[int, OutlineItem]]:
+    """Outline items found among the lines: start line -> (end line, item)."""
+    marks: dict[int, tuple[int, OutlineItem]] = {}
+    start = first
+    for item in layout.outline:
+        wanted = squeezed(item.title)
+        bare = squeezed(strip_numbering(item.title)[1])
+        if len(bare) < 3:
+            continue
+        for i in range(start, last):
+            line = layout.lines[i]
+            if item.page is not None and not item.page <= line.page <= item.page + 1:
+                continue
+            end = _matches(layout.lines, i, last, {wanted, bare})
+            if end:
+                marks[i] = (end, item)
+                start = end
+                break
+    return marks
+
+
+def _matches(lines: list[Line], start: int, last: int, wanted: set[str]) -> int:
+    """The end of the run of lines from `start` whose text is one of `wanted` (with or without a number), or 0."""
+    text = ""
+    longest = max(len(w) for w in wanted)
+    for end in range(start, min(start + 4, last)):
+        text += " " + lines[end].text
+        squeezed_text = squeezed(text)
+        if squeezed_text in wanted or squeezed(strip_numbering(text.strip())[1]) in wanted:
+            return end + 1
+        if len(squeezed_text) > longest + 6:
+            return 0
+    return 0
+
+
+def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, OutlineItem]]) -> Heading | None:
+    lines = layout.lines
+    line = lines[i]
+    if i in marked:
+        end, item = marked[i]
+        text = _text(lines[i:end])
+        return Heading(i, end, text, style_of(line), strip_numbering(text)[0], outline_level=item.level)
+    style = style_of(line)
+    end = i + 1
+    while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
+        end += 1
+    text = _text(lines[i:end])
+    if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
+        return None
+    if not _alone(layout, i, end):
+        return None
+    return Heading(i, end, text, style, strip_numbering(text)[0])
+
+
+def _text(lines: list[Line]) -> str:
+    text = " ".join(line.text for line in lines)
+    return re.sub(r"(\w)- (?=[a-z])", r"\1-", text) if len(lines) > 1 else text
+
+
+def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
+    """The next line goes on with the same heading."""
+    step = line.base - above.base
+    return (
+        above.page == line.page
+        and style_of(line)[:3] == style[:3]
+        and 0 < step < 1.6 * max(line.size, above.size)
+        and abs(line.size - above.size) < 0.3
+        and strip_numbering(line.text)[0] is None
+        and not (above.x1 < line.x0)
+    )
+
+
+def _shape(text: str, lines: list[Line]) -> bool:
+    """Short, begins like a heading, has letters, is no caption, bullet, sentence or reference."""
+    letters = sum(c.isalpha() for c in text)
+    if letters < 3 or len(text) > 220 or len(text.split()) > 28 or letters < 0.5 * len(text.replace(" ", "")):
+        return False
+    if _CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
+        return False
+    words = strip_numbering(text)[1]
+    first = next((c for c in words if c.isalnum()), "")
+    if not first or first.islower():
+        return False
+    if re.search(r"[.。]$", text) and not re.search(r"\b(?:etc|al|vs)\.$", text) and len(words) > 60:
+        return False
+    return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5
+
+
+def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
+    size, bold, italic, capitals = style
+    if size < 0.85 * layout.body_size:
+        return False
+    larger = size >= layout.body_size + 0.9
+    numbered = strip_numbering(text)[0] is not None
+    return larger or bold or capitals or (italic and size >= 0.95 * layout.body_size) or numbered or (
+        _known(text) and len(text) < 40
+    )
+
+
+def _alone(layout: Layout, start: int, end: int) -> bool:
+    """Nothing of a paragraph above runs into it, and what follows starts anew."""
+    lines = layout.lines
+    line = lines[start]
+    above = lines[start - 1] if start else None
+    same_place = above is not None and above.page == line.page and above.block == line.block
+    if above is not None and same_place:
+        step = line.base - above.base
+        same_style = style_of(above) == style_of(line)
+        if step < 0.4 * line.size:
+            return False
+        if same_style and step < 1.15 * layout.leading and above.x1 - above.x0 > 0.5 * line.width:
+            return False
+    if end < len(lines):
+        below = lines[end]
+        if below.page == line.page and abs(below.base - lines[end - 1].base) < 0.4 * line.size:
+            return False
+    return True
+
+
+def _accepted(
+    heading: Heading, layout: Layout, strong: Counter[Style], by_style: Counter[Style], body_bold: bool
+) -> bool:
+    if heading.outline_level is not None:
+        return True
+    size, bold, italic, capitals = heading.style
+    larger = size >= layout.body_size + 0.9
+    distinct = larger or (bold and not body_bold) or capitals
+    if layout.outline and strong:
+        # With an outline that was found, only its styles and clear numbering add to it.
+        if heading.style in strong:
+            return distinct or (italic and heading.number is not None) or _known(heading.text)
+        return heading.number is not None and distinct
+    if _known(heading.text):
+        return distinct or heading.number is not None or _gap_above(layout, heading.start) > 1.3 * layout.leading
+    if heading.style in strong and distinct:
+        return True
+    if heading.number is not None:
+        return distinct or (italic and by_style[heading.style] >= 2)
+    if larger or (bold and not body_bold):
+        return _gap_above(layout, heading.start) > 1.15 * layout.leading or by_style[heading.style] >= 3
+    if italic or capitals:
+        return _gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
+    return False
+
+
+def _gap_above(layout: Layout, index: int) -> float:
+    """Distance to the baseline above, large at the top of a page or column."""
+    if index == 0:
+        return 99.0
+    above, line = layout.lines[index - 1], layout.lines[index]
+    if above.page != line.page or above.block != line.block:
+        return 99.0
+    return line.base - above.base
+
+
+def _without_outline_strays(found: list[Heading], marked: dict[int, tuple[int, OutlineItem]]) -> list[Heading]:
+    return found
+
+
+def _set_levels(found: list[Heading], layout: Layout) -> None:
+    """Levels by numbering where headings are numbered, by outline where there is one, else by rank of style."""
+    ranks: dict[Style, int] = {}
+    offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
+    by_number = Counter(h.style for h in found if h.number is not None)
+    for heading in found:
+        if heading.number is not None:
+            ranks.setdefault(heading.style, _depth(heading.number))
+    styles = sorted({h.style for h in found}, key=lambda s: (-s[0], not s[1], not s[3], s[2]))
+    for heading in found:
+        if heading.outline_level is not None:
+            heading.level = heading.outline_level - offset + 1
+        elif heading.number is not None and by_number[heading.style] >= 1:
+            heading.level = _depth(heading.number)
+    known = {h.style: h.level for h in found if h.outline_level is not None or h.number is not None}
+    level_of = _style_levels(styles, known)
+    for heading in found:
+        if heading.outline_level is None and heading.number is None:
+            heading.level = level_of[heading.style]
+    _close_gaps(found)
+
+
+def _depth(number: str) -> int:
+    return len([part for part in re.split(r"[.\s]+", number) if part and not part.isalpha() or len(part) == 1]) or 1
+
+
+def _style_levels(styles: list[Style], known: dict[Style, int]) -> dict[Style, int]:
+    levels: dict[Style, int] = {}
+    current = 0
+    for style in styles:
+        if style in known:
+            current = known[style]
+        elif not known or style[0] < styles[0][0] or current == 0 or style != styles[0]:
+            current = current + 1
+        levels[style] = current
+    return levels
+
+
+def _close_gaps(found: list[Heading]) -> None:
+    """No heading is more than one level below the one before it."""
+    previous = 0
+    for heading in found:
+        heading.level = max(1, min(heading.level, previous + 1))
+        previous = heading.level

@@ -1,0 +1,74 @@
+"""Personal names in the lines below a title."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.pdf.lines import Line
+
+_DEGREE = re.compile(r"(?:,?\s*\b(?:Ph\.?\s?D|M\.?\s?D|M\.?\s?Sc|B\.?\s?Sc|M\.?\s?S|Dr|Prof|MPH|DVM|MBBS|FRCP|PhD|RN)\b\.?)+")
+_MARKS = re.compile(r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\b\d{1,2}\b|(?<=\D)\d{1,2}$")
+_SPLIT = re.compile(r"\s*(?:,|;|\u00b7|\u2022|\u2013|\u2014|\band\b|\bAnd\b|\bAND\b|&|\bet\b|\bund\b)\s*")
+_PARTICLES = {
+    "van", "von", "der", "den", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "ter", "ten", "bin", "ibn",
+    "al", "el", "y", "e", "st", "zu", "af", "do", "das", "mac", "ben", "op", "vom", "zur", "st.",
+}  # fmt: skip
+_NOT_NAMES = re.compile(
+    r"\b(?:universit|institut|department|dept|faculty|school|college|laborator|hospital|center|centre|academy|division|"
+    r"research|national|science|engineering|technology|medicine|street|road|avenue|road|box|email|e-mail|"
+    r"corresponding|correspondence|author|editor|review|received|accepted|published|abstract|introduction|keywords?|"
+    r"journal|article|open|access|licen[sc]e|copyright|press|inc|ltd|gmbh|corporation|foundation|group|project|"
+    r"usa|uk|china|india|japan|germany|france|italy|spain|brazil|canada|australia|netherlands|switzerland|"
+    r"january|february|march|april|june|july|august|september|october|november|december|"
+    r"the|of|for|with|from|in|on|to|by|an|is|are|using|based|analysis|study|effects?|learning|systems?|"
+    r"model|data|method|approach|towards?|summary|background|volume|biology|physics|chemistry|mathematics|computer|"
+    r"software|archive|repository|submitted|state|city|united|kingdom|states|equal|contribution|version|manuscript)",
+    re.I,
+)  # fmt: skip
+_TOKEN = re.compile(r"(?:[^\W\d_][^\W\d_'\u2019\u02bc.-]*[-'\u2019\u02bc.]?)+\.?$")
+_JAPANESE = re.compile(r"[\u4e00-\u9fff\u3040-\u30ff]{1,4}[ \u3000]?[\u4e00-\u9fff\u3040-\u30ff]{1,5}$")
+
+
+def is_name(text: str) -> bool:
+    """Two to six capitalised words or initials, particles allowed, none of the words of addresses and headings."""
+    text = text.strip()
+    if _JAPANESE.fullmatch(text) and 3 <= len(text) <= 8:
+        return True
+    tokens = text.split()
+    if not 2 <= len(tokens) <= 6 or len(text) > 50 or _NOT_NAMES.search(text):
+        return False
+    proper = 0
+    for token in tokens:
+        if token.casefold() in _PARTICLES:
+            continue
+        if not _TOKEN.match(token) or not token[0].isupper():
+            return False
+        proper += len(token.strip(".")) > 1
+    return proper >= 1
+
+
+def split_names(text: str) -> list[str]:
+    """Names in a text such as "A. Smith1, B. Jones and C. de Vries, Ph.D."; parts that are none are left out."""
+    text = _DEGREE.sub("", text)
+    parts = [_MARKS.sub("", part).strip(" .:") if part else "" for part in _SPLIT.split(text)]
+    return [" ".join(part.split()) for part in parts if is_name(part)]
+
+
+def name_parts(line: Line) -> tuple[list[str], bool]:
+    """The line's parts between separators, without marks and degrees; and whether its last part may run on."""
+    kept = []
+    for character, script in zip(line.text, line.script, strict=True):
+        # A raised comma between two marks parts names no more than the printed one beside it.
+        kept.append(" " if script == 1 else character)
+    text = _DEGREE.sub("", "".join(kept))
+    parts = [" ".join(_MARKS.sub(" ", part).split()).strip(" .:") for part in _SPLIT.split(text)]
+    raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
+    runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d]|\band)$", line.text.rstrip())
+    return [part for part in parts if part], runs_on
+
+
+def names_in_line(line: Line) -> list[str]:
+    """Names in a line of which most parts are names."""
+    parts, _ = name_parts(line)
+    names = [part for part in parts if is_name(part)]
+    return names if names and len(names) >= 0.6 * len(parts) else []

@@ -1,0 +1,139 @@
+"""A PDF file as a ParsedPaper, read locally with pypdfium2."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from monjyu_assets.parsing.citations import link_citations
+from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
+from monjyu_assets.parsing.pdf.authors import find_authors
+from monjyu_assets.parsing.pdf.captions import find_floats
+from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
+from monjyu_assets.parsing.pdf.headings import Heading, find_headings
+from monjyu_assets.parsing.pdf.layout import Layout
+from monjyu_assets.parsing.pdf.reading import read_layout
+from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
+from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections
+from monjyu_assets.parsing.pdf.text import vocabulary
+from monjyu_assets.parsing.pdf.title import find_title
+from monjyu_assets.parsing.references import label_of, parse_reference
+from monjyu_core.errors import EmptyDocument
+from monjyu_core.paper import ParsedPaper, Reference
+from monjyu_core.settings import ParseSettings
+from monjyu_core.text.language import detect_language
+
+
+def parse_pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
+    """Title, authors, abstract, section tree, references, citations and sentence rectangles of a PDF.
+
+    Raises a DocumentError that says what is wrong: EncryptedDocument, EmptyDocument, ScannedDocument,
+    MalformedDocument or DocumentTooLarge. `paper_id` and `source_path` are left to the caller.
+    """
+    layout, warnings = read_layout(path, settings)
+    if not layout.lines and not layout.asides:
+        raise EmptyDocument("The PDF holds no text in a readable direction.")
+    return _paper(layout, warnings)
+
+
+def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
+    words = vocabulary(layout.lines)
+    title, _, title_end = find_title(layout)
+    references_at = find_reference_list(layout, title_end)
+    stop = references_at.heading if references_at else len(layout.lines)
+    ranges = [(title_end, stop)]
+    if references_at and references_at.end < len(layout.lines):
+        ranges.append((references_at.end, len(layout.lines)))
+    headings = [heading for first, last in ranges for heading in find_headings(layout, first, last)]
+    headings = _after_front(headings, layout, title_end)
+    front_end = headings[0].start if headings else min(stop, title_end + 60)
+    authors, authors_end = find_authors(layout, title_end, front_end)
+    headings = [heading for heading in headings if heading.start >= authors_end]
+    front = find_front(layout, authors_end, stop, headings)
+    headings = [heading for heading in headings if heading not in front.dropped]
+    heading_lines = {i for heading in headings for i in range(heading.start, heading.end)}
+    body_start = _body_start(layout, authors_end, headings, front.used)
+    taken = heading_lines | front.used
+    floats = [find_floats(layout, first, last, taken) for first, last in ranges]
+    taken |= {i for found in floats for i in found.taken}
+    body = [i for first, last in ranges for i in body_lines(layout, max(first, body_start), last, taken)]
+    sections = build_sections(layout, front, headings, body, words)
+    references = _references(layout, references_at, words)
+    doi, arxiv_id = find_identifiers(layout, layout.info)
+    paper = ParsedPaper(
+        document_type="pdf", processor="pypdfium2", title=title, authors=authors, doi=doi, arxiv_id=arxiv_id,
+        abstract=next((s.text.text for s in sections if s.section.section_type == "abstract"), ""),
+        publication_date=find_date(layout), keywords=front.keywords, page_count=len(layout.pages),
+        sections=[mapped.section for mapped in sections], references=references,
+        figures=[figure for found in floats for figure in found.figures],
+        tables=[table for found in floats for table in found.tables], warnings=warnings,
+    )  # fmt: skip
+    return _finish(paper, sections, layout)
+
+
+def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> list[Heading]:
+    """Without the bold lines of the title page in front of the first heading that is certain."""
+    from monjyu_assets.parsing.headings import section_type
+
+    first_page = layout.lines[title_end].page if title_end < len(layout.lines) else 1
+    for k, heading in enumerate(headings):
+        if layout.lines[heading.start].page > first_page + 1:
+            break
+        certain = heading.outline_level is not None or heading.number == "1" or section_type(heading.text) != "other"
+        if certain:
+            return headings[k:]
+    return headings
+
+
+def _body_start(layout: Layout, start: int, headings: list[Heading], used: set[int]) -> int:
+    """The first line that can be running text: a heading, the line after the abstract, or the first prose."""
+    if headings and layout.lines[headings[0].start].page == layout.lines[start].page:
+        return headings[0].start
+    if used:
+        return max(used) + 1
+    for i in range(start, len(layout.lines) - 2):
+        run = layout.lines[i : i + 3]
+        same = all(abs(line.size - layout.body_size) < 0.5 and line.block == run[0].block for line in run)
+        if same and sum(len(line.text) for line in run[:2]) > 80:
+            return i
+    return start
+
+
+def _references(layout: Layout, place: ReferenceList | None, words: set[str]) -> list[Reference]:
+    if place is None:
+        return []
+    texts = [entry_text(entry, words) for entry in split_entries(layout, layout.lines[place.start : place.end])]
+    labels = [label_of(text) for text in texts]
+    printed = all(labels) and len(set(labels)) == len(labels)
+    ids = [label or "" for label in labels] if printed else [str(number + 1) for number in range(len(texts))]
+    return [parse_reference(ref_id, text) for ref_id, text in zip(ids, texts, strict=True)]
+
+
+def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout) -> ParsedPaper:
+    """Language, sentences with their rectangles, citations."""
+    text = " ".join([paper.title, *(section.text for section in paper.sections)])
+    if not text.strip():
+        text = " ".join(line.text for line in layout.lines)
+    paper.language = detect_language(text[:20_000])
+    fill_sentences(paper.sections, paper.language)
+    for mapped in sections:
+        for sentence in mapped.section.sentences:
+            sentence.spans = mapped.text.spans(sentence.start, sentence.end, layout.pages)
+
+    def raised(number: int) -> list[tuple[int, str]]:
+        return _raised_numbers(sections[number])
+
+    paper.inline_citations = link_citations(paper.sections, paper.references, raised)
+    paper.is_academic_paper = is_academic_paper(paper)
+    return paper
+
+
+def _raised_numbers(mapped: MappedSection) -> list[tuple[int, str]]:
+    """Raised text of digits, commas and dashes, with its place."""
+    marks = "".join("1" if script == 1 else "0" for script in mapped.text.scripts)
+    found: list[tuple[int, str]] = []
+    for match in re.finditer("1+", marks):
+        piece = mapped.text.text[match.start() : match.end()]
+        if re.fullmatch(r"[\d,;\s\u2013\u2012-]+", piece):
+            found.append((match.start(), piece.strip(" ,;")))
+    return found

@@ -1,0 +1,117 @@
+"""Running text from lines, with the way back from each character to its place on the page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from monjyu_assets.parsing.pdf.characters import PageChars
+from monjyu_assets.parsing.pdf.lines import Line
+from monjyu_core.paper import Box, Span
+
+_WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]+)*")
+
+
+@dataclass
+class MappedText:
+    """A text whose character i is `lines[line[i]].text[column[i]]`; -1 where the text adds a space or a break."""
+
+    text: str = ""
+    lines: list[Line] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    column: list[int] = field(default_factory=list)
+    scripts: list[int] = field(default_factory=list)
+
+    def add(self, piece: str) -> None:
+        """Text that stands on no page."""
+        self.text += piece
+        self.line += [-1] * len(piece)
+        self.column += [-1] * len(piece)
+        self.scripts += [0] * len(piece)
+
+    def add_line(self, line: Line, start: int = 0, stop: int | None = None) -> None:
+        stop = len(line.text) if stop is None else stop
+        number = len(self.lines)
+        self.lines.append(line)
+        self.text += line.text[start:stop]
+        self.line += [number] * (stop - start)
+        self.column += range(start, stop)
+        self.scripts += line.script[start:stop]
+
+    def drop_last(self) -> None:
+        self.text = self.text[:-1]
+        for values in (self.line, self.column, self.scripts):
+            values.pop()
+
+    def spans(self, start: int, end: int, pages: list[PageChars]) -> list[Span]:
+        """One rectangle a line for the characters `start` to `end`."""
+        by_line: dict[int, list[int]] = {}
+        for i in range(start, end):
+            if self.line[i] >= 0 and not self.text[i].isspace():
+                by_line.setdefault(self.line[i], []).append(self.column[i])
+        boxes: dict[int, list[Box]] = {}
+        for number, columns in by_line.items():
+            line = self.lines[number]
+            page = pages[line.page - 1]
+            boxes.setdefault(line.page, []).append(_box(page, line, columns))
+        return [Span(page=page, boxes=boxes[page]) for page in sorted(boxes)]
+
+
+def _box(page: PageChars, line: Line, columns: list[int]) -> Box:
+    rows = [row for column in columns if (row := int(line.index[column])) >= 0]
+    x0 = min(float(page.x0[row]) for row in rows)
+    x1 = max(float(page.x1[row]) for row in rows)
+    y0 = min(float(page.base[row] - 0.72 * page.size[row]) for row in rows)
+    y1 = max(float(page.base[row] + 0.2 * page.size[row]) for row in rows)
+    box = page.to_page((x0, y0, x1, y1))
+    return (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
+
+
+def vocabulary(lines: list[Line]) -> set[str]:
+    """Words of the document that do not lie at a line end, lower case: what mending of hyphens is judged by."""
+    words: set[str] = set()
+    for line in lines:
+        text = line.text.casefold()
+        found = list(_WORD.finditer(text))
+        for k, match in enumerate(found):
+            broken = k == len(found) - 1 and text[match.end() : match.end() + 1] == "-"
+            if not broken:
+                words.add(match.group())
+                words.update(match.group().split("-"))
+    return words
+
+
+def join_lines(pieces: list[tuple[Line, int, int, bool]], words: set[str]) -> MappedText:
+    """Text of line pieces `(line, start, stop, begins_paragraph)`; paragraphs are parted by an empty line.
+
+    A hyphen at a line end goes only if the joined word stands elsewhere in the document and the hyphenated does not.
+    """
+    result = MappedText()
+    for line, start, stop, begins in pieces:
+        if result.text:
+            if begins:
+                result.add("\n\n")
+            else:
+                _join(result, line.text[start:stop], words)
+        result.add_line(line, start, stop)
+    return result
+
+
+def _join(result: MappedText, following: str, words: set[str]) -> None:
+    tail = re.search(r"([^\W\d_]+)-$", result.text[-40:])
+    head = re.match(r"[^\W\d_]+", following)
+    if tail and head:
+        left, right = tail.group(1).casefold(), head.group().casefold()
+        if left + right in words and f"{left}-{right}" not in words and head.group()[0].islower():
+            result.drop_last()
+        return
+    if result.text.endswith(("-", "\u2013", "/")) and re.search(r"\S[-\u2013/]$", result.text):
+        if re.match(r"\w", following):
+            return
+    if _cjk(result.text[-1]) and _cjk(following[:1]):
+        return
+    result.add(" ")
+
+
+def _cjk(character: str) -> bool:
+    return "\u2e80" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"

@@ -1,0 +1,128 @@
+"""The author list at the head of a reference."""
+
+from __future__ import annotations
+
+import re
+
+_UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
+_PARTICLE = r"(?:(?:[vV]an|[vV]on|[dD]er?|[dD]en|[dD]el|[dD]ella|[dD]i|[dD]a|[dD]os|[dD]u|[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
+_SURNAME = rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]*[\w'\u2019](?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+_DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.){{0,4}}"
+_BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd))?"
+_SPACED = rf"{_UPPER}(?:[\s-]{_UPPER}){{0,3}}(?![\w'\u2019])"
+_GIVEN = rf"{_UPPER}[\w'\u2019-]+\.?(?:[\s-]+(?:{_UPPER}[\w'\u2019-]*\.?)){{0,3}}"
+_JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\.?)?"
+
+_STYLES = {
+    "surname, F. M.": rf"{_SURNAME},\s*{_DOTTED}{_JUNIOR}",
+    "surname FM": rf"{_SURNAME},?\s(?:{_BARE}|{_SPACED}){_JUNIOR}",
+    "F. M. surname": rf"{_DOTTED}\s*{_SURNAME}{_JUNIOR}",
+    "surname, given": rf"{_SURNAME},\s{_GIVEN}",
+    "given surname": rf"{_UPPER}[\w'\u2019-]*\.?(?:\s{_UPPER}[\w'\u2019-]*\.?){{0,3}}\s{_SURNAME}",
+}
+_SEPARATOR = r"(?:\s*[,;]\s*(?:and|&|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:and|&|und|et|y)\s+|\s*/\s*|\s*(?:\u2026|\. \. \.)\s*)"
+_OTHERS = r"(?:[,;]?\s*(?:and\s+)?(?:et\s*al\.?|others))?"
+_EDITORS = r"(?:\s*[,(]?\s*\(?[Ee]ds?\.?\)?)?"
+
+
+def _list_pattern(first: str, others: str) -> re.Pattern[str]:
+    return re.compile(rf"(?P<list>(?:{first})(?:{_SEPARATOR}(?:{others}))*){_OTHERS}{_EDITORS}")
+
+
+_LISTS = [
+    _list_pattern(_STYLES["surname, F. M."], f"{_STYLES['surname, F. M.']}|{_STYLES['F. M. surname']}"),
+    _list_pattern(_STYLES["surname FM"], _STYLES["surname FM"]),
+    _list_pattern(_STYLES["F. M. surname"], _STYLES["F. M. surname"]),
+    _list_pattern(_STYLES["surname, given"], f"{_STYLES['surname, given']}|{_STYLES['given surname']}"),
+    _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),
+]
+_END = re.compile(r"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?=(?:19|20)\d\d)|\s*$|[.,]?\s*\[|(?<=\.)\s)")
+_TRUSTED = 3
+"""The first styles have initials, which titles seldom do; the others need a full stop or a year after them."""
+
+
+def author_list(text: str) -> tuple[str, str]:
+    """The author list at the head of an entry and the rest of the entry; ("", text) where there is none."""
+    dated = _before_year(text)
+    best = 0
+    for number, pattern in enumerate(_LISTS):
+        match = pattern.match(text)
+        if match is None:
+            continue
+        end = match.end()
+        ended = _END.match(text, end) or text[end - 1] == "."
+        if not ended:
+            continue
+        strict = number >= _TRUSTED
+        if strict and not re.match(r"\s*(?:\.\s|\(\s*(?:19|20)|[\u201c\"]|,?\s*(?:19|20)\d\d)", text[end:]):
+            continue
+        best = max(best, end)
+    if dated and dated > best:
+        best = dated
+    if not best:
+        return _organisation(text)
+    return text[:best].strip(" ,;:"), text[best:]
+
+
+def _before_year(text: str) -> int:
+    """End of the text before a year in brackets, or between full stops, near the start."""
+    match = re.match(r"(.{3,600}?)[.,]?\s*\(\s*(?:(?:1[6-9]|20)\d\d[a-z]?(?:,[^()]{1,20})?|n\.\s?d\.|in press)\s*\)", text)
+    if match and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
+        return match.end(1)
+    plain = re.match(r"(.{3,400}?)\.\s+(?:1[6-9]|20)\d\d[a-z]?\.\s", text)
+    if plain and not re.search(r"[\u201c\"]", plain.group(1)):
+        return plain.end(1) + 1
+    return 0
+
+
+def _organisation(text: str) -> tuple[str, str]:
+    """A short first sentence before a longer one may be an organisation; else there are no authors."""
+    return "", text
+
+
+_ONE = [re.compile(pattern) for pattern in _STYLES.values()]
+
+
+def names_of(text: str) -> list[str]:
+    """Names as "Given Surname" in printed order."""
+    text = re.sub(r"\(?\b[Ee]ds?\.\)?$|\bet\s+al\.?|\u2026", "", text).strip(" ,;.&")
+    if not text:
+        return []
+    for number, pattern in enumerate(_LISTS):
+        match = pattern.match(text + ("." if text[-1].isupper() else ""))
+        if match and len(match.group("list").rstrip(".")) >= len(text) - 2:
+            return _by_style(text, number)
+    if re.search(r";", text):
+        return [_turned(part.strip()) for part in text.split(";") if part.strip()]
+    return [part for part in (p.strip(" ,.") for p in re.split(r"\s+(?:and|&)\s+|,\s+and\s+", text)) if part][:60]
+
+
+def _by_style(text: str, number: int) -> list[str]:
+    style = list(_STYLES.values())[number]
+    names: list[str] = []
+    text += "." if text[-1].isupper() else ""
+    position = 0
+    separator = re.compile(_SEPARATOR)
+    patterns = [re.compile(style), *_ONE]
+    while position < len(text):
+        found = next((m for p in patterns if (m := p.match(text, position))), None)
+        if found is None:
+            break
+        names.append(_turned(found.group()))
+        gap = separator.match(text, found.end())
+        if gap is None:
+            break
+        position = gap.end()
+    return names
+
+
+def _turned(name: str) -> str:
+    """"Smith, J. A." and "Smith JA" as "J. A. Smith"."""
+    name = name.strip(" ,")
+    if "," in name:
+        surname, given = (part.strip() for part in name.split(",", 1))
+        return f"{given} {surname}".strip()
+    match = re.fullmatch(rf"(.+?)\s({_BARE})", name)
+    if match and not re.match(rf"{_UPPER}\.", name):
+        return f"{match.group(2)} {match.group(1)}"
+    return name

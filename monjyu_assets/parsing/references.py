@@ -1,0 +1,155 @@
+"""Reference lists: from text to entries, from an entry to its fields. Used by every parser."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.reference_authors import author_list, names_of
+from monjyu_core.paper import Reference
+
+_LABEL = re.compile(r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*")
+_DOI = re.compile(r"\b(10\.\d{4,9}/[^\s\"<>\u201c\u201d]+)", re.I)
+_ARXIV = re.compile(
+    r"(?:arxiv(?:\.org/(?:abs|pdf)/|\s*preprint)?[\s:,]*(?:arxiv:)?\s*|abs/)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7}))(?:v\d+)?",
+    re.I,
+)  # fmt: skip
+_URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
+_YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
+_YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
+_QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{8,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
+_SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
+_NO_END = re.compile(r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver)|(?<![\w-])[A-Z])\.$", re.I)
+
+
+def split_references(text: str) -> list[str]:
+    """Entries of a reference list given as text: by labels where they count up, else by empty lines, else by lines."""
+    lines = [line.strip() for line in text.splitlines()]
+    starts = numbered_starts(lines)
+    if len(starts) > 1:
+        bounds = [*starts, len(lines)]
+        return [" ".join(filter(None, lines[a:b])) for a, b in zip(bounds, bounds[1:], strict=False)]
+    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", text)]
+    blocks = [block for block in blocks if block]
+    return blocks if len(blocks) > 1 else [line for line in lines if line]
+
+
+def label_of(text: str) -> str | None:
+    """The label in front of an entry: "12" of "[12] Smith", "12." or "12)"; "Smi99" of "[Smi99] Smith"."""
+    match = _LABEL.match(text)
+    return next((group for group in match.groups() if group), None) if match else None
+
+
+def numbered_starts(lines: list[str]) -> list[int]:
+    """Lines that begin entries in a list whose labels count up; empty where the list is not labelled."""
+    bracketed = [i for i, line in enumerate(lines) if re.match(r"\s*\[[^\]\s]{1,12}\]\s*\S", line)]
+    if len(bracketed) > 1 and not re.match(r"\s*\[\d", lines[bracketed[0]]):
+        return bracketed
+    starts: list[int] = []
+    expected = 0
+    for i, line in enumerate(lines):
+        label = label_of(line)
+        if label is None or not label.isdigit():
+            continue
+        value = int(label)
+        if (not starts and value <= 2 and i <= 3) or (starts and expected <= value <= expected + 2):
+            starts.append(i)
+            expected = value + 1
+    return starts if len(starts) > 2 or (starts and len(starts) >= 0.3 * len(lines)) else []
+
+
+def parse_reference(ref_id: str, raw: str) -> Reference:
+    """The fields of one entry. What cannot be told apart stays empty; `raw_text` is the entry as given."""
+    raw = " ".join(raw.split())
+    label = label_of(raw)
+    text = _LABEL.sub("", raw, count=1).strip() if label else raw
+    doi, arxiv = find_doi(text), _ARXIV.search(text)
+    plain = _plain(text)
+    authors, rest = author_list(plain)
+    year, rest = _year(plain, rest)
+    title, after = _title(plain, rest)
+    return Reference(
+        ref_id=ref_id, raw_text=raw, title=title or None, authors=names_of(authors), year=year,
+        venue=_venue(after) or None, doi=doi, arxiv_id=arxiv.group(1) if arxiv else None,
+    )  # fmt: skip
+
+
+def find_doi(text: str) -> str | None:
+    """The first DOI of a text, lower case, without what punctuation follows it; spaces a line break left are closed."""
+    closed = re.sub(r"(10\.)\s+(\d{4,9}/)", r"\1\2", text)
+    closed = re.sub(r"(10\.\d{4,9}/)\s+(?=\S)", r"\1", closed)
+    match = _DOI.search(closed)
+    if not match:
+        return None
+    doi = match.group(1)
+    doi = re.split(r"[\]}>|]|\((?=PMID)|[,;](?=\w*:)", doi)[0]
+    doi = doi.rstrip(".,;:'\u2019")
+    while doi.endswith(")") and doi.count("(") < doi.count(")"):
+        doi = doi[:-1].rstrip(".,;:")
+    return doi.lower() if "/" in doi and len(doi.split("/", 1)[1]) > 1 else None
+
+
+def _plain(text: str) -> str:
+    """The entry without links, identifiers and access notes."""
+    text = re.sub(r"\[(?:PMID|PMCID|CrossRef|Crossref|PubMed|Google Scholar|http|doi)[^\]]*\]?", " ", text)
+    text = re.sub(r"https?:\s*//\s*\S+(?:\s+[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?", " ", text)
+    text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
+    text = _URL.sub(" ", _DOI.sub(" ", text))
+    text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
+    return " ".join(text.split())
+
+
+def _year(plain: str, rest: str) -> tuple[int | None, str]:
+    """The year, and the rest without it where it stands between authors and title."""
+    leading = re.match(
+        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*[A-Z][a-z]+\.?(?:\s*\d{1,2})?)?\s*[)\]]?\s*[.,:]?\s+(?=\S)", rest
+    )
+    if leading:
+        return int(leading.group(1)), rest[leading.end() :]
+    undated = re.match(r"[\s.,:]*\(\s*(?:n\.\s?d\.|in press|forthcoming)\s*\)\s*[.,:]?\s+", rest, re.I)
+    if undated:
+        return None, rest[undated.end() :]
+    without_arxiv = re.sub(r"\b\d{4}\.\d{4,5}\b", " ", rest)
+    bracketed = _YEAR_IN_BRACKETS.findall(without_arxiv)
+    found = bracketed or [m for m in _YEAR.findall(without_arxiv)] or _YEAR.findall(plain)
+    believable = [int(value) for value in found if 1600 < int(value) < 2100]
+    return (believable[-1] if believable else None), rest
+
+
+def _title(plain: str, rest: str) -> tuple[str, str]:
+    """The title and what follows it."""
+    quoted = _QUOTED.search(plain)
+    if quoted and quoted.start() < 0.75 * len(plain):
+        return quoted.group(1).strip(" .,"), plain[quoted.end() :]
+    rest = rest.lstrip(" .,:;")
+    if _comma_style(rest):
+        first = re.search(r",\s+(?=(?:in:?\s|[^\W\d_a-z]))", rest)
+        if first and first.start() > 12:
+            return rest[: first.start()].strip(), rest[first.end() :]
+    for match in _SENTENCE_END.finditer(rest):
+        head = rest[: match.end()]
+        if _NO_END.search(head) and match.end() < len(rest) or len(head) < 6:
+            continue
+        following = rest[match.end() :].lstrip()
+        if following and following[0].islower() and not following.startswith(("arXiv", "in ")):
+            continue
+        return _trimmed(head), following
+    return _trimmed(rest), ""
+
+
+def _comma_style(rest: str) -> bool:
+    """Title, venue and year parted by commas ("Title, Journal 12 (2010) 3-4.")."""
+    head = _SENTENCE_END.split(rest, maxsplit=1)[0]
+    return bool(re.search(r",\s+[^\W\d_a-z][^,]{3,80}\s\d{1,4}\s*(?:\(|,|:)", head))
+
+
+def _trimmed(text: str) -> str:
+    text = re.sub(r"\s*\((?:\d+(?:st|nd|rd|th) ed\.?|Version [^)]*|v?\d[\d.]*)\)\s*\.?$", "", text.strip(), flags=re.I)
+    text = re.sub(r"\s*\[[^\]]{3,40}\]\s*\.?$", "", text)
+    return text.strip(" .,;:\u201c\u201d\"")
+
+
+def _venue(after: str) -> str:
+    text = re.sub(r"^[\s.,;:]*(?:In\s*:?\s+)?", "", after)
+    match = re.match(r"(.+?)(?:[,;(]|\.\s|\s\d|\s*$)", text)
+    venue = match.group(1).strip(" .,;:") if match else ""
+    return venue if sum(c.isalpha() for c in venue) > 2 and not venue.casefold().startswith(("available", "accessed")) else ""
