@@ -1,1 +1,12 @@
-"""The assets: thin shells over the stages. Each reads parts, calls a stage, and reports what it wrote."""
+"""The assets: thin shells over the stages. Each reads parts, calls a stage, and reports what it wrote.
+
+Their modules do without `from __future__ import annotations`: Dagster checks the type of `context` itself.
+"""
+
+import warnings
+
+from dagster import BetaWarning, PreviewWarning
+
+# Backfill policies and partitioned checks are marked as beta and preview; Dagster's version is pinned and both are tested.
+warnings.filterwarnings("ignore", category=BetaWarning)
+warnings.filterwarnings("ignore", category=PreviewWarning)

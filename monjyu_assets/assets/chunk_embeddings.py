@@ -1,7 +1,5 @@
 """Asset `chunk_embeddings`: a vector for every chunk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dagster as dg

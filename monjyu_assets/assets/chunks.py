@@ -1,7 +1,5 @@
 """Asset `chunks`: passages for retrieval, and the sentences each is made of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dagster as dg

@@ -1,7 +1,5 @@
 """Asset `index_snapshot`: the published index that readers open."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path

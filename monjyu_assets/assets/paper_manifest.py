@@ -1,7 +1,5 @@
 """Asset `paper_manifest`: which papers a collection holds, by id and content hash."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Asset `parsed_papers`: documents understood, with sections, sentences and references."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import dagster as dg

@@ -1,0 +1,45 @@
+"""Fixtures that many tests share: indexed collections, made once a session, and where the shared corpora lie."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["tests.skips"]
+
+ROOT = Path(__file__).parent.parent
+CORPORA = ROOT.parent / "shared" / "corpora"
+SAMPLES = ROOT / "data" / "samples" / "papers"
+
+needs_corpora = pytest.mark.skipif(not CORPORA.is_dir(), reason="../shared/corpora is absent: a clone has no corpora")
+
+
+def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own, on a data folder of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "monjyu_core", *map(str, arguments)],
+        env=os.environ | {"MONJYU_DATA": str(data)},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="session")
+def monjyu() -> Callable[..., subprocess.CompletedProcess[str]]:
+    return run_monjyu
+
+
+@pytest.fixture(scope="session")
+def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder in which the sample papers are indexed as `samples`. Read only."""
+    data = tmp_path_factory.mktemp("data")
+    done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
+    assert done.returncode == 0, done.stderr
+    return data
