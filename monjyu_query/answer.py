@@ -1,0 +1,148 @@
+"""The extractive answer: the best sentences of the best passages, cited, or none where evidence is thin."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_core.settings import AnswerSettings
+from monjyu_query.passages import PassageSentence
+from monjyu_query.retrieval import QueryTerm
+
+ENGINE = "extractive"
+
+_USUAL_WORDS = 24
+"""A sentence of more terms finds words of the question by chance: its overlap counts less (as length does in BM25)."""
+_PASSAGE_WEIGHT = 0.35
+"""What the rank of its passage adds to a sentence, beside its own overlap."""
+_COVERED = 0.4
+"""What a term is still worth that an earlier sentence of the answer has."""
+_ENOUGH = 0.45
+"""A further sentence must be worth this share of the first."""
+_ALIKE = 0.7
+"""Sentences whose terms agree to this share (Jaccard) say the same."""
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """The terms of a question with their weights, idf as in BM25: `ln(1 + (n - df + 0.5) / (df + 0.5))`."""
+
+    weights: dict[str, float]
+    words: dict[str, str]
+
+    @classmethod
+    def of(cls, terms: Sequence[QueryTerm], chunks: int) -> Question:
+        weights = {t.term: math.log(1 + (chunks - t.frequency + 0.5) / (t.frequency + 0.5)) for t in terms}
+        return cls(weights, {t.term: t.word for t in terms})
+
+    def share(self, terms: set[str]) -> float:
+        """The weighted share (0 to 1) of the question's terms that are among these."""
+        total = sum(self.weights.values())
+        return sum(self.weights[term] for term in terms & self.weights.keys()) / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the passages offer: `coverage` is the best passage's weighted share of the question's terms, `similarity`
+    the best chunk's cosine with the question (None without vectors), `missing` the words that no passage has."""
+
+    coverage: float
+    similarity: float | None
+    missing: tuple[str, ...]
+
+    @property
+    def support(self) -> float:
+        """0 to 1: the mean of coverage and of similarity between chance (0.2) and a paraphrase (0.7)."""
+        if self.similarity is None:
+            return self.coverage
+        return (self.coverage + min(1.0, max(0.0, (self.similarity - 0.2) / 0.5))) / 2
+
+    def thin_because(self) -> str:
+        """The reason to abstain, in words."""
+        reasons = [f"the best passage holds {self.coverage:.0%} of what the question's words weigh"]
+        if self.missing:
+            reasons.append(f"no passage found has {_listed(self.missing[:5])}")
+        if self.similarity is not None:
+            reasons.append(f"its closest passage has similarity {self.similarity:.2f}")
+        return "; ".join(reasons)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
+
+
+@dataclass(frozen=True)
+class ScoredSentence:
+    sentence: PassageSentence
+    terms: frozenset[str]
+    base: float
+
+
+def weigh_evidence(
+    question: Question, passage_terms: Sequence[Sequence[str]], similarity: float | None
+) -> Evidence:
+    """`passage_terms`: the terms of each passage with its header, best first."""
+    sets = [set(terms) for terms in passage_terms]
+    coverage = max(map(question.share, sets), default=0.0)
+    everywhere = set().union(*sets)
+    missing = tuple(question.words[term] for term in question.weights if term not in everywhere)
+    return Evidence(coverage, similarity, missing)
+
+
+def choose_sentences(
+    question: Question,
+    sentences: Sequence[PassageSentence],
+    terms: Sequence[Sequence[str]],
+    settings: AnswerSettings,
+) -> list[PassageSentence]:
+    """The sentences of the answer in reading order; `terms` are those of each sentence.
+
+    Greedy: the sentence that adds most, where a term counts fully once; stops when one adds little. Ordered by the
+    best passage of each paper, then by place in the paper.
+    """
+    waiting = _scored(question, sentences, terms)
+    chosen: list[ScoredSentence] = []
+    covered: set[str] = set()
+    first = 0.0
+    while waiting and len(chosen) < settings.max_sentences:
+        best = max(waiting, key=lambda item: _gain(question, item, covered))
+        gain = _gain(question, best, covered)
+        first = first or gain
+        if gain <= 0 or gain < _ENOUGH * first:
+            break
+        chosen.append(best)
+        covered |= best.terms
+        waiting = [item for item in waiting if _alike(item.terms, best.terms) < _ALIKE]
+    return _reading_order([item.sentence for item in chosen], sentences)
+
+
+def _scored(
+    question: Question, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
+) -> list[ScoredSentence]:
+    """Sentences that are prose and share a term with the question, each with what its passage adds."""
+    ranks = {chunk: rank for rank, chunk in enumerate(dict.fromkeys(s.passage.chunk_id for s in sentences))}
+    scored = []
+    for sentence, own in zip(sentences, terms, strict=True):
+        if len(_LETTERS.findall(sentence.text)) >= 3 and question.weights.keys() & set(own):
+            base = _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
+            scored.append(ScoredSentence(sentence, frozenset(own), base))
+    return scored
+
+
+def _gain(question: Question, item: ScoredSentence, covered: set[str]) -> float:
+    new, old = set(item.terms - covered), set(item.terms & covered)
+    overlap = question.share(new) + _COVERED * question.share(old)
+    return overlap / (0.5 + 0.5 * max(1.0, len(item.terms) / _USUAL_WORDS)) + item.base
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+    union = len(one | other)
+    return len(one & other) / union if union else 1.0
+
+
+def _reading_order(chosen: list[PassageSentence], ranked: Sequence[PassageSentence]) -> list[PassageSentence]:
+    papers = {paper: rank for rank, paper in enumerate(dict.fromkeys(s.passage.paper_id for s in ranked))}
+    return sorted(chosen, key=lambda s: (papers[s.passage.paper_id], s.place))

@@ -1,0 +1,51 @@
+"""From ranked passages to an answer: weigh the evidence, choose sentences, cite them, or abstain and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from monjyu_core.settings import AnswerSettings
+from monjyu_query.answer import Question, choose_sentences, weigh_evidence
+from monjyu_query.citations import cite
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.passages import Passage, load_sentences
+from monjyu_query.result import Citation, Status
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`verified`: there are citations and each quote was found in its source."""
+
+    text: str
+    status: Status
+    citations: list[Citation] = field(default_factory=list)
+    verified: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+
+def answer_from(
+    index: OpenIndex, query: str, passages: Sequence[Passage], similarity: float | None, settings: AnswerSettings
+) -> Answer:
+    """The extractive answer to a question from its best passages; `similarity` is that of the closest chunk."""
+    if not passages:
+        return _abstained("no passage was found")
+    keywords = index.keywords
+    question = Question.of(keywords.query_terms(query), len(index.corpus))
+    sentences = load_sentences(index.snapshot.cursor(), passages)
+    terms = keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in sentences)])
+    evidence = weigh_evidence(question, terms[: len(passages)], similarity)
+    if evidence.support < settings.min_support:
+        return _abstained(evidence.thin_because())
+    chosen = choose_sentences(question, sentences, terms[len(passages) :], settings)
+    citations = cite(index.snapshot.cursor(), chosen)
+    dropped = len(chosen) - len(citations)
+    warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
+    if not citations:
+        return _abstained("no sentence of the passages found speaks of it", warnings)
+    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
+    return Answer(text, "complete", citations, verified=True, warnings=warnings)
+
+
+def _abstained(reason: str, warnings: Sequence[str] = ()) -> Answer:
+    return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=list(warnings))

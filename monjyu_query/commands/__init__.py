@@ -1,0 +1,9 @@
+"""The commands of the reader. Imported when one is called; each imports what it needs when it runs."""
+
+from __future__ import annotations
+
+from monjyu_query.commands.evaluate_command import evaluate
+from monjyu_query.commands.papers_command import papers
+from monjyu_query.commands.search_command import search
+
+__all__ = ["evaluate", "papers", "search"]

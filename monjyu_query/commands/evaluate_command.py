@@ -1,0 +1,52 @@
+"""`monjyu eval`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import click
+
+from monjyu_query.commands.options import collection_option, json_option, print_json
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+
+
+@click.group("eval")
+def evaluate() -> None:
+    """Measure retrieval against judged queries."""
+
+
+@evaluate.command("retrieval")
+@collection_option
+@click.option("--queries", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
+@click.option("--qrels", type=_FILE, required=True, help="TSV with a header: query_id, doc_id, score.")
+@click.option("--mode", type=click.Choice(("auto", "vector", "keyword", "hybrid")), default="auto", show_default=True)
+@click.option("--top-k", type=click.IntRange(1, 1000), default=100, show_default=True, help="Papers in RUN.tsv.")
+@click.option("--run-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked papers here (TSV).")
+@json_option
+def retrieval(
+    collection: str | None, queries: Path, qrels: Path, mode: str, top_k: int, run_out: Path | None, as_json: bool
+) -> None:
+    """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
+    from monjyu_core.folders import DataFolder
+    from monjyu_query import evaluate as measure
+    from monjyu_query.search import Searcher
+    from monjyu_query.which_collection import chosen_collection
+
+    judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
+    data = DataFolder.default()
+    searcher = Searcher(data, chosen_collection(data, collection))
+    used = searcher.settings.search.mode if mode == "auto" else mode
+    searcher.prepare(used)
+    depth = max(top_k, measure.DEPTH)
+    searcher.rank_papers(judged[0].text, used, depth)  # the first search of a process is not what a user waits for
+    with click.progressbar(judged, label=f"{used} queries", file=click.get_text_stream("stderr")) as waiting:
+        runs = list(measure.run_queries(partial(searcher.rank_papers, mode=used, depth=depth), waiting))
+    found = measure.summary(used, runs)
+    if run_out is not None:
+        measure.write_run(run_out, runs, top_k)
+    if as_json:
+        print_json(found)
+    else:
+        click.echo("\n".join(f"{name:11} {value}" for name, value in found.items()))

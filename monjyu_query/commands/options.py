@@ -1,0 +1,25 @@
+"""Options that several commands share, and JSON on stdout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+collection_option = click.option(
+    "-c", "--collection", metavar="NAME", help="The collection; may be left out where the data folder holds one."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else on stdout.")
+
+MODES = ("auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi")
+CONTROLLERS = ("unified", "progressive", "hybrid")
+
+_C1 = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
+"""Control characters that JSON leaves as they are and terminals may obey; inside strings they can be escaped."""
+
+
+def print_json(value: Mapping[str, Any] | list[Any]) -> None:
+    """One line of JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False).translate(_C1))

@@ -1,0 +1,59 @@
+"""`monjyu papers`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_query.commands.options import collection_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from monjyu_core.snapshot import Snapshot
+
+
+@click.group()
+def papers() -> None:
+    """List the papers of a collection, or show one."""
+
+
+@papers.command("list")
+@collection_option
+@json_option
+def papers_list(collection: str | None, as_json: bool) -> None:
+    """Every paper: id, title, authors, year, passages."""
+    from monjyu_query.papers import list_papers
+
+    found = list_papers(_snapshot(collection))
+    if as_json:
+        print_json(found)
+        return
+    from monjyu_query.render import print_papers
+
+    print_papers(found)
+
+
+@papers.command("show")
+@click.argument("paper_id")
+@collection_option
+@json_option
+def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
+    """One paper: what was understood of it, with its sections and references."""
+    from monjyu_query.papers import show_paper
+
+    paper = show_paper(_snapshot(collection), paper_id.encode("utf-8", "replace").decode())
+    if as_json:
+        print_json(paper.model_dump(mode="json"))
+        return
+    from monjyu_query.render import print_paper
+
+    print_paper(paper)
+
+
+def _snapshot(collection: str | None) -> Snapshot:
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.snapshot import open_current
+    from monjyu_query.which_collection import chosen_collection
+
+    data = DataFolder.default()
+    return open_current(data.collection(chosen_collection(data, collection)))

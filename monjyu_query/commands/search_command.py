@@ -1,0 +1,74 @@
+"""`monjyu search`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
+
+
+@click.command()
+@click.argument("query")
+@collection_option
+@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="How passages are found.")
+@click.option("--top-k", type=int, metavar="K", help="How many passages, 1 to 1000.")
+@click.option("--controller", type=click.Choice(CONTROLLERS), default="unified", help="How modes are chosen.")
+@click.option("--budget", metavar="B", help="Relevance tests of mode lazy: z100, z500, z1500 or a number.")
+@click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
+@click.option("--min-score", type=float, metavar="X", help="Lowest score of a passage, on the mode's scale.")
+@click.option("--expand", type=int, metavar="N", help="How many further queries to derive from yours.")
+@click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
+@click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
+@click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
+@click.option("--section-type", "section_types", multiple=True, metavar="TYPE", help="Only such sections (repeatable).")
+@click.option("--paper", "paper_ids", multiple=True, metavar="PAPER_ID", help="Only this paper (repeatable).")
+@click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
+@click.option("--no-answer", is_flag=True, help="Passages only.")
+@click.option("--stream", is_flag=True, help="With --json: one event a line as it happens, the result last.")
+@json_option
+def search(query: str, collection: str | None, no_answer: bool, stream: bool, as_json: bool, **options: Any) -> None:
+    """Ask a collection a question.
+
+    The scale of --min-score is cosine similarity (-1 to 1) with mode vector, BM25 (0 and up) with keyword, and standard
+    deviations above the mean passage with hybrid.
+    """
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.state import StateStore
+    from monjyu_query.request import make_request
+    from monjyu_query.traces import TraceLog
+    from monjyu_query.which_collection import chosen_collection
+
+    data = DataFolder.default()
+    name = chosen_collection(data, collection)
+    request = make_request(query=query, collection=name, answer=not no_answer, **_request_values(options))
+
+    from monjyu_query.search import Searcher
+
+    result = Searcher(data, name, TraceLog(StateStore(data.state))).search(request)
+    values = result.model_dump(mode="json")
+    if as_json and stream:
+        for event in events(values):
+            print_json(event)
+    elif as_json:
+        print_json(values)
+    else:
+        from monjyu_query.render import print_result
+
+        print_result(result)
+
+
+def events(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The events of a search without relevance tests: the answer with its citations, then all of the result."""
+    answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
+    return [{"event": "answer", **answer}, {"event": "done", **result}]
+
+
+def _request_values(options: dict[str, Any]) -> dict[str, Any]:
+    filters = ("year_from", "year_to", "authors", "section_types", "paper_ids", "languages")
+    given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+    values = {name: value for name, value in given.items() if name not in filters}
+    budget = str(options["budget"] or "")
+    values["budget"] = int(budget) if budget.lstrip("-").isdecimal() else options["budget"]
+    return values | {"filters": {name: given[name] for name in filters}}

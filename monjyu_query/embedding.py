@@ -1,0 +1,50 @@
+"""The query side of embedding: the model loaded once, in a thread of its own, and held to the snapshot's."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.embedding import Embedder, load_embedder
+from monjyu_core.errors import QueryError
+from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.snapshot import Manifest
+
+
+class QueryEmbedder:
+    """Embeds questions with the model that the collection's settings name."""
+
+    def __init__(self, settings: EmbeddingSettings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._loading: Future[Embedder] | None = None
+
+    def prepare(self) -> Future[Embedder]:
+        """Begin to load the model and return at once; a load that failed is tried again by the next call."""
+        with self._lock:
+            if self._loading is None or (self._loading.done() and self._loading.exception()):
+                pool = ThreadPoolExecutor(1, thread_name_prefix="embedder")
+                self._loading = pool.submit(partial(load_embedder, self._settings))
+                pool.shutdown(wait=False)
+            return self._loading
+
+    def embed(self, query: str, manifest: Manifest) -> NDArray[np.float32]:
+        """The question's vector (d,), of length 1. QueryError where the snapshot was embedded with another model."""
+        embedder = self.prepare().result()
+        check_same_model(embedder, manifest)
+        return embedder.embed_query(query)
+
+
+def check_same_model(embedder: Embedder, manifest: Manifest) -> None:
+    """Vectors of two models do not compare, not even of one model in two precisions: refuse."""
+    theirs = manifest.embedding
+    if (embedder.fingerprint, embedder.dimensions) != (theirs.fingerprint, theirs.dimensions):
+        raise QueryError(
+            f"Collection {manifest.collection!r} was embedded with {theirs.model} ({theirs.fingerprint}), "
+            f"the settings now name {embedder.model_id} ({embedder.fingerprint}).",
+            "Index the collection again, set the embedding back, or search with mode keyword.",
+        )

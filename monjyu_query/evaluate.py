@@ -1,0 +1,131 @@
+"""Retrieval measured against judged queries: read them, run them, average the measures."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_query.metrics import ndcg, percentile, recall, reciprocal_rank
+
+DEPTH = 100
+"""Papers ranked for each query, whatever fewer are printed."""
+
+Qrels = Mapping[str, Mapping[str, float]]
+Ranked = list[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class JudgedQuery:
+    query_id: str
+    text: str
+    grades: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The papers ranked for one query with their scores, and the seconds it took."""
+
+    query: JudgedQuery
+    ranked: Ranked
+    seconds: float
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    """`{"id", "text"}` a line, as id to text. ConfigurationError names the line that is wrong."""
+    queries: dict[str, str] = {}
+    for number, line in _lines(path):
+        try:
+            record = json.loads(line)
+            query_id, text = str(record["id"]), record["text"]
+        except (ValueError, TypeError, KeyError):
+            raise ConfigurationError(f'{path}, line {number}: no {{"id", "text"}}.') from None
+        if not isinstance(text, str) or not text.strip():
+            raise ConfigurationError(f"{path}, line {number}: `text` is empty or no text.")
+        if query_id in queries:
+            raise ConfigurationError(f"{path}, line {number}: query {query_id!r} stands there twice.")
+        queries[query_id] = text
+    return queries
+
+
+def read_qrels(path: Path) -> dict[str, dict[str, float]]:
+    """`query_id<TAB>doc_id<TAB>score` under a header, as query to document to grade."""
+    qrels: dict[str, dict[str, float]] = {}
+    for number, line in _lines(path):
+        fields = line.split("\t")
+        try:
+            query_id, document, grade = fields[0], fields[1], float(fields[2])
+        except (ValueError, IndexError):
+            if number == 1:
+                continue  # the header
+            raise ConfigurationError(f"{path}, line {number}: not query_id<TAB>doc_id<TAB>score.") from None
+        qrels.setdefault(query_id, {})[document] = grade
+    return qrels
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        content = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}.") from error
+    for number, line in enumerate(content.split("\n"), start=1):
+        if line.strip():
+            yield number, line.rstrip("\r")
+
+
+def judged(queries: Mapping[str, str], qrels: Qrels) -> list[JudgedQuery]:
+    """The queries that have a relevant document, as trec_eval counts; ConfigurationError where there is none."""
+    found = [
+        JudgedQuery(query_id, text, qrels[query_id])
+        for query_id, text in queries.items()
+        if any(grade > 0 for grade in qrels.get(query_id, {}).values())
+    ]
+    if not found:
+        raise ConfigurationError("No query has a relevant document.", "Do the ids in both files agree?")
+    return found
+
+
+def run_queries(search: Callable[[str], Ranked], queries: Iterable[JudgedQuery]) -> Iterator[Run]:
+    """Run one query after another, timing each."""
+    for query in queries:
+        started = time.perf_counter()
+        ranked = search(query.text)
+        yield Run(query, ranked, time.perf_counter() - started)
+
+
+def summary(mode: str, runs: Sequence[Run]) -> dict[str, Any]:
+    """The means over all queries and the latencies in milliseconds."""
+    names = [[paper_id for paper_id, _ in run.ranked] for run in runs]
+    pairs = [(ranked, run.query.grades) for ranked, run in zip(names, runs, strict=True)]
+    seconds = [run.seconds for run in runs]
+
+    def mean(values: Iterable[float]) -> float:
+        return round(sum(values) / len(runs), 6) if runs else 0.0
+
+    return {
+        "mode": mode,
+        "queries": len(runs),
+        "ndcg@10": mean(ndcg(ranked, grades, 10) for ranked, grades in pairs),
+        "recall@10": mean(recall(ranked, grades, 10) for ranked, grades in pairs),
+        "recall@100": mean(recall(ranked, grades, 100) for ranked, grades in pairs),
+        "mrr@10": mean(reciprocal_rank(ranked, grades, 10) for ranked, grades in pairs),
+        "p50_ms": round(percentile(seconds, 0.5) * 1000, 3),
+        "p95_ms": round(percentile(seconds, 0.95) * 1000, 3),
+    }
+
+
+def write_run(path: Path, runs: Iterable[Run], top_k: int) -> None:
+    """`query_id<TAB>paper_id<TAB>rank<TAB>score`, no header, the best `top_k` papers of each query."""
+    lines = [
+        f"{run.query.query_id}\t{paper_id}\t{rank}\t{score:.6f}\n"
+        for run in runs
+        for rank, (paper_id, score) in enumerate(run.ranked[:top_k], start=1)
+    ]
+    try:
+        path.write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror or error}.") from error

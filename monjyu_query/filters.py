@@ -1,0 +1,58 @@
+"""Filters to a mask over the chunks. User input reaches SQL as parameters only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from monjyu_core.errors import QueryError
+from monjyu_query.corpus import Corpus
+from monjyu_query.fusion import Mask
+from monjyu_query.request import Filters
+
+_WORDS = r"regexp_extract_all(strip_accents(lower({})), '[\p{{L}}\p{{N}}]+')"
+_NAME = _WORDS.format("authors.name")
+_WANTED = _WORDS.format("wanted.name")
+
+# Names of scripts without spaces are one word: there a part of the name is enough.
+_AUTHORED = f"""EXISTS (
+    FROM authors, (SELECT unnest($authors::VARCHAR[]) AS name) AS wanted
+    WHERE authors.paper_id = papers.paper_id AND len({_WANTED}) > 0 AND (
+        list_has_all({_NAME}, {_WANTED})
+        OR (regexp_matches(wanted.name, '[^\\x00-\\x{{024F}}]')
+            AND contains(lower(authors.name), lower(wanted.name)))))"""
+
+_PASSING = f"""SELECT paper_id FROM papers
+WHERE ($year_from::INT IS NULL OR year >= $year_from::INT)
+  AND ($year_to::INT IS NULL OR year <= $year_to::INT)
+  AND (len($languages::VARCHAR[]) = 0 OR list_contains($languages::VARCHAR[], lower(language)))
+  AND (len($paper_ids::VARCHAR[]) = 0 OR list_contains($paper_ids::VARCHAR[], paper_id))
+  AND (len($authors::VARCHAR[]) = 0 OR {_AUTHORED})"""
+
+_UNKNOWN = "SELECT unnest($paper_ids::VARCHAR[]) AS paper_id EXCEPT SELECT paper_id FROM papers ORDER BY paper_id"
+
+
+def passing_chunks(corpus: Corpus, cursor: duckdb.DuckDBPyConnection, filters: Filters) -> Mask:
+    """Mask (n,) of the chunks whose paper and section pass. QueryError for a paper the collection does not have."""
+    mask = np.ones(len(corpus), dtype=np.bool_)
+    if filters.empty:
+        return mask
+    if filters.section_types:
+        mask &= np.isin(corpus.section_type, corpus.section_codes(filters.section_types))
+    values: dict[str, Any] = filters.model_dump(exclude={"section_types"})
+    values["languages"] = [language.lower() for language in filters.languages]
+    if not any(values.values()):
+        return mask
+    if filters.paper_ids:
+        _check_known(cursor, filters.paper_ids)
+    passing = [row[0] for row in cursor.execute(_PASSING, values).fetchall()]
+    return mask & corpus.of_papers(passing)
+
+
+def _check_known(cursor: duckdb.DuckDBPyConnection, paper_ids: list[str]) -> None:
+    unknown = [row[0] for row in cursor.execute(_UNKNOWN, {"paper_ids": paper_ids}).fetchall()]
+    if unknown:
+        listed = ", ".join(map(repr, unknown[:5]))
+        raise QueryError(f"The collection has no paper {listed}.", "`monjyu papers list` shows what it has.")

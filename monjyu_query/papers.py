@@ -1,0 +1,62 @@
+"""The papers of a snapshot as records: in short for a list, in full (as `monjyu parse` prints them) for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+
+from monjyu_core.errors import QueryError
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.snapshot import Snapshot
+
+_SHORT = (
+    *("paper_id", "title", "year", "venue", "doi", "arxiv_id", "language", "document_type", "page_count"),
+    *("is_academic_paper", "keywords", "source_path"),
+)
+_CHILDREN = {
+    "authors": ("name", "affiliation", "email", "orcid", "is_corresponding"),
+    "sections": ("heading", "level", "section_type", "page_start", "page_end", "text"),
+    "references": ("ref_id", "raw_text", "title", "authors", "year", "venue", "doi", "arxiv_id"),
+    "inline_citations": ("ref_id", "context", "section", "position"),
+    "tables": ("page", "box", "caption", "headers", "rows"),
+    "figures": ("page", "box", "caption"),
+    "equations": ("page", "box", "text", "latex", "inline"),
+}
+"""Tables and columns that are lists of a parsed paper; fixed names, never user input."""
+
+
+def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """Every paper in short, by title; `authors` are names, `chunks` a count."""
+    columns = ", ".join(f"p.{name}" for name in _SHORT)
+    cursor = snapshot.cursor()
+    papers = cursor.execute(f"SELECT {columns} FROM papers p ORDER BY lower(title), paper_id").fetchall()
+    authors: dict[str, list[str]] = {}
+    for paper_id, name in cursor.execute("SELECT paper_id, name FROM authors ORDER BY paper_id, ord").fetchall():
+        authors.setdefault(paper_id, []).append(name)
+    counts = dict(cursor.execute("SELECT paper_id, count(*) FROM chunks GROUP BY paper_id").fetchall())
+    return [
+        dict(zip(_SHORT, row, strict=True)) | {"authors": authors.get(row[0], []), "chunks": counts.get(row[0], 0)}
+        for row in papers
+    ]
+
+
+def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
+    """One paper with its sections, references and all. QueryError where the snapshot does not have it."""
+    cursor = snapshot.cursor()
+    columns = [name for name in ParsedPaper.model_fields if name not in _CHILDREN]
+    listed = ", ".join(f'"{name}"' for name in columns)
+    row = cursor.execute(f"SELECT {listed} FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
+    if row is None:
+        raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+    values = dict(zip(columns, row, strict=True))
+    values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
+    return ParsedPaper.model_validate(values)
+
+
+def _children(cursor: duckdb.DuckDBPyConnection, table: str, paper_id: str) -> list[dict[str, Any]]:
+    columns = _CHILDREN[table]
+    order = "section_ord" if table == "sections" else "ord"
+    listed = ", ".join(f'"{name}"' for name in columns)
+    rows = cursor.execute(f'SELECT {listed} FROM "{table}" WHERE paper_id = ? ORDER BY {order}', [paper_id]).fetchall()
+    return [dict(zip(columns, row, strict=True)) for row in rows]

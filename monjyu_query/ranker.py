@@ -1,0 +1,60 @@
+"""A question to a score for every chunk, in the mode asked for."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from monjyu_core.settings import SearchSettings
+from monjyu_query.embedding import QueryEmbedder
+from monjyu_query.filters import passing_chunks
+from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.request import Filters
+from monjyu_query.retrieval import vector_scores
+
+_keyword_workers = ThreadPoolExecutor(4, thread_name_prefix="keywords")
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Scores (n,) of all chunks in one mode, `-inf` for no candidate; `similarity` (n,) is None in keyword mode."""
+
+    scores: Scores
+    similarity: Scores | None
+    warnings: list[str] = field(default_factory=list)
+
+
+def rank(
+    index: OpenIndex,
+    embedder: QueryEmbedder,
+    query: str,
+    mode: str,
+    filters: Filters,
+    settings: SearchSettings,
+) -> Ranking:
+    """Score every chunk that passes the filters; keywords are looked up while the question is being embedded."""
+    if not len(index.corpus):
+        return Ranking(np.zeros(0, dtype=np.float32), None, ["The collection holds no text to search."])
+    passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
+    warnings = [] if passing.any() else ["No passage passes the filters."]
+    if mode == "keyword":
+        sparse = index.keywords.scores(query)
+        return Ranking(_only(sparse, passing & (sparse > 0)), None, warnings)
+    waiting = _keyword_workers.submit(index.keywords.scores, query) if mode == "hybrid" else None
+    dense = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
+    scores = fuse(dense, waiting.result(), passing, settings) if waiting else _only(dense, passing)
+    return Ranking(scores, dense, warnings)
+
+
+def fuse(dense: Scores, sparse: Scores, passing: Mask, settings: SearchSettings) -> Scores:
+    """The hybrid scores as the settings say."""
+    if settings.fusion == "rrf":
+        return rrf_fusion(dense, sparse, passing, settings.alpha, settings.rrf_k)
+    return zscore_fusion(dense, sparse, passing, settings.alpha)
+
+
+def _only(scores: Scores, passing: Mask) -> Scores:
+    return np.where(passing, scores, np.float32(-np.inf)).astype(np.float32)

@@ -1,0 +1,53 @@
+"""From scores to the best rows: in order, capped by paper, ties broken by the order of the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_query.fusion import Scores
+
+_FIRST_LOOK = 20
+"""How many times the wanted rows are sorted at first; a cap rarely needs more."""
+
+
+def best_rows(
+    scores: Scores, paper: NDArray[np.int32], count: int, per_paper: int = 0, min_score: float | None = None
+) -> list[int]:
+    """The `count` best rows, best first, at most `per_paper` of one paper (0 = no cap), refilled from later rows.
+
+    `scores` (n,): `-inf` is a row that is no candidate; `paper` (n,): the row's paper. Equal scores keep the row order.
+    """
+    floor = -np.inf if min_score is None else min_score
+    rows = np.flatnonzero((scores > -np.inf) & (scores >= floor))
+    look = min(len(rows), max(count * _FIRST_LOOK, 200))
+    while True:
+        chosen = _capped(_top(scores, rows, look), paper, count, per_paper)
+        if len(chosen) == count or look == len(rows):
+            return chosen
+        look = len(rows)
+
+
+def _top(scores: Scores, rows: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """The best `count` of the rows in order; rows equal to the last one are decided by row order too."""
+    if count < len(rows):
+        cut = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
+        rows = rows[scores[rows] >= cut]
+    return rows[np.argsort(-scores[rows], kind="stable")][:count]
+
+
+def _capped(order: NDArray[np.intp], paper: NDArray[np.int32], count: int, per_paper: int) -> list[int]:
+    if not per_paper:
+        return [int(row) for row in order[:count]]
+    taken: Counter[int] = Counter()
+    chosen: list[int] = []
+    for row in order:
+        owner = int(paper[row])
+        if taken[owner] < per_paper:
+            taken[owner] += 1
+            chosen.append(int(row))
+            if len(chosen) == count:
+                break
+    return chosen

@@ -1,0 +1,102 @@
+"""Results for a terminal. Papers are untrusted: nothing of theirs is markup, and no control character gets through."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from monjyu_core.paper import ParsedPaper
+from monjyu_query.result import Citation, SearchResult
+
+_SNIPPET = 240
+
+
+def safe(text: str) -> str:
+    """One line without control characters (escape sequences) and without format characters (bidi overrides)."""
+    spaced = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    return " ".join("".join(c for c in spaced if unicodedata.category(c) not in ("Cf", "Cs")).split())
+
+
+def print_result(result: SearchResult, console: Console | None = None) -> None:
+    """Answer with its sources, then the passages, then how it was found."""
+    console = console or Console(highlight=False)
+    for warning in result.warnings:
+        console.print(Text(f"Note: {safe(warning)}", style="yellow"))
+    if result.answer:
+        style = "dim" if result.status == "abstained" else "bold"
+        console.print(Padding(Text(safe(result.answer), style=style), (1, 0)))
+    for citation in result.citations:
+        console.print(_source(citation))
+    if result.hits:
+        console.print(_hits(result))
+    else:
+        console.print("No passages.")
+    found = f"{result.mode}, level {result.level}, snapshot {result.snapshot_id}, {result.usage.seconds * 1000:.0f} ms"
+    console.print(Text(found, style="dim"))
+
+
+def _source(citation: Citation) -> Text:
+    where = f", page {citation.page}" if citation.page else ""
+    return Text(f"[{citation.n}] {safe(citation.paper_title) or safe(citation.paper_id)}{where}", style="cyan")
+
+
+def _hits(result: SearchResult) -> Table:
+    table = _table(("score", "right"), ("paper", "left"), ("page", "right"), ("passage", "left"))
+    for hit in result.hits:
+        passage = safe(hit.text)
+        shown = passage if len(passage) <= _SNIPPET else passage[:_SNIPPET].rsplit(" ", 1)[0] + " …"
+        page = "" if hit.page is None else str(hit.page)
+        table.add_row(f"{hit.score:.3f}", Text(safe(hit.paper_title) or safe(hit.paper_id)), page, Text(shown))
+    return table
+
+
+def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = None) -> None:
+    console = console or Console(highlight=False)
+    table = _table(("id", "left"), ("title", "left"), ("authors", "left"), ("year", "right"), ("passages", "right"))
+    for paper in papers:
+        authors = ", ".join(paper["authors"][:3]) + (" and others" if len(paper["authors"]) > 3 else "")
+        row = (Text(safe(paper["paper_id"])), Text(safe(paper["title"] or "")), Text(safe(authors)))
+        table.add_row(*row, str(paper["year"] or ""), str(paper["chunks"]))
+    console.print(table)
+    console.print(Text(f"{len(papers)} papers", style="dim"))
+
+
+def print_paper(paper: ParsedPaper, console: Console | None = None) -> None:
+    console = console or Console(highlight=False)
+    console.print(Text(safe(paper.title) or "(no title)", style="bold"))
+    fields = {
+        "authors": ", ".join(author.name for author in paper.authors),
+        "published": ", ".join(filter(None, (paper.publication_date, paper.venue))),
+        "doi": paper.doi or "",
+        "arXiv": paper.arxiv_id or "",
+        "language": paper.language,
+        "source": paper.source_path,
+        "warnings": "; ".join(paper.warnings),
+    }
+    for name, value in fields.items():
+        if value:
+            console.print(Text(f"{name:10} {safe(value)}"))
+    if paper.abstract:
+        console.print(Padding(Text(safe(paper.abstract)), (1, 0)))
+    table = _table(("section", "left"), ("type", "left"), ("pages", "right"), ("characters", "right"))
+    for section in paper.sections:
+        pages = "" if section.page_start is None else f"{section.page_start}-{section.page_end}"
+        heading = "  " * (section.level - 1) + safe(section.heading)
+        table.add_row(Text(heading), section.section_type, pages, str(len(section.text)))
+    console.print(table)
+    counts = ("references", "inline_citations", "tables", "figures", "equations")
+    listed = ", ".join(f"{len(getattr(paper, name))} {name.replace('_', ' ')}" for name in counts)
+    console.print(Text(listed, style="dim"))
+
+
+def _table(*columns: tuple[str, Any]) -> Table:
+    table = Table(box=None, header_style="bold", pad_edge=False, expand=False)
+    for name, justify in columns:
+        table.add_column(name, justify=justify, overflow="fold", vertical="top")
+    return table

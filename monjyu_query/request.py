@@ -1,0 +1,125 @@
+"""The question: what `monjyu search`, the Python facade and (as JSON) the HTTP service ask for."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from monjyu_core.errors import QueryError
+from monjyu_core.paper import SectionType
+
+Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
+Controller = Literal["unified", "progressive", "hybrid"]
+
+LONGEST_QUERY = 10_000
+"""Characters. A longer text is no question, and the embedding model reads far less."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Filters(_Model):
+    """What a passage's paper (or section) must be. Filters of different kinds must all hold, values of one kind any.
+
+    `year_from` and `year_to` are inclusive and a paper without a year passes neither. An author filter holds where all
+    its words are words of one author's name, whatever their order, case and accents.
+    """
+
+    year_from: int | None = Field(None, ge=0, le=9999)
+    year_to: int | None = Field(None, ge=0, le=9999)
+    authors: list[str] = []
+    section_types: list[SectionType] = []
+    paper_ids: list[str] = []
+    languages: list[str] = []
+
+    @field_validator("authors", "paper_ids", "languages")
+    @classmethod
+    def _no_blanks(cls, values: list[str]) -> list[str]:
+        if not all(value.strip() for value in values):
+            raise ValueError("holds an empty value")
+        return [_encodable(value) for value in values]
+
+    @model_validator(mode="after")
+    def _years_in_order(self) -> Filters:
+        if self.year_from is not None and self.year_to is not None and self.year_from > self.year_to:
+            raise ValueError(f"year_from {self.year_from} is after year_to {self.year_to}")
+        return self
+
+    @property
+    def empty(self) -> bool:
+        return self == Filters()
+
+
+class Turn(_Model):
+    """One turn of the conversation before the question."""
+
+    role: Literal["user", "assistant", "system"]
+    content: str
+
+
+class SearchRequest(_Model):
+    """One question to one collection. What is None comes from the collection's settings.
+
+    `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
+    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more).
+    """
+
+    query: str
+    collection: str
+    mode: Mode = "auto"
+    controller: Controller = "unified"
+    top_k: int | None = Field(None, ge=1, le=1000)
+    budget: Literal["z100", "z500", "z1500"] | int | None = None
+    alpha: float | None = Field(None, ge=0, le=1)
+    min_score: float | None = Field(None, allow_inf_nan=False)
+    expand: int | None = Field(None, ge=0, le=20)
+    filters: Filters = Filters()
+    history: list[Turn] = []
+    answer: bool = True
+
+    @field_validator("query")
+    @classmethod
+    def _a_question(cls, query: str) -> str:
+        query = clean_text(query)
+        if not query:
+            raise ValueError("is empty: ask something")
+        if len(query) > LONGEST_QUERY:
+            raise ValueError(f"has {len(query)} characters, more than {LONGEST_QUERY}: ask with fewer words")
+        return query
+
+    @field_validator("budget")
+    @classmethod
+    def _positive(cls, budget: str | int | None) -> str | int | None:
+        if isinstance(budget, int) and budget < 1:
+            raise ValueError("must be z100, z500, z1500 or a number of 1 or more")
+        return budget
+
+
+def clean_text(text: str) -> str:
+    """One line, composed characters, no control characters."""
+    composed = unicodedata.normalize("NFC", _encodable(text))
+    return " ".join("".join(" " if unicodedata.category(c) == "Cc" else c for c in composed).split())
+
+
+def _encodable(text: str) -> str:
+    """Without lone surrogates, which bytes that are no UTF-8 become in command-line arguments."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def make_request(**values: Any) -> SearchRequest:
+    """A checked request; QueryError in plain words where a value is wrong."""
+    try:
+        return SearchRequest(**values)
+    except ValidationError as error:
+        raise QueryError(f"{'; '.join(dict.fromkeys(map(_problem, error.errors())))}.") from error
+
+
+def _problem(error: Any) -> str:
+    """`top_k: Input should be less than or equal to 1000`, without pydantic's prefixes."""
+    where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
+    if where.startswith("budget"):
+        return "budget: must be z100, z500, z1500 or a number of 1 or more"
+    return f"{where}: {str(error['msg']).removeprefix('Value error, ')}"

@@ -1,0 +1,86 @@
+"""The answer to a question, exactly as INTERFACES.md prints it. Pydantic models: `model_dump()` is the JSON."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from monjyu_core.paper import Box, Span
+
+Status = Literal["complete", "partial", "abstained"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Routing(_Model):
+    """What kind of question it is and why this mode answers it."""
+
+    query_type: str
+    reason: str
+
+
+class Citation(_Model):
+    """A verbatim sentence of a paper that the answer rests on; `n` is its number in the answer.
+
+    `spans` holds every page of the quote, `page` and `boxes` the first; null and empty where the source has no pages.
+    """
+
+    n: int
+    paper_id: str
+    paper_title: str
+    chunk_id: str
+    sentence_ids: list[str]
+    quote: str
+    page: int | None = None
+    boxes: list[Box] = []
+    spans: list[Span] = []
+    retracted: bool = False
+
+
+class Hit(_Model):
+    """A passage. `score` is on the scale of the mode (see `SearchRequest`); `text` is the raw text of the chunk."""
+
+    chunk_id: str
+    paper_id: str
+    paper_title: str
+    score: float
+    text: str
+    section_type: str
+    page: int | None = None
+
+
+class Usage(_Model):
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    relevance_tests: int = 0
+    budget_total: int = 0
+    cache_hits: int = 0
+    seconds: float = 0.0
+
+
+class SearchResult(_Model):
+    """One search result. `verified`: every quote was looked up in its source and found; False where none was given."""
+
+    query: str
+    collection: str
+    snapshot_id: str
+    level: int
+    mode: str
+    routing: Routing
+    status: Status = "complete"
+    warnings: list[str] = []
+    trace_id: str
+    answer: str = ""
+    answer_engine: str = ""
+    verified: bool = False
+    citations: list[Citation] = []
+    hits: list[Hit] = []
+    claims: list[dict[str, Any]] = []
+    subqueries: list[str] = []
+    communities_visited: list[str] = []
+    usage: Usage = Usage()

@@ -1,0 +1,155 @@
+"""Search in one collection: follows its published snapshots, ranks, answers, cites and leaves a trace."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+import duckdb
+
+from monjyu_core.collection import collection_settings, load_record
+from monjyu_core.errors import StorageError
+from monjyu_core.folders import DataFolder
+from monjyu_core.settings import SearchSettings, Settings
+from monjyu_core.snapshot import SnapshotReader, read_current
+from monjyu_query.answering import Answer, answer_from
+from monjyu_query.embedding import QueryEmbedder
+from monjyu_query.open_index import OpenIndex, open_index
+from monjyu_query.passages import Passage, load_passages
+from monjyu_query.ranker import Ranking, rank
+from monjyu_query.ranking import best_rows
+from monjyu_query.request import Filters, SearchRequest
+from monjyu_query.result import Hit, Routing, SearchResult
+from monjyu_query.routing import route
+from monjyu_query.traces import TraceLog, new_trace_id, trace_of
+from monjyu_query.which_collection import require_collection
+
+ANSWER_PASSAGES = 8
+"""An answer rests on this many of the best passages, however few hits are shown."""
+
+
+class Searcher:
+    """Searches of one collection. Safe to share between threads; a request keeps the snapshot it began with."""
+
+    def __init__(self, data: DataFolder, collection: str, traces: TraceLog | None = None) -> None:
+        folder = require_collection(data, collection)
+        record = load_record(folder)
+        assert record is not None  # required above
+        self.collection = collection
+        self.settings: Settings = collection_settings(record)
+        self._reader = SnapshotReader(folder)
+        self._embedder = QueryEmbedder(self.settings.embedding)
+        self._traces = traces
+        self._lock = threading.Lock()
+        self._index: OpenIndex | None = None
+
+    def prepare(self, mode: str = "hybrid") -> None:
+        """Load the model and the current snapshot, side by side; later searches find them in memory."""
+        loading = self._embedder.prepare() if mode != "keyword" else None
+        self.current()
+        if loading is not None:
+            loading.result()
+
+    def current(self) -> OpenIndex:
+        """The published snapshot, read into memory once; the one before is let go when its last request ends."""
+        with self._lock:
+            snapshot = self._reader.current()
+            if self._index is None or self._index.snapshot is not snapshot:
+                self._index = None  # never two in memory for the sake of one
+                self._index = open_index(snapshot)
+            return self._index
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Hits and, unless `answer` is off, a cited answer. QueryError for what cannot be asked."""
+        started = time.perf_counter()
+        mode, routing = route(request, self.settings.search)
+        if mode != "keyword":
+            self._embedder.prepare()
+        index = self.current()
+        try:
+            result = self._search(index, request, mode, routing)
+        except (duckdb.Error, OSError, RuntimeError) as error:
+            if read_current(self._reader.collection) == index.snapshot.id:
+                raise StorageError(f"Snapshot {index.snapshot.id} cannot be read: {error}.") from error
+            result = self._search(self.current(), request, mode, routing)  # later publishes took its files
+        result.usage.seconds = round(time.perf_counter() - started, 6)
+        if self._traces is not None:
+            settings = self.settings.model_dump(mode="json", include={"search", "answer"})
+            self._traces.write(result.trace_id, trace_of(request, result, settings))
+        return result
+
+    def rank_papers(self, query: str, mode: str, depth: int) -> list[tuple[str, float]]:
+        """The best `depth` papers with the score of their best chunk, best first: what retrieval is measured by."""
+        index = self.current()
+        ranking = rank(index, self._embedder, query, mode, Filters(), self.settings.search)
+        rows = best_rows(ranking.scores, index.corpus.paper, depth, per_paper=1)
+        papers = index.corpus.paper_ids
+        return [(papers[index.corpus.paper[row]], float(ranking.scores[row])) for row in rows]
+
+    def _search(self, index: OpenIndex, request: SearchRequest, mode: str, routing: Routing) -> SearchResult:
+        settings = _settings_for(request, self.settings.search)
+        ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
+        count = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
+        rows = best_rows(ranking.scores, index.corpus.paper, count, settings.per_paper, settings.min_score)
+        passages = _passages(index, ranking, rows)
+        answer = self._answer(index, request, ranking, rows, passages) if request.answer else Answer("", "complete")
+        return SearchResult(
+            query=request.query,
+            collection=self.collection,
+            snapshot_id=index.snapshot.id,
+            level=index.snapshot.manifest.level,
+            mode=mode,
+            routing=routing,
+            status=answer.status,
+            warnings=[*_warnings(index, request), *ranking.warnings, *answer.warnings],
+            trace_id=new_trace_id(),
+            answer=answer.text,
+            answer_engine=self.settings.answer.engine if request.answer else "none",
+            verified=answer.verified,
+            citations=answer.citations,
+            hits=[_hit(passage) for passage in passages[: settings.top_k]],
+        )
+
+    def _answer(
+        self, index: OpenIndex, request: SearchRequest, ranking: Ranking, rows: list[int], passages: list[Passage]
+    ) -> Answer:
+        closest = float(ranking.similarity[rows].max()) if ranking.similarity is not None and rows else None
+        return answer_from(index, request.query, passages[:ANSWER_PASSAGES], closest, self.settings.answer)
+
+
+def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:
+    """The collection's settings with what the request itself says."""
+    given = {name: getattr(request, name) for name in ("top_k", "alpha", "min_score")}
+    return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+def _passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
+    if not rows:
+        return []
+    corpus = index.corpus
+    chunks = [corpus.chunk_ids[row] for row in rows]
+    papers = [corpus.paper_ids[corpus.paper[row]] for row in rows]
+    scores = [round(float(ranking.scores[row]), 6) for row in rows]
+    return load_passages(index.snapshot.cursor(), chunks, papers, scores)
+
+
+def _hit(passage: Passage) -> Hit:
+    return Hit(
+        chunk_id=passage.chunk_id,
+        paper_id=passage.paper_id,
+        paper_title=passage.paper_title,
+        score=passage.score,
+        text=passage.text,
+        section_type=passage.section_type,
+        page=passage.page,
+    )
+
+
+def _warnings(index: OpenIndex, request: SearchRequest) -> list[str]:
+    warnings = []
+    if index.snapshot.manifest.behind:
+        warnings.append(f"Behind the papers: {', '.join(index.snapshot.manifest.behind)}.")
+    if request.history:
+        warnings.append("The conversation before the question is not used by this mode.")
+    return warnings

@@ -1,0 +1,66 @@
+"""The trace of each search: enough to replay and audit it, without a word of the papers' text."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from monjyu_core.errors import MonjyuError
+from monjyu_core.state import StateStore
+from monjyu_query.request import SearchRequest
+from monjyu_query.result import SearchResult
+
+NAMESPACE = "traces"
+KEPT = 1000
+_TIDY_EVERY = 100
+
+_log = logging.getLogger(__name__)
+
+
+def new_trace_id() -> str:
+    return uuid.uuid4().hex[:16]
+
+
+def trace_of(request: SearchRequest, result: SearchResult, settings: dict[str, Any]) -> dict[str, Any]:
+    """Request and settings, snapshot, hits by id and score, and the sentences cited."""
+    return {
+        "request": request.model_dump(),
+        "settings": settings,
+        "snapshot_id": result.snapshot_id,
+        "mode": result.mode,
+        "status": result.status,
+        "warnings": result.warnings,
+        "hits": [{"chunk_id": hit.chunk_id, "score": hit.score} for hit in result.hits],
+        "citations": [{"chunk_id": c.chunk_id, "sentence_ids": c.sentence_ids} for c in result.citations],
+        "usage": result.usage.model_dump(),
+    }
+
+
+class TraceLog:
+    """Writes traces behind the searches' back, so that no answer waits for a disk. A full disk loses traces only."""
+
+    def __init__(self, store: StateStore) -> None:
+        self._store = store
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="traces")
+        self._written = 0
+        self._failed = False
+
+    def write(self, trace_id: str, trace: dict[str, Any]) -> None:
+        self._writer.submit(self._write, trace_id, trace)
+
+    def flush(self) -> None:
+        """Wait until all traces given so far are written."""
+        self._writer.submit(lambda: None).result()
+
+    def _write(self, trace_id: str, trace: dict[str, Any]) -> None:
+        try:
+            self._store.put(NAMESPACE, trace_id, trace)
+            if self._written % _TIDY_EVERY == 0:
+                self._store.keep_newest(NAMESPACE, KEPT)
+            self._written += 1
+        except MonjyuError as error:
+            if not self._failed:
+                _log.warning("Traces are not kept: %s", error)
+            self._failed = True

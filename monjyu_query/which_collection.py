@@ -1,0 +1,31 @@
+"""Which collection is meant: the one named, or the only one there is."""
+
+from __future__ import annotations
+
+from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.folders import CollectionFolder, DataFolder
+
+
+def require_collection(data: DataFolder, name: str) -> CollectionFolder:
+    """The folder of a collection that has been indexed; ConfigurationError with the known ones where it has not."""
+    folder = data.collection(name)
+    if folder.record.is_file():
+        return folder
+    if (data.papers / name).is_dir():
+        raise QueryError(f"Collection {name!r} has papers but no index.", f"Run `monjyu index {data.papers / name}`.")
+    known = data.collections()
+    hint = f"Known: {', '.join(known)}." if known else "There are none yet: run `monjyu index FOLDER`."
+    raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", hint)
+
+
+def chosen_collection(data: DataFolder, name: str | None) -> str:
+    """The name given, else that of the only collection; ConfigurationError where there is none or more than one."""
+    if name is not None:
+        return require_collection(data, name).name
+    known = data.collections()
+    if len(known) == 1:
+        return known[0]
+    if known:
+        hint = f"Name one with -c: {', '.join(known)}."
+        raise ConfigurationError(f"{data.root} holds {len(known)} collections.", hint)
+    raise ConfigurationError(f"{data.root} holds no collections.", "Start with `monjyu index FOLDER`.")
