@@ -1,0 +1,1 @@
+"""Text: token counts, sentence boundaries, language."""

