@@ -1,0 +1,136 @@
+"""An incremental index equals a full rebuild, deletes included; and it computes only what changed."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from monjyu_core.snapshot import open_current
+from tests.assets.worlds import World, write_records
+
+WORDS = "graph community provenance retrieval sentence index shard answer phrase evidence".split()
+
+
+def paper_text(seed: int) -> str:
+    chance = random.Random(seed)
+    sentences = [" ".join(chance.choices(WORDS, k=chance.randint(4, 14))).capitalize() + "." for _ in range(12)]
+    return f"# Paper {seed}\n\n## Introduction\n\n{' '.join(sentences[:6])}\n\n## Results\n\n{' '.join(sentences[6:])}\n"
+
+
+Step = tuple[str, int, int]
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["add", "edit", "rename", "delete", "record", "swap"]), st.integers(0, 5), st.integers(0, 99)),
+    min_size=1,
+    max_size=5,
+)
+
+
+def apply(folder: Path, step: Step, records: dict[str, str]) -> None:
+    action, number, seed = step
+    file = folder / f"p{number}.md"
+    if action == "add" or (action == "edit" and file.exists()):
+        file.write_text(paper_text(seed))
+    elif action == "rename" and file.exists():
+        (folder / "sub").mkdir(exist_ok=True)
+        file.rename(folder / "sub" / f"moved{number}.md")
+    elif action == "delete":
+        file.unlink(missing_ok=True)
+        records.pop(f"r{number}", None)
+    elif action == "record":
+        records[f"r{number}"] = paper_text(seed).replace("#", "")
+    elif action == "swap" and file.exists():
+        (folder / f"copy{number}.md").write_bytes(file.read_bytes())
+    write_records(folder, records)
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(STEPS, min_size=2, max_size=3))
+def test_random_changes_give_the_tables_of_a_fresh_build(batches: list[list[Step]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder, "data"), Path(folder, "papers"))
+        (world.papers / "always.md").write_text(paper_text(1000))
+        records: dict[str, str] = {"r9": "A record that stays. It speaks of graphs."}
+        write_records(world.papers, records)
+        world.build()
+        for batch in batches:
+            for step in batch:
+                apply(world.papers, step, records)
+            world.build()
+        fresh = World(Path(folder, "fresh"), world.papers)
+        fresh.build()
+        assert world.tables() == fresh.tables()
+        assert snapshot_rows(world) == snapshot_rows(fresh)
+
+
+def snapshot_rows(world: World) -> dict[str, list[tuple[object, ...]]]:
+    """The published database, and which chunks Lance holds."""
+    import lancedb
+
+    snapshot = open_current(world.work.folder)
+    cursor = snapshot.cursor()
+    tables = [row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
+    columns = 'COLUMNS(c -> c NOT IN (\'source_path\', \'mtime_ns\', \'offset\', \'record\'))'
+    rows = {name: cursor.execute(f'SELECT {columns} FROM "{name}" ORDER BY ALL').fetchall() for name in tables}
+    entry = snapshot.manifest.lance["chunks"]
+    table = lancedb.connect(str(world.work.folder.lance)).open_table(entry.table)
+    table.checkout(entry.tag)
+    held = table.search().select(["chunk_id", "search_text"]).limit(entry.rows or 1).to_arrow().to_pylist()
+    rows["lance"] = sorted((row["chunk_id"], row["search_text"]) for row in held)
+    snapshot.close()
+    return rows
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path / "data", tmp_path / "papers")
+    for number in range(4):
+        (made.papers / f"p{number}.md").write_text(paper_text(number))
+    made.build()
+    return made
+
+
+def test_nothing_changed_computes_nothing_and_publishes_nothing(world: World) -> None:
+    before = open_current(world.work.folder).id
+    assert world.build() == {"parse": set(), "chunk": set(), "embed": set()}
+    assert open_current(world.work.folder).id == before
+
+
+def test_one_edit_computes_one_paper(world: World) -> None:
+    (world.papers / "p1.md").write_text(paper_text(77))
+    done = world.build()
+    assert [len(papers) for papers in done.values()] == [1, 1, 1]
+    assert all(next(iter(papers)).startswith("p1-") for papers in done.values())
+
+
+def test_a_moved_file_keeps_its_results(world: World) -> None:
+    (world.papers / "p1.md").rename(world.papers / "elsewhere.md")
+    done = world.build()
+    assert done["parse"] == set()
+    assert done["embed"] == set()
+    assert any(row["paper_id"].startswith("elsewhere-") for row in world.tables()["papers"])
+
+
+def test_a_deleted_paper_leaves_every_table_and_the_text_of_the_database(world: World) -> None:
+    secret = "Zyzzyvaword occurs in this paper alone."
+    (world.papers / "p3.md").write_text(paper_text(3) + secret)
+    world.build()
+    (world.papers / "p3.md").unlink()
+    world.build()
+    assert not [row for rows in world.tables().values() for row in rows if "p3-" in str(row)]
+    assert "Zyzzyvaword" not in str(snapshot_rows(world))
+    snapshot = open_current(world.work.folder)
+    assert b"Zyzzyvaword" not in (snapshot.folder / "index.duckdb").read_bytes()
+
+
+def test_a_changed_setting_computes_what_rests_on_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_CHUNKING__SIZE_TOKENS", "40")
+    monkeypatch.setenv("MONJYU_CHUNKING__OVERLAP_TOKENS", "10")
+    done = world.build()
+    assert done["parse"] == set()
+    assert len(done["chunk"]) == 4
+    assert max(row["tokens"] for row in world.tables()["chunks"]) <= 40

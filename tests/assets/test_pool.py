@@ -1,0 +1,93 @@
+"""Parser processes: what hangs, dies or eats memory costs one paper."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monjyu_assets.parsing.pool import ParserPool
+from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings import ParseSettings
+
+HOSTILE = '''
+import os, sys, time
+from monjyu_assets.parsing import dispatch, worker
+
+real = dispatch.parse_document
+
+def hostile(task, settings):
+    what = task["record"]
+    if what == "hang":
+        time.sleep(60)
+    if what == "die":
+        os._exit(9)
+    if what == "eat":
+        held = [bytearray(2**24) for _ in range(1000)]
+    if what == "print":
+        print("noise on stdout")
+    if what == "lie":
+        os.write(1, b"not json\\n")
+    return real(task | {"document_type": "txt"}, settings)
+
+dispatch.parse_document = hostile
+worker.main()
+'''
+
+
+@pytest.fixture
+def pool_of_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A pool whose workers do what a task's `record` says, then parse."""
+    import monjyu_assets.parsing.pool as module
+
+    script = tmp_path / "hostile_worker.py"
+    script.write_text(HOSTILE)
+    popen = module.subprocess.Popen
+
+    def start(command: list[str], **arguments: Any) -> Any:
+        return popen([command[0], str(script), command[3]], **arguments)
+
+    monkeypatch.setattr(module.subprocess, "Popen", start)
+    return ParserPool(ParseSettings(timeout_seconds=8, memory_mb=700, workers=2))
+
+
+def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserPool, tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("A Title\n\nA sentence stands here. And another one.\n")
+    kinds = ["ok", "hang", "die", "eat", "print", "lie", "ok"]
+    tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": n} for n, kind in enumerate(kinds)]
+    started = time.monotonic()
+    with pool_of_hostile as pool:
+        outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
+    assert time.monotonic() - started < 40
+    found = [type(outcomes[n]) for n in range(len(kinds))]
+    assert found == [ParsedPaper, DocumentTimeout, ParserCrash, DocumentMemory, ParsedPaper, ParsedPaper, ParsedPaper]
+
+
+def test_the_pool_parses_real_files_and_gives_errors_by_name(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    (tmp_path / "broken.jsonl").write_text("{")
+    tasks = [
+        {"path": str(tmp_path / "empty.txt"), "document_type": "txt"},
+        {"path": str(tmp_path / "broken.jsonl"), "document_type": "jsonl", "offset": 0, "size": 1, "record": 1},
+        {"path": str(tmp_path / "a.xyz"), "document_type": "unreadable"},
+    ]
+    with ParserPool(ParseSettings(workers=1)) as pool:
+        outcomes = [outcome for _, outcome in pool.map(tasks)]
+    assert all(isinstance(outcome, DocumentError) for outcome in outcomes)
+    names = [outcome.error_type for outcome in outcomes if isinstance(outcome, DocumentError)]
+    assert names == ["EmptyDocument", "MalformedDocument", "MalformedDocument"]
+
+
+def test_a_document_larger_than_the_limit_is_refused_unread(tmp_path: Path) -> None:
+    big = tmp_path / "big.jsonl"
+    big.write_text(json.dumps({"id": "a", "text": "x" * 2_000_000}))
+    task = {"path": str(big), "document_type": "jsonl", "offset": 0, "size": big.stat().st_size, "record": 1}
+    with ParserPool(ParseSettings(workers=1, max_file_mb=1)) as pool:
+        [(_, outcome)] = list(pool.map([task]))
+    assert isinstance(outcome, DocumentError)
+    assert outcome.error_type == "DocumentTooLarge"

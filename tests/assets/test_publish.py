@@ -1,0 +1,115 @@
+"""Publishing: closed sets only, checks that block, crashes that readers do not see, retention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from monjyu_assets.publishing import publish as publishing
+from monjyu_assets.publishing.closed_set import lagging
+from monjyu_assets.publishing.publish import PublishBlocked
+from monjyu_assets.publishing.retention import published
+from monjyu_assets.stages.parsing import parse_shards
+from monjyu_core.errors import IndexBuildError, QueryError, StorageError
+from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.snapshot import SnapshotReader, open_current, read_current, read_manifest
+from tests.assets.worlds import World, write_records
+
+TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(12)}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path / "data", tmp_path / "papers")
+    write_records(made.papers, TEXTS)
+    made.build()
+    return made
+
+
+def test_a_snapshot_lists_what_it_is_made_of(world: World) -> None:
+    snapshot = open_current(world.work.folder)
+    manifest = snapshot.manifest
+    assert manifest.rows["papers"] == 12
+    assert manifest.lance["chunks"].rows == manifest.rows["chunks"] == 12
+    assert {entry.table for entry in manifest.parts} == {name for name, spec in TABLES.items() if spec.level == 0}
+    assert snapshot.cursor().execute("SELECT count(DISTINCT shard) FROM papers").fetchall()[0][0] > 4
+
+
+def test_a_set_that_is_not_closed_is_not_published(world: World) -> None:
+    write_records(world.papers, TEXTS | {"new": "A new record."})
+    from monjyu_assets.stages.manifest import write_manifest
+
+    before = read_current(world.work.folder)
+    write_manifest(world.work, SHARDS)
+    list(parse_shards(world.work, SHARDS))
+    assert {lagging(world.work.parts, shard) for shard in SHARDS} == {None, "chunks"}
+    with pytest.raises(IndexBuildError, match="chunks lags in shards"):
+        world.publish()
+    assert read_current(world.work.folder) == before
+
+
+def test_a_failed_check_blocks(world: World) -> None:
+    part = next(p for p in world.work.parts.heads("chunk_embeddings", SHARDS) if p.rows)
+    rows = part.read()
+    short = pa.array([[1.0, 0.0]] * len(rows), pa.list_(pa.float32()))
+    broken = rows.set_column(rows.column_names.index("vector"), "vector", short)
+    world.work.parts.write(
+        "chunk_embeddings", part.shard, {"chunk_embeddings": broken}, inputs=part.inputs, code_version="broken"
+    )
+    with pytest.raises(PublishBlocked, match="dimensions") as blocked:
+        world.publish()
+    assert [check.name for check in blocked.value.checks if not check.passed] == ["dimensions"]
+
+
+@pytest.mark.parametrize("stage", ["build_database", "publish_chunks", "read_manifest"])
+def test_a_crash_before_the_swap_leaves_readers_where_they_were(
+    world: World, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = SnapshotReader(world.work.folder)
+    before = reader.current()
+    write_records(world.papers, TEXTS | {"new": "A new record."})
+
+    def crash(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publishing, stage, crash)
+        with pytest.raises(KeyboardInterrupt):
+            world.build()
+    assert reader.current() is before
+    assert before.cursor().execute("SELECT count(*) FROM papers").fetchall() == [(12,)]
+    world.build()
+    after = reader.current()
+    assert after.cursor().execute("SELECT count(*) FROM papers").fetchall() == [(13,)]
+    assert before.cursor().execute("SELECT count(*) FROM papers").fetchall() == [(12,)]
+    assert not list(world.work.folder.snapshots.glob(".building-*"))
+
+
+def test_old_snapshots_go_and_the_kept_ones_stay_whole(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_PUBLISH__KEEP_SNAPSHOTS", "2")
+    for number in range(3):
+        write_records(world.papers, TEXTS | {"new": f"Version {number} of a record."})
+        world.build()
+    kept = published(world.work.folder)
+    assert len(kept) == 2
+    for snapshot_id in kept:
+        manifest = read_manifest(world.work.folder, snapshot_id)
+        for entry in manifest.parts:
+            assert world.work.parts.path(entry.table, entry.shard, entry.version).is_file()
+
+
+def test_what_was_never_published_says_so(tmp_path: Path) -> None:
+    world = World(tmp_path / "data", tmp_path / "papers")
+    with pytest.raises(QueryError, match="monjyu index"):
+        open_current(world.work.folder)
+
+
+def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 2)
+    with pytest.raises(StorageError, match="older"):
+        open_current(world.work.folder)
+    monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 0)
+    with pytest.raises(StorageError, match="Upgrade Monjyu"):
+        open_current(world.work.folder)
