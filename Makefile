@@ -7,7 +7,7 @@ RUNS ?= 3
 ifeq ($(origin PAPERS),undefined)
 PAPERS := data/samples/papers
 COLLECTION ?= samples
-QUESTION ?= How does a citation graph help retrieval?
+QUESTION ?= How is a sentence of an answer traced back to its source?
 endif
 QUESTION ?= Which methods are used and what do the results show?
 export PAPERS COLLECTION QUESTION
