@@ -1,0 +1,81 @@
+"""The language of a text: by its script for Chinese, Japanese and Korean, by its words for the others."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+DEFAULT = "en"
+SAMPLE_PIECES, PIECE = 5, 2000
+"""What is read of a long text: this many pieces of so many characters, evenly spread."""
+
+CJK_SHARE = 0.2
+"""Share of letters from which the script decides. An ideograph says as much as two or three Latin letters."""
+KANA_SHARE = 0.02
+"""Japanese has a third to a half of kana; Chinese has none but in names of products and works."""
+MIN_LETTERS = 20
+MIN_CONFIDENCE = 0.9
+"""Asked of texts in Latin letters only: another script cannot be English, however unsure the model is."""
+ENGLISH_SHARE = 0.08
+"""English prose has 12 to 20 % of the function words below, its neighbours under 3 %."""
+MIN_WORDS = 30
+
+_KANA = re.compile(r"[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fd-\u30ff\uff66-\uff9d]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_HANGUL = re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
+_LATIN = re.compile(r"[A-Za-z]")
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH = frozenset("the of and that with this are from which were have been these their our using between".split())
+
+_lock = Lock()
+
+
+def detect_language(text: str) -> str:
+    """ISO 639-1 code of the main language of the text; "en" where there is too little text to tell."""
+    sample = _sample(text)
+    letters = len(_LETTER.findall(sample))
+    return _by_script(sample, letters) or _by_words(sample, letters)
+
+
+def _sample(text: str) -> str:
+    if len(text) <= SAMPLE_PIECES * PIECE:
+        return text
+    step = (len(text) - PIECE) // (SAMPLE_PIECES - 1)
+    return "\n".join(text[start * step : start * step + PIECE] for start in range(SAMPLE_PIECES))
+
+
+def _by_script(sample: str, letters: int) -> str | None:
+    kana, han, hangul = (len(script.findall(sample)) for script in (_KANA, _HAN, _HANGUL))
+    if hangul > kana + han and hangul >= CJK_SHARE * letters:
+        return "ko"
+    if kana + han and kana + han >= CJK_SHARE * letters:
+        return "ja" if kana >= KANA_SHARE * (kana + han) else "zh"
+    return None
+
+
+def _by_words(sample: str, letters: int) -> str:
+    """English is told by its function words first: the model takes half a second to load in each process."""
+    if letters < MIN_LETTERS:
+        return DEFAULT
+    words = _WORD.findall(sample.lower())
+    if len(words) >= MIN_WORDS and sum(word in _ENGLISH for word in words) >= ENGLISH_SHARE * len(words):
+        return DEFAULT
+    with _lock:
+        language, confidence = _identifier().classify(sample)
+    could_be_english = 2 * len(_LATIN.findall(sample)) > letters
+    return DEFAULT if could_be_english and confidence < MIN_CONFIDENCE else str(language)
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> LanguageIdentifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([label for label in identifier.labels if len(label) == 2])
+    return identifier
