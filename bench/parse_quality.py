@@ -109,12 +109,11 @@ def score_front(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed
         if paper.doi != doi:
             score.notes.append(f"doi: {paper.doi} for {doi}")
     abstract = truth.get("abstract") or ""
-    if len(abstract) > 100 and any(squeezed(piece)[:40] in printed for piece in re.split(r"(?<=[.]) ", abstract) if len(piece) > 50):
+    pieces = [squeezed(piece) for piece in re.split(r"(?<=[.]) ", abstract) if len(piece) > 50]
+    if pieces and sum(piece[:40] in printed for piece in pieces) > 0.6 * len(pieces):
         score.fields["abstract"] = token_f1(paper.abstract, abstract)
         if score.fields["abstract"] < 0.9:
             score.notes.append(f"abstract: {paper.abstract[:80]!r}...{paper.abstract[-60:]!r} ({len(paper.abstract)} for {len(abstract)})")
-    elif "abstract" in truth or abstract == "":
-        score.fields["abstract_absent"] = float(not paper.abstract)
 
 
 def score_sections(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed: str) -> None:
@@ -122,7 +121,8 @@ def score_sections(score: Score, paper: ParsedPaper, truth: dict[str, Any], prin
     if not wanted:
         return
     bare = [squeezed(strip_numbering(s["title"])[1]) for s in wanted]
-    sections = [s for s in paper.sections if s.heading and s.section_type not in ("abstract", "references")]
+    known = set(bare)
+    sections = [s for s in paper.sections if s.heading and (s.section_type != "abstract" or squeezed(s.heading) in known)]
     names = [squeezed(strip_numbering(s.heading)[1]) for s in sections]
     pairs = in_order(names, bare, lambda a, b: a == b or alike(a, b) > 0.9)
     hit = {i for i, _ in pairs}

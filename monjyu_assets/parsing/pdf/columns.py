@@ -111,26 +111,73 @@ def reading_order(
 
     Lines that run over a gutter divide the page into bands; in a band each column is read to its end.
     """
+    bases = _row_bases(lines)
+    ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
     for line in lines:
         line.full_width = any(line.x0 < x - 1 and line.x1 > x + 1 for x in page_gutters)
         line.column = sum(1 for x in page_gutters if (line.x0 + line.x1) / 2 > x)
-    ordered = sorted(lines, key=lambda line: (line.base, line.x0))
+    if page_gutters:
+        _widen(ordered, bases)
     result: list[Line] = []
     band: list[Line] = []
     block = 0
     for line in ordered:
         if line.full_width:
-            block = _flush(page, band, result, fonts, block)
-            band = []
+            if band:
+                block = _flush(band, result, block)
+                band = []
             line.block = block
             result.append(line)
         else:
             band.append(line)
-    _flush(page, band, result, fonts, block)
-    return _join_level(page, result, fonts)
+    _flush(band, result, block)
+    return _join_level(page, result, bases, fonts)
 
 
-def _flush(page: PageChars, band: list[Line], result: list[Line], fonts: list[Font], block: int) -> int:
+def _row_bases(lines: list[Line]) -> dict[int, float]:
+    """The baseline of the row each piece lies in, by `id`: a raised piece takes that of the larger piece beside it."""
+    bases: dict[int, float] = {}
+    rows: list[Line] = []
+    for line in sorted(lines, key=lambda line: (-line.size, line.base, line.x0)):
+        row = next((r for r in rows if _in_row(r, line)), None)
+        bases[id(line)] = bases[id(row)] if row is not None else line.base
+        rows.append(line)
+    return bases
+
+
+def _in_row(row: Line, line: Line) -> bool:
+    drop = row.base - line.base
+    if abs(drop) < 0.12 * line.size + 0.2:
+        return True
+    gap = max(line.x0 - row.x1, row.x0 - line.x1)
+    raised = line.size < 0.87 * row.size and -0.25 * row.size < drop < 0.6 * row.size
+    return raised and gap < 1.8 * row.size and len(line.text) < 12
+
+
+def _widen(ordered: list[Line], bases: dict[int, float]) -> None:
+    """What stands close beside a full-width piece in its row, and the short last line of a full-width paragraph."""
+    for near in (1, -1):
+        row: Line | None = None
+        for line in ordered[::near]:
+            if row is not None and bases[id(row)] == bases[id(line)] and not line.full_width:
+                line.full_width = max(line.x0 - row.x1, row.x0 - line.x1) < 2.5 * line.size
+            row = line if line.full_width else None
+    above: Line | None = None
+    for k, line in enumerate(ordered):
+        beside = any(
+            abs(other.base - line.base) < 0.5 * line.size
+            for other in ordered[max(0, k - 3) : k + 4]
+            if other is not line
+        )
+        if not line.full_width and above is not None and not beside:
+            step = line.base - above.base
+            same = abs(line.x0 - above.x0) < 3 and abs(line.size - above.size) < 0.2
+            line.full_width = same and 0 < step < 1.6 * line.size
+        above = line if line.full_width else None
+
+
+def _flush(band: list[Line], result: list[Line], block: int) -> int:
+    """Append the lines of a band column by column; each column is a block of its own."""
     columns: dict[int, list[Line]] = defaultdict(list)
     for line in band:
         columns[line.column].append(line)
@@ -142,27 +189,18 @@ def _flush(page: PageChars, band: list[Line], result: list[Line], fonts: list[Fo
     return block + 1
 
 
-def _join_level(page: PageChars, lines: list[Line], fonts: list[Font]) -> list[Line]:
-    """Join neighbours in order that lie on one baseline, unless a wide gap says they are cells of a table."""
+def _join_level(page: PageChars, lines: list[Line], bases: dict[int, float], fonts: list[Font]) -> list[Line]:
+    """Join neighbours in order that lie in one row of one block."""
     result: list[Line] = []
     group: list[Line] = []
     for line in lines:
-        if group and _level(group[-1], line):
+        if group and group[-1].block == line.block and bases[id(group[-1])] == bases[id(line)]:
             group.append(line)
             continue
         result.extend(_joined(page, group, fonts))
         group = [line]
     result.extend(_joined(page, group, fonts))
     return result
-
-
-def _level(a: Line, b: Line) -> bool:
-    return (
-        a.block == b.block
-        and abs(a.base - b.base) < 0.2 * max(a.size, b.size)
-        and b.x0 >= a.x1 - 0.3 * a.size
-        and min(a.size, b.size) > 0.6 * max(a.size, b.size)
-    )
 
 
 def _joined(page: PageChars, group: list[Line], fonts: list[Font]) -> list[Line]:

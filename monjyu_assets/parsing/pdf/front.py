@@ -88,7 +88,7 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         heading = starts.get(k)
         if heading is not None:
             part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own)
-            if not part or _another_same(heading, headings):
+            if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):
                 break
             front.dropped.append(heading)
         elif first is not None and _changes(layout, first, lines[k - 1], line, len(front.abstract)):

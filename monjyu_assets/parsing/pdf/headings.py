@@ -18,6 +18,7 @@ _CAPTION = re.compile(
     r"\s*\.?\s*(?:S?\d+|[IVXL]+\b|[A-Z]\d*\b)", re.I,
 )  # fmt: skip
 _BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
+_FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 
 
@@ -62,8 +63,6 @@ def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
         i = heading.end
     by_style = Counter(h.style for h in candidates)
     found = [h for h in candidates if _accepted(h, layout, strong, by_style, body_bold)]
-    found = _without_outline_strays(found, marked)
-    _set_levels(found, layout)
     return found
 
 
@@ -122,12 +121,39 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     end = i + 1
     while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
         end += 1
+    run_in = _run_in(layout, i)
+    if run_in:
+        text = line.text[:run_in].strip()
+        words = strip_numbering(text)[1].rstrip(" .:\u2014\u2013-")
+        return Heading(i, i + 1, text.rstrip(" .:\u2014\u2013-"), (*style[:1], line.bold[0], line.italic[run_in - 2], False), strip_numbering(text)[0], run_in=run_in) if len(words) > 2 else None
     text = _text(lines[i:end])
     if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
         return None
     if not _alone(layout, i, end):
         return None
     return Heading(i, end, text, style, strip_numbering(text)[0])
+
+
+def _run_in(layout: Layout, i: int) -> int:
+    """Length of a numbered heading in bold or italic type with which a line of text begins, or 0."""
+    line = layout.lines[i]
+    number, words = strip_numbering(line.text)
+    if number is None or "." not in number:
+        return 0
+    start = line.text.find(words[:12]) if words else -1
+    if start < 0:
+        return 0
+    faces = [bold or italic for bold, italic in zip(line.bold, line.italic, strict=True)]
+    end = start
+    while end < len(faces) and faces[end]:
+        end += 1
+    if end - start < 4 or end >= len(faces) - 3:
+        return 0
+    head = line.text[:end].rstrip()
+    while end < len(line.text) and line.text[end] in ".: ":
+        end += 1
+    ended = bool(re.search(r"[.:]$", head)) or line.text[len(head) : len(head) + 1] in (".", ":")
+    return end if ended else 0
 
 
 def _text(lines: list[Line]) -> str:
@@ -145,7 +171,19 @@ def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
         and not (above.x1 < line.x0)
+        and not _fits(layout, above, line)
     )
+
+
+def _fits(layout: Layout, above: Line, line: Line) -> bool:
+    """The first word of `line` had room behind `above`: the line break is meant, they are two headings."""
+    right = max(other.x1 for other in layout.lines if other.page == line.page and other.block == line.block)
+    left = min(other.x0 for other in layout.lines if other.page == line.page and other.block == line.block)
+    word = line.text.split()[0]
+    width = line.width * len(word) / max(1, len(line.text)) + 0.6 * line.size
+    centred = abs((above.x0 + above.x1) - (left + right)) < 6 and above.x0 > left + 6
+    room = (right - left) - above.width if centred else right - above.x1
+    return width < 0.9 * room - 0.08 * (right - left)
 
 
 def _shape(text: str, lines: list[Line]) -> bool:
@@ -159,14 +197,14 @@ def _shape(text: str, lines: list[Line]) -> bool:
     first = next((c for c in words if c.isalnum()), "")
     if not first or first.islower():
         return False
-    if re.search(r"[.。]$", text) and not re.search(r"\b(?:etc|al|vs)\.$", text) and len(words) > 60:
+    if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text)):
         return False
     return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5
 
 
 def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
     size, bold, italic, capitals = style
-    if size < 0.85 * layout.body_size:
+    if size < (0.75 if bold or capitals else 0.85) * layout.body_size:
         return False
     larger = size >= layout.body_size + 0.9
     numbered = strip_numbering(text)[0] is not None
@@ -231,51 +269,56 @@ def _gap_above(layout: Layout, index: int) -> float:
     return line.base - above.base
 
 
-def _without_outline_strays(found: list[Heading], marked: dict[int, tuple[int, OutlineItem]]) -> list[Heading]:
-    return found
-
-
-def _set_levels(found: list[Heading], layout: Layout) -> None:
-    """Levels by numbering where headings are numbered, by outline where there is one, else by rank of style."""
-    ranks: dict[Style, int] = {}
+def set_levels(found: list[Heading], body_size: float) -> None:
+    """Levels by numbers where headings have them, by outline where there is one, else by rank of style; in place."""
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
-    by_number = Counter(h.style for h in found if h.number is not None)
-    for heading in found:
-        if heading.number is not None:
-            ranks.setdefault(heading.style, _depth(heading.number))
-    styles = sorted({h.style for h in found}, key=lambda s: (-s[0], not s[1], not s[3], s[2]))
     for heading in found:
         if heading.outline_level is not None:
             heading.level = heading.outline_level - offset + 1
-        elif heading.number is not None and by_number[heading.style] >= 1:
+        elif heading.number is not None:
             heading.level = _depth(heading.number)
-    known = {h.style: h.level for h in found if h.outline_level is not None or h.number is not None}
-    level_of = _style_levels(styles, known)
+    known: dict[Style, int] = {}
+    for heading in found:
+        if heading.outline_level is not None or heading.number is not None:
+            known.setdefault(heading.style, heading.level)
+    level_of = _style_levels(sorted({h.style for h in found}, key=lambda style: _rank(style, body_size)), known)
     for heading in found:
         if heading.outline_level is None and heading.number is None:
             heading.level = level_of[heading.style]
     _close_gaps(found)
 
 
+def _rank(style: Style, body_size: float) -> tuple[float, ...]:
+    """Larger type first; among sizes near that of the text bold capitals, bold, capitals, bold italic, italic."""
+    size, bold, italic, capitals = style
+    face = 0 if bold and capitals else 1 if bold and not italic else 2 if capitals else 3 if bold else 4 if italic else 5
+    if size >= body_size + 0.9:
+        return (0, -size, face)
+    return (1, face, -size)
+
+
 def _depth(number: str) -> int:
-    return len([part for part in re.split(r"[.\s]+", number) if part and not part.isalpha() or len(part) == 1]) or 1
+    """The depth of "3.1.2" is 3, of "IV" or "A" 1, of "A.1" 2."""
+    parts = [part for part in re.split(r"[.\s]+", number) if part]
+    if parts and len(parts[0]) > 1 and parts[0].isalpha() and not re.fullmatch(r"[IVX]+", parts[0]):
+        parts = parts[1:]  # "Appendix B"
+    return max(1, len(parts))
 
 
 def _style_levels(styles: list[Style], known: dict[Style, int]) -> dict[Style, int]:
+    """Styles in rank order get rising levels; one whose level is known sets the count."""
     levels: dict[Style, int] = {}
     current = 0
     for style in styles:
-        if style in known:
-            current = known[style]
-        elif not known or style[0] < styles[0][0] or current == 0 or style != styles[0]:
-            current = current + 1
+        current = known.get(style, current + 1 if style not in known else current)
         levels[style] = current
     return levels
 
 
 def _close_gaps(found: list[Heading]) -> None:
-    """No heading is more than one level below the one before it."""
+    """The highest level is 1, and no heading is more than one level below the one before it."""
+    lowest = min((heading.level for heading in found), default=1)
     previous = 0
     for heading in found:
-        heading.level = max(1, min(heading.level, previous + 1))
+        heading.level = max(1, min(heading.level - lowest + 1, previous + 1))
         previous = heading.level

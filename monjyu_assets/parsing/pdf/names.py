@@ -14,15 +14,16 @@ _PARTICLES = {
     "al", "el", "y", "e", "st", "zu", "af", "do", "das", "mac", "ben", "op", "vom", "zur", "st.",
 }  # fmt: skip
 _NOT_NAMES = re.compile(
-    r"\b(?:universit|institut|department|dept|faculty|school|college|laborator|hospital|center|centre|academy|division|"
-    r"research|national|science|engineering|technology|medicine|street|road|avenue|road|box|email|e-mail|"
-    r"corresponding|correspondence|author|editor|review|received|accepted|published|abstract|introduction|keywords?|"
-    r"journal|article|open|access|licen[sc]e|copyright|press|inc|ltd|gmbh|corporation|foundation|group|project|"
-    r"usa|uk|china|india|japan|germany|france|italy|spain|brazil|canada|australia|netherlands|switzerland|"
-    r"january|february|march|april|june|july|august|september|october|november|december|"
-    r"the|of|for|with|from|in|on|to|by|an|is|are|using|based|analysis|study|effects?|learning|systems?|"
-    r"model|data|method|approach|towards?|summary|background|volume|biology|physics|chemistry|mathematics|computer|"
-    r"software|archive|repository|submitted|state|city|united|kingdom|states|equal|contribution|version|manuscript)",
+    r"\b(?:universit|institut|depart[e]?ment|facult|laborator|hospital|academ|correspond|introduc|keyword|licen[sc]e|"
+    r"copyright|corporation|foundation|contribut|manuscript|engineer|technolog|software|repositor|environmental)|"
+    r"\b(?:dept|school|college|center|centre|centro|division|research|national|science|sciences|medicine|street|road|"
+    r"avenue|box|email|e-mail|author|authors|editor|editors|edited|reviewed|review|received|accepted|published|abstract|"
+    r"journal|article|open|access|press|inc|ltd|gmbh|group|project|team|usa|uk|china|india|japan|germany|france|italy|"
+    r"spain|brazil|canada|australia|netherlands|switzerland|january|february|march|april|june|july|august|september|"
+    r"october|november|december|the|of|for|with|from|in|on|to|by|an|is|are|using|based|analysis|study|effect|effects|"
+    r"learning|system|systems|model|models|data|method|methods|approach|toward|towards|summary|background|volume|"
+    r"biology|physics|chemistry|mathematics|computer|archive|submitted|state|city|united|kingdom|states|equal|version|"
+    r"we|our|this|that|these|new|how|what|why|can|not|results|discussion|conclusion|conclusions)\b",
     re.I,
 )  # fmt: skip
 _TOKEN = re.compile(r"(?:[^\W\d_][^\W\d_'\u2019\u02bc.-]*[-'\u2019\u02bc.]?)+\.?$")

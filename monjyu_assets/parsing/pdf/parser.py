@@ -10,7 +10,7 @@ from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
 from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
-from monjyu_assets.parsing.pdf.headings import Heading, find_headings
+from monjyu_assets.parsing.pdf.headings import Heading, find_headings, set_levels
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
@@ -51,6 +51,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     headings = [heading for heading in headings if heading.start >= authors_end]
     front = find_front(layout, authors_end, stop, headings)
     headings = [heading for heading in headings if heading not in front.dropped]
+    set_levels(headings, layout.body_size)
     heading_lines = {i for heading in headings for i in range(heading.start, heading.end)}
     body_start = _body_start(layout, authors_end, headings, front.used)
     taken = heading_lines | front.used
