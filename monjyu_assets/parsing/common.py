@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.headings import inherit_types
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import Author, ParsedPaper, Section, Sentence
 
@@ -68,6 +69,7 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
             raise EmptyDocument("The document holds no text.")
         paper.sections = [*paper.sections, Section(heading="", text=paper.title)]
     paper.language = language or _language(paper)
+    inherit_types(paper.sections)
     paper.abstract = paper.abstract or abstract_of(paper.sections)
     labels = _labels(entries)
     paper.references = [parse_reference(label, entry.text) for label, entry in zip(labels, entries, strict=True)]

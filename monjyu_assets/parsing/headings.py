@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
-from monjyu_core.paper import SectionType
+from monjyu_core.paper import Section, SectionType
 
 _ARABIC = r"\d{1,2}(?:\.\d{1,2}){0,4}"
 _ROMAN = r"(?=[IVX])X{0,3}(?:IX|IV|V?I{0,3})"
@@ -195,6 +196,22 @@ def section_type(heading: str) -> SectionType:
     if text == "summary" and number is not None:
         return "conclusion"
     return _lookup(text) or _combined(text) or _lookup(_PREFIXED.split(text)[0]) or "other"
+
+
+def inherit_types(sections: Sequence[Section]) -> None:
+    """Give a subsection whose heading says nothing the type of the section above it ("3.2 Imaging" in Methods).
+
+    Subsections of an abstract keep `other`: where a paper's only section is its summary, they are its body. What stands
+    under an appendix or the references belongs to it whatever its heading.
+    """
+    above: list[Section] = []
+    for section in sections:
+        while above and above[-1].level >= section.level:
+            above.pop()
+        parent = above[-1].section_type if above else "other"
+        if section.heading and (parent in ("appendix", "references") or section.section_type == "other"):
+            section.section_type = section.section_type if parent == "abstract" else parent
+        above.append(section)
 
 
 def _normalised(words: str) -> str:

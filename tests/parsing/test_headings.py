@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.headings import inherit_types, section_type, strip_numbering
+from monjyu_core.paper import Section
 
 
 @pytest.mark.parametrize(
@@ -90,6 +91,24 @@ def test_words_that_look_like_numbers_stay(heading: str) -> None:
 )
 def test_section_types(heading: str, expected: str) -> None:
     assert section_type(heading) == expected
+
+
+def test_subsections_take_the_type_above_them() -> None:
+    outline = [
+        (1, "Summary", "abstract"),
+        (3, "Mesh data", "other"),
+        (1, "Methods", "methods"),
+        (2, "Imaging", "methods"),
+        (3, "Lenses", "methods"),
+        (2, "Results of calibration", "results"),
+        (1, "Pruning", "other"),
+        (2, "Windows", "other"),
+        (1, "Appendix A", "appendix"),
+        (2, "Results", "appendix"),
+    ]
+    sections = [Section(heading=h, level=level, section_type=section_type(h)) for level, h, _ in outline]
+    inherit_types(sections)
+    assert [section.section_type for section in sections] == [expected for _, _, expected in outline]
 
 
 @pytest.mark.parametrize("piece", ["data ", "results and ", "1.", "I", "A B ", "付録", "と", " ", "supplementary "])
