@@ -89,7 +89,7 @@ class EmbeddingSettings(_Group):
 class SearchSettings(_Group):
     mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
-    alpha: Annotated[float, QUERY_TIME] = Field(0.6, ge=0, le=1, description="weight of the vector score in hybrid")
+    alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
     fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
     rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
     min_score: Annotated[float | None, QUERY_TIME] = None
