@@ -97,7 +97,7 @@ def _language(paper: ParsedPaper) -> str:
     from monjyu_core.text.language import detect_language
 
     body = [section.text for section in paper.sections if section.section_type != "references"]
-    return detect_language("\n".join([paper.title, *body])[:20_000])
+    return detect_language("\n".join([paper.title, *body]))
 
 
 def join_lines(lines: Sequence[str]) -> str:

@@ -7,8 +7,7 @@ import pytest
 
 from monjyu_assets.parsing.jsonl import MAX_LINE_BYTES, decode_record, parse_record, read_records
 from monjyu_core.errors import EmptyDocument, MalformedDocument
-
-CORPORA = Path(__file__).parents[2].parent / "shared" / "corpora"
+from tests.conftest import CORPORA, needs_corpora
 
 
 def _file(folder: Path, *lines: str | bytes) -> Path:
@@ -134,7 +133,7 @@ def test_lone_surrogates_do_not_reach_the_index() -> None:
 
 
 @pytest.mark.parametrize(("name", "failures"), [("cacm", 0), ("cranfield", 2), ("jsquad", 0)])
-@pytest.mark.skipif(not CORPORA.exists(), reason="the shared corpora are not beside the repository")
+@needs_corpora
 def test_every_record_of_a_corpus(name: str, failures: int) -> None:
     path = CORPORA / name / "corpus.jsonl"
     failed = 0

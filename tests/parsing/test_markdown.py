@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import re
 import time
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +10,9 @@ from monjyu_assets.parsing.markdown import parse_markdown
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
+from tests.conftest import CORPORA, needs_corpora
 
-CORPUS = Path(__file__).parents[2].parent / "shared" / "corpora" / "formats"
+FORMATS = CORPORA / "formats"
 
 PAPER = r"""---
 title: "Reading *graphs*: a study"
@@ -268,10 +268,10 @@ def test_hostile_markdown_ends(piece: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["amrex", "castro", "nyx"])
-@pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus `formats` is not beside the repository")
+@needs_corpora
 def test_joss_papers(name: str) -> None:
-    truth = json.loads((CORPUS / "truth" / f"{name}.json").read_text())
-    paper = parse_markdown((CORPUS / "md" / f"{name}.md").read_bytes(), ParseSettings())
+    truth = json.loads((FORMATS / "truth" / f"{name}.json").read_text())
+    paper = parse_markdown((FORMATS / "md" / f"{name}.md").read_bytes(), ParseSettings())
     assert paper.title == truth["title"]
     assert [(a.name, a.orcid or "") for a in paper.authors] == [(a["name"], a["orcid"]) for a in truth["authors"]]
     assert [(s.heading, s.level) for s in paper.sections] == [(s["title"], s["level"]) for s in truth["sections"]]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,7 @@ from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
-
-CORPORA = Path(__file__).parents[2].parent / "shared" / "corpora"
+from tests.conftest import CORPORA, needs_corpora
 
 PAPER = """\
 A study of plain text and of what
@@ -209,7 +207,7 @@ def test_hostile_text_ends(piece: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["amrex", "castro", "nyx"])
-@pytest.mark.skipif(not CORPORA.exists(), reason="the shared corpora are not beside the repository")
+@needs_corpora
 def test_papers_as_plain_text(name: str) -> None:
     truth = json.loads((CORPORA / "formats/truth" / f"{name}.json").read_text())
     paper = parse_text((CORPORA / "formats/txt" / f"{name}.txt").read_bytes(), ParseSettings())
@@ -218,7 +216,7 @@ def test_papers_as_plain_text(name: str) -> None:
     assert len(paper.references) == len(truth["references"])
 
 
-@pytest.mark.skipif(not CORPORA.exists(), reason="the shared corpora are not beside the repository")
+@needs_corpora
 def test_japanese_articles() -> None:
     for path in sorted((CORPORA / "ja_wiki").glob("*.txt")):
         paper = parse_text(path.read_bytes(), ParseSettings())
