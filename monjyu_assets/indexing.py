@@ -189,4 +189,3 @@ def failure_rows(work: Work) -> list[Failure]:
     ]
     rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
     return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
-

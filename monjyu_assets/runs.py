@@ -13,6 +13,7 @@ from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.stages.common import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError
+from monjyu_core.folders import DataFolder
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -27,6 +28,13 @@ def run_level_0(work: Work, *, papers: bool, allow_deletes: bool) -> None:
             run_job(instance, "level_0_papers", work, tags=tags)
         work.progress("publish", 0, 0)
         run_job(instance, "level_0_collection", work, partition_key=work.name)
+
+
+def forget_collection(data: DataFolder, name: str) -> None:
+    """Take a deleted collection out of the partitions."""
+    with open_instance(data) as instance:
+        if instance.has_dynamic_partition(str(collections.name), name):
+            instance.delete_dynamic_partition(str(collections.name), name)
 
 
 def run_job(instance: dg.DagsterInstance, job: str, work: Work, **arguments: Any) -> None:

@@ -55,7 +55,9 @@ def _walk(source: Path) -> Iterator[Path]:
         yield source
         return
     if not source.is_dir():
-        raise IndexBuildError(f"Source {source} cannot be read.", "Bring it back, or pass --allow-deletes to drop its papers.")
+        raise IndexBuildError(
+            f"Source {source} cannot be read.", "Bring it back, or pass --allow-deletes to drop its papers."
+        )
     for folder, folders, files in os.walk(source):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
@@ -77,7 +79,8 @@ def scan(record: CollectionRecord, previous: pa.Table, *, allow_missing: bool = 
         for row in _rows_of(file, known):
             if row["paper_id"] in rows:
                 row = _as_duplicate(row)
-            rows[row["paper_id"]] = row
+            if row["paper_id"] not in record.excluded:
+                rows[row["paper_id"]] = row
     return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
 
 

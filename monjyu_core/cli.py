@@ -19,6 +19,9 @@ SUMMARIES: Mapping[str, str] = {
     "search": "Ask a collection a question.",
     "papers": "List the papers of a collection, or show one.",
     "eval": "Measure retrieval against judged queries.",
+    "snapshots": "List, compare, verify and roll back published snapshots.",
+    "collections": "List the collections, or delete one's index.",
+    "purge": "Remove a paper's text everywhere at once, older snapshots included.",
     "config": "Show the settings in force, or write a settings file.",
 }
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""

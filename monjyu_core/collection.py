@@ -13,12 +13,16 @@ from monjyu_core.settings import Settings, load_settings, read_yaml
 
 
 class CollectionRecord(BaseModel):
-    """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt."""
+    """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt.
+
+    `excluded` are purged papers: they are not indexed again while their files stand.
+    """
 
     name: str
     sources: list[str] = []
     language: str | None = None
     embedding_model: str | None = None
+    excluded: list[str] = []
 
 
 def load_record(folder: CollectionFolder) -> CollectionRecord | None:

@@ -50,7 +50,9 @@ def config_show(as_json: bool) -> None:
 
 
 @config.command("init")
-@click.option("--path", type=click.Path(path_type=Path), help="Where to write; by default monjyu.yaml in the data folder.")
+@click.option(
+    "--path", type=click.Path(path_type=Path), help="Where to write; by default monjyu.yaml in the data folder."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def config_init(path: Path | None, force: bool) -> None:
     """Write monjyu.yaml with every setting, its default and what it does."""
@@ -64,4 +66,3 @@ def config_init(path: Path | None, force: bool) -> None:
         raise ConfigurationError(f"{target} exists.", "Pass --force to overwrite it.")
     write_atomically(target, template().encode())
     click.echo(str(target))
-

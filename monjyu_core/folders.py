@@ -43,6 +43,10 @@ class CollectionFolder:
         return self.root / "CURRENT"
 
     @property
+    def hold(self) -> Path:
+        return self.root / "HOLD"
+
+    @property
     def record(self) -> Path:
         return self.root / "collection.json"
 
@@ -96,7 +100,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise StorageError(
-            f"{path} cannot be written: {error.strerror or error}.", "Check free space and permissions; nothing is lost."
+            f"{path} cannot be written: {error.strerror or error}.",
+            "Check free space and permissions; nothing is lost.",
         ) from error
 
 

@@ -6,10 +6,11 @@ it reads changes under it; a later `SnapshotReader.current()` gives the next sna
 
 from __future__ import annotations
 
+import fcntl
 import threading
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,6 +20,11 @@ from monjyu_core.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     import duckdb
+
+
+OPEN_TRIES = 3
+MANIFEST_HASH = "manifest.sha256"
+"""The file beside a manifest that holds its SHA-256."""
 
 
 class PartEntry(BaseModel):
@@ -33,12 +39,13 @@ class PartEntry(BaseModel):
 
 
 class LanceEntry(BaseModel):
-    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows."""
+    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows, its files with their SHA-256."""
 
     table: str
     version: int
     tag: str
     rows: int
+    files: dict[str, str] = {}
 
 
 class EmbeddingEntry(BaseModel):
@@ -77,6 +84,7 @@ class Snapshot:
         self.manifest = manifest
         self._lock = threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._lease = take_lease(self.folder)
 
     @property
     def id(self) -> str:
@@ -108,6 +116,40 @@ class Snapshot:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            self._lease.close()
+
+
+def take_lease(folder: Path) -> BinaryIO:
+    """A shared kernel lock on a snapshot's manifest: it is not collected meanwhile, and no lease outlives its process."""
+    try:
+        file = (folder / "manifest.json").open("rb")
+        fcntl.flock(file, fcntl.LOCK_SH)
+    except OSError as error:
+        raise StorageError(f"Snapshot {folder.name} is gone.", "Ask again: a newer one is published.") from error
+    return file
+
+
+def is_leased(folder: Path) -> bool:
+    """Whether a reader has the snapshot open."""
+    with (folder / "manifest.json").open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def published(collection: CollectionFolder) -> list[str]:
+    """Ids of the snapshots that are whole, oldest first (an id begins with its time)."""
+    return sorted(path.parent.name for path in collection.snapshots.glob("[!.]*/manifest.json"))
+
+
+def held(collection: CollectionFolder) -> str | None:
+    """The snapshot that a rollback holds CURRENT at, or None."""
+    try:
+        return collection.hold.read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
 
 
 def read_current(collection: CollectionFolder) -> str | None:
@@ -138,7 +180,8 @@ def open_current(collection: CollectionFolder) -> Snapshot:
     snapshot_id = read_current(collection)
     if snapshot_id is None:
         raise QueryError(
-            f"Collection {collection.name!r} has no published index.", f"Run `monjyu index FOLDER -c {collection.name}`."
+            f"Collection {collection.name!r} has no published index.",
+            f"Run `monjyu index FOLDER -c {collection.name}`.",
         )
     return Snapshot(collection, read_manifest(collection, snapshot_id))
 
@@ -154,5 +197,15 @@ class SnapshotReader:
     def current(self) -> Snapshot:
         with self._lock:
             if self._snapshot is None or self._snapshot.id != read_current(self.collection):
-                self._snapshot = open_current(self.collection)
+                self._snapshot = self._open()
             return self._snapshot
+
+    def _open(self) -> Snapshot:
+        """What CURRENT names may be collected between reading it and opening; then it names another by now."""
+        for _ in range(OPEN_TRIES - 1):
+            try:
+                return open_current(self.collection)
+            except StorageError:
+                if read_current(self.collection) is None:
+                    raise
+        return open_current(self.collection)

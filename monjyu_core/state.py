@@ -40,9 +40,7 @@ class StateStore:
     def delete(self, namespace: str, key: str | None = None) -> None:
         """Delete one key, or the whole namespace."""
         with self._connect() as connection:
-            connection.execute(
-                "DELETE FROM state WHERE namespace = ? AND (?2 IS NULL OR key = ?2)", (namespace, key)
-            )
+            connection.execute("DELETE FROM state WHERE namespace = ? AND (?2 IS NULL OR key = ?2)", (namespace, key))
 
     def keys(self, namespace: str) -> list[str]:
         with self._connect() as connection:

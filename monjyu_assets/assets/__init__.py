@@ -7,6 +7,6 @@ import warnings
 
 from dagster import BetaWarning, PreviewWarning
 
-# Backfill policies and partitioned checks are marked as beta and preview; Dagster's version is pinned and both are tested.
+# Backfill policies are marked as beta, partitioned checks as preview; Dagster is pinned and both are tested.
 warnings.filterwarnings("ignore", category=BetaWarning)
 warnings.filterwarnings("ignore", category=PreviewWarning)

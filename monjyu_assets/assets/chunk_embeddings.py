@@ -13,7 +13,7 @@ from monjyu_assets.stages.embeddings import CODE_VERSION, embed_shards
 @dg.asset(
     **shard_asset_arguments("chunk_embeddings", CODE_VERSION, {"parquet", "openvino"}),
     deps=[chunks],
-    description="Vectors of header and text, of length one. A text that has a vector anywhere in the collection keeps it; "
+    description="Vectors of header and text, of length one. A text that has a vector in the collection keeps it; "
     "the data version is that of the inputs and the model.",
 )
 def chunk_embeddings(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:

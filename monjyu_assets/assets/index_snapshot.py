@@ -36,8 +36,8 @@ UPSTREAM = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
     ],
-    description="A closed set of parts, checked, as one immutable snapshot (DuckDB and Lance); CURRENT is swapped last, so "
-    "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
+    description="A closed set of parts, checked, as one immutable snapshot (DuckDB and Lance); CURRENT is swapped last, "
+    "so readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
 def index_snapshot(
     context: dg.AssetExecutionContext, data: DataFolderResource

@@ -14,8 +14,8 @@ from monjyu_assets.stages.parsing import parse_shards
 @dg.asset(
     **shard_asset_arguments("parsed_papers", PARSER_VERSION, {"parquet", "python"}),
     deps=[paper_manifest],
-    description="Papers, authors, sections, sentences with their rectangles on the page, references, citations, tables, "
-    "figures, equations. A document that cannot be read is a row in `failures`, and the shard succeeds.",
+    description="Papers, authors, sections, sentences with their rectangles on the page, references, citations, "
+    "tables, figures, equations. A document that cannot be read is a row in `failures`, and the shard succeeds.",
 )
 def parsed_papers(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
     return run_stage(context, data, parse_shards)

@@ -42,7 +42,9 @@ def column_schema(table: str) -> dg.TableSchema:
             dg.TableColumn(
                 field.name,
                 str(field.type),
-                constraints=dg.TableColumnConstraints(nullable=field.name not in spec.keys, unique=(field.name,) == spec.keys),
+                constraints=dg.TableColumnConstraints(
+                    nullable=field.name not in spec.keys, unique=(field.name,) == spec.keys
+                ),
             )
             for field in spec.schema
         ]
@@ -72,7 +74,9 @@ def _add(total: ShardReport, report: ShardReport) -> None:
         total.failures[cause] = total.failures.get(cause, 0) + count
 
 
-def _materialization(context: dg.AssetExecutionContext, collection: str, report: ShardReport) -> dg.AssetMaterialization:
+def _materialization(
+    context: dg.AssetExecutionContext, collection: str, report: ShardReport
+) -> dg.AssetMaterialization:
     code_version = context.assets_def.specs_by_key[context.asset_key].code_version or ""
     key = shard_key(collection, report.shard)
     return dg.AssetMaterialization(

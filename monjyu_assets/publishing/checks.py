@@ -77,6 +77,8 @@ def run_checks(parts: list[Part], embedding: EmbeddingEntry, window: int) -> lis
 def _run(connection: duckdb.DuckDBPyConnection, name: str, values: dict[str, int | str]) -> CheckResult:
     description, query = CHECKS[name]
     used = {key: value for key, value in values.items() if f"${key}" in query}
-    counted = f"WITH bad(id) AS ({query}) SELECT count(*), (SELECT list(id) FROM (FROM bad ORDER BY id LIMIT 5)) FROM bad"
+    counted = (
+        f"WITH bad(id) AS ({query}) SELECT count(*), (SELECT list(id) FROM (FROM bad ORDER BY id LIMIT 5)) FROM bad"
+    )
     count, examples = connection.execute(counted, used).fetchall()[0]
     return CheckResult(name, count == 0, description, count, [str(value) for value in examples or []])

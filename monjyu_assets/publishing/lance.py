@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from monjyu_core.ids import digest
+from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
-from monjyu_core.snapshot import EmbeddingEntry, LanceEntry
+from monjyu_core.snapshot import EmbeddingEntry, LanceEntry, Manifest
 
 REBUILD_ROWS = 50_000
 """Up to this size the full-text index is built anew at each publish, so that scores never depend on history."""
@@ -24,8 +24,13 @@ def chunk_table_name(embedding: EmbeddingEntry) -> str:
     return f"chunks_{digest(embedding.model, embedding.fingerprint, length=12)}"
 
 
-def publish_chunks(folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str) -> LanceEntry:
-    """Bring the table to these parts and pin the version under `tag`."""
+def publish_chunks(
+    folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str, before: Manifest | None = None
+) -> LanceEntry:
+    """Bring the table to these parts and pin the version under `tag`.
+
+    Files that the previous manifest names are immutable and not hashed again.
+    """
     import lancedb
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -55,7 +60,15 @@ def publish_chunks(folder: Path, parts: Sequence[Part], embedding: EmbeddingEntr
     _index(table, bool(stale))
     version = int(table.version)
     table.tags.create(tag, version)
-    return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows())
+    known = before.lance["chunks"].files if before and "chunks" in before.lance else {}
+    files = hash_files(folder, folder / f"{name}.lance", known)
+    return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows(), files=files)
+
+
+def hash_files(folder: Path, table: Path, known: dict[str, str]) -> dict[str, str]:
+    """SHA-256 of a table's immutable files by their path in the Lance folder (tags change and are left out)."""
+    names = [path.relative_to(folder).as_posix() for path in sorted(table.rglob("*")) if path.is_file()]
+    return {name: known.get(name) or file_sha256(folder / name) for name in names if "/_refs/" not in name}
 
 
 def _schema(dimensions: int) -> pa.Schema:

@@ -6,6 +6,7 @@ were, and the next publish starts from the parts again.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,9 +29,19 @@ from monjyu_core.folders import CollectionFolder, sync_folder, write_atomically
 from monjyu_core.ids import digest
 from monjyu_core.parts import Part, file_version
 from monjyu_core.schemas import SCHEMA_VERSION
-from monjyu_core.settings import settings_of
 from monjyu_core.settings import setting as setting_value
-from monjyu_core.snapshot import EmbeddingEntry, LanceEntry, Manifest, PartEntry, read_current, read_manifest
+from monjyu_core.settings import settings_of
+from monjyu_core.snapshot import (
+    MANIFEST_HASH,
+    EmbeddingEntry,
+    LanceEntry,
+    Manifest,
+    PartEntry,
+    held,
+    published,
+    read_current,
+    read_manifest,
+)
 
 CODE_VERSION = "1"
 LOCK_SECONDS = 600
@@ -65,12 +76,18 @@ def publish(work: Work, connect: Connect) -> Published:
         checks = run_checks(parts, embedding, window)
         if not all(check.passed for check in checks):
             raise PublishBlocked(checks)
-        if before is not None and before.content == content:
-            return Published(before, False, checks)
-        manifest = _build(work, parts, embedding, content, before, connect)
-        write_atomically(work.folder.current, f"{manifest.snapshot_id}\n".encode())
+        new = before is None or before.content != content
+        manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
+        if held(work.folder) is None:
+            set_current(work.folder, manifest.snapshot_id)
         collect(work.folder, work.settings.publish.keep_snapshots)
-        return Published(manifest, True, checks)
+        return Published(manifest, new, checks)
+
+
+def set_current(folder: CollectionFolder, snapshot_id: str) -> None:
+    """The swap that readers see."""
+    if read_current(folder) != snapshot_id:
+        write_atomically(folder.current, f"{snapshot_id}\n".encode())
 
 
 @contextmanager
@@ -82,9 +99,11 @@ def publish_lock(folder: CollectionFolder) -> Iterator[None]:
 
 
 def is_published(work: Work) -> bool:
-    """Whether CURRENT names just the parts that are current now."""
+    """Whether the newest snapshot is made of just the parts that are current now, and readers see it (or a rollback)."""
     before = _previous(work.folder)
-    return before is not None and before.content == _content(closed_set(work.parts, work.name), _embedding(work)[0])
+    if before is None or before.content != _content(closed_set(work.parts, work.name), _embedding(work)[0]):
+        return False
+    return read_current(work.folder) == before.snapshot_id or held(work.folder) is not None
 
 
 def _describe(check: CheckResult) -> str:
@@ -104,10 +123,10 @@ def _content(parts: list[Part], embedding: EmbeddingEntry) -> str:
 
 
 def _previous(folder: CollectionFolder) -> Manifest | None:
-    """The current snapshot's manifest; None where there is none that this version can build on."""
-    current = read_current(folder)
+    """The newest snapshot's manifest; None where there is none that this version can build on."""
+    ids = published(folder)
     try:
-        return read_manifest(folder, current) if current else None
+        return read_manifest(folder, ids[-1]) if ids else None
     except StorageError:
         return None  # of another schema, or damaged: everything is built from the parts
 
@@ -122,9 +141,11 @@ def _build(
     try:
         database = building / "index.duckdb"
         build_database(database, parts, connect, *_base(work.folder, before, parts))
-        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id)
+        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, before)
         manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance, file_version(database))
-        write_atomically(building / "manifest.json", manifest.model_dump_json(indent=1).encode())
+        content_bytes = manifest.model_dump_json(indent=1).encode()
+        write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
+        write_atomically(building / "manifest.json", content_bytes)
         sync_folder(building)
         building.rename(work.folder.snapshots / snapshot_id)
         sync_folder(work.folder.snapshots)
@@ -149,9 +170,7 @@ def _manifest(
     for part in parts:
         rows[part.table] = rows.get(part.table, 0) + part.rows
     made_with = {name for asset in ("parsed_papers", "chunks", "chunk_embeddings") for name in settings_of(asset)}
-    entries = [
-        PartEntry.model_validate(part, from_attributes=True) for part in parts
-    ]
+    entries = [PartEntry.model_validate(part, from_attributes=True) for part in parts]
     return Manifest(
         snapshot_id=snapshot_id,
         schema_version=SCHEMA_VERSION,
@@ -170,7 +189,9 @@ def _manifest(
     )
 
 
-def _base(folder: CollectionFolder, before: Manifest | None, parts: list[Part]) -> tuple[Path, list[PartEntry]] | tuple[()]:
+def _base(
+    folder: CollectionFolder, before: Manifest | None, parts: list[Part]
+) -> tuple[Path, list[PartEntry]] | tuple[()]:
     """The previous database to build on, unless papers have left it: their text would stay in its free blocks."""
     if before is None:
         return ()
@@ -178,7 +199,9 @@ def _base(folder: CollectionFolder, before: Manifest | None, parts: list[Part]) 
     old = {entry.version for entry in before.parts if entry.table == "manifest"}
     new = {part.version for part in parts if part.table == "manifest"}
     papers_before = _paper_ids(folder, before)
-    papers_now = {value for part in parts if part.table == "manifest" for value in part.read(["paper_id"])["paper_id"].to_pylist()}
+    papers_now = {
+        value for part in parts if part.table == "manifest" for value in part.read(["paper_id"])["paper_id"].to_pylist()
+    }
     if old != new and papers_before - papers_now:
         return ()
     return (database, before.parts) if database.is_file() else ()

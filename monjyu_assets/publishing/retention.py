@@ -8,19 +8,18 @@ from datetime import timedelta
 from monjyu_core.folders import CollectionFolder
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import SHARDS, TABLES
-from monjyu_core.snapshot import Manifest, read_current, read_manifest
+from monjyu_core.snapshot import Manifest, is_leased, published, read_current, read_manifest
 
 
-def published(folder: CollectionFolder) -> list[str]:
-    """Ids of the snapshots that have a manifest, oldest first (ids begin with their time)."""
-    return sorted(path.parent.name for path in folder.snapshots.glob("[!.]*/manifest.json"))
+def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
+    """Remove the oldest snapshots beyond `keep` and all parts and sources no longer named.
 
-
-def collect(folder: CollectionFolder, keep: int) -> list[str]:
-    """Remove the oldest snapshots beyond `keep` (never the current one) and all parts and sources no longer named."""
+    The current one stays, and so does one that a reader has open, unless `force` says that its text must go now.
+    """
     current = read_current(folder)
     ids = published(folder)
-    gone = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id != current]
+    old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id != current]
+    gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshots / snapshot_id)]
     for snapshot_id in gone:
         shutil.rmtree(folder.snapshots / snapshot_id)
     manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
@@ -63,7 +62,9 @@ def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
 def _collect_sources(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
     parts = [store.open("manifest", e.shard, e.version) for m in manifests for e in m.parts if e.table == "manifest"]
-    needed = {value for part in [*parts, *store.heads("manifest", SHARDS)] for value in part.read()["sha256"].to_pylist()}
+    needed = {
+        value for part in [*parts, *store.heads("manifest", SHARDS)] for value in part.read()["sha256"].to_pylist()
+    }
     for path in folder.sources.glob("[!.]*"):
         if path.name not in needed:
             path.unlink()

@@ -66,9 +66,7 @@ class Chunker:
         count: Count = self.count_pieces
         header = header_for(paper["title"], heading, count, self.header_most)
         pieces = [Piece(s["sentence_id"], s["start"], s["end"]) for s in sentences]
-        return chunk_section(
-            paper["paper_id"], header, section["text"], pieces, self.sizes, count_many, count
-        )
+        return chunk_section(paper["paper_id"], header, section["text"], pieces, self.sizes, count_many, count)
 
 
 def _pages(sentence: dict[str, Any]) -> list[int]:
@@ -132,7 +130,9 @@ def _chunk_shard(work: Work, shard: str, chunker: Chunker) -> ShardReport:
 def _new_rows(work: Work, shard: str, papers: dict[str, dict[str, Any]], chunker: Chunker) -> tuple[Rows, Rows]:
     if not papers:
         return [], []
-    sections = _by_paper(work, "sections", shard, papers, ["paper_id", "section_ord", "heading", "section_type", "text"])
+    sections = _by_paper(
+        work, "sections", shard, papers, ["paper_id", "section_ord", "heading", "section_type", "text"]
+    )
     columns = ["sentence_id", "paper_id", "section_ord", "start", "end", "spans"]
     sentences = _by_paper(work, "sentences", shard, papers, columns)
     chunks: Rows = []

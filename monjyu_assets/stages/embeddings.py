@@ -45,7 +45,9 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     for shard in shards:
         timer = Timer()
         rows = chunks[shard].read(["chunk_id", "paper_id", "input_hash", "header", "text"]).to_pylist()
-        new = {row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known}
+        new = {
+            row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
+        }
         for vectors in _embed(embedder, new):
             known |= vectors
             done += len(vectors)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
-from monjyu_assets.scan import WHOLE_FILES
 from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
+from monjyu_assets.scan import WHOLE_FILES
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
 from monjyu_core.ids import digest, file_sha256

@@ -13,18 +13,22 @@ from hypothesis import strategies as st
 from monjyu_core.snapshot import open_current
 from tests.assets.worlds import World, write_records
 
-WORDS = "graph community provenance retrieval sentence index shard answer phrase evidence".split()
+WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]
 
 
 def paper_text(seed: int) -> str:
     chance = random.Random(seed)
     sentences = [" ".join(chance.choices(WORDS, k=chance.randint(4, 14))).capitalize() + "." for _ in range(12)]
-    return f"# Paper {seed}\n\n## Introduction\n\n{' '.join(sentences[:6])}\n\n## Results\n\n{' '.join(sentences[6:])}\n"
+    return (
+        f"# Paper {seed}\n\n## Introduction\n\n{' '.join(sentences[:6])}\n\n## Results\n\n{' '.join(sentences[6:])}\n"
+    )
 
 
 Step = tuple[str, int, int]
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["add", "edit", "rename", "delete", "record", "swap"]), st.integers(0, 5), st.integers(0, 99)),
+    st.tuples(
+        st.sampled_from(["add", "edit", "rename", "delete", "record", "swap"]), st.integers(0, 5), st.integers(0, 99)
+    ),
     min_size=1,
     max_size=5,
 )
@@ -74,7 +78,7 @@ def snapshot_rows(world: World) -> dict[str, list[tuple[object, ...]]]:
     snapshot = open_current(world.work.folder)
     cursor = snapshot.cursor()
     tables = [row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
-    columns = 'COLUMNS(c -> c NOT IN (\'source_path\', \'mtime_ns\', \'offset\', \'record\'))'
+    columns = "COLUMNS(c -> c NOT IN ('source_path', 'mtime_ns', 'offset', 'record'))"
     rows = {name: cursor.execute(f'SELECT {columns} FROM "{name}" ORDER BY ALL').fetchall() for name in tables}
     entry = snapshot.manifest.lance["chunks"]
     table = lancedb.connect(str(world.work.folder.lance)).open_table(entry.table)

@@ -14,7 +14,7 @@ from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, P
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
 
-HOSTILE = '''
+HOSTILE = """
 import os, sys, time
 from monjyu_assets.parsing import dispatch, worker
 
@@ -36,7 +36,7 @@ def hostile(task, settings):
 
 dispatch.parse_document = hostile
 worker.main()
-'''
+"""
 
 
 @pytest.fixture

@@ -10,11 +10,10 @@ import pytest
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import PublishBlocked
-from monjyu_assets.publishing.retention import published
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
 from monjyu_core.schemas import SHARDS, TABLES
-from monjyu_core.snapshot import SnapshotReader, open_current, read_current, read_manifest
+from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(12)}

@@ -15,7 +15,9 @@ from monjyu_core.schemas import empty
 from monjyu_core.settings import PublishSettings
 
 
-def scanned(*sources: Path, previous: pa.Table | None = None, allow_missing: bool = False) -> dict[str, dict[str, object]]:
+def scanned(
+    *sources: Path, previous: pa.Table | None = None, allow_missing: bool = False
+) -> dict[str, dict[str, object]]:
     record = CollectionRecord(name="c", sources=[str(source) for source in sources])
     table = scan(record, previous or empty("manifest"), allow_missing=allow_missing)
     return {row["paper_id"]: row for row in table.to_pylist()}
@@ -48,7 +50,13 @@ def test_a_file_in_two_sources_is_one_paper(tmp_path: Path) -> None:
 
 
 def test_records_keep_their_ids_and_bad_lines_get_one(tmp_path: Path) -> None:
-    lines = [json.dumps({"id": "a", "text": "x"}), "", "{broken", json.dumps({"id": 7}), json.dumps({"id": "a", "text": "y"})]
+    lines = [
+        json.dumps({"id": "a", "text": "x"}),
+        "",
+        "{broken",
+        json.dumps({"id": 7}),
+        json.dumps({"id": "a", "text": "y"}),
+    ]
     (tmp_path / "r.jsonl").write_text("\n".join(lines))
     rows = scanned(tmp_path / "r.jsonl")
     types = sorted((row["document_type"], row["record"]) for row in rows.values())
@@ -86,7 +94,8 @@ def test_an_unreadable_source_stops_unless_deletes_are_allowed(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("old", "gone", "stops"), [(36, 1, False), (36, 7, False), (36, 8, True), (10, 5, False), (10, 6, True), (3, 3, True)]
+    ("old", "gone", "stops"),
+    [(36, 1, False), (36, 7, False), (36, 8, True), (10, 5, False), (10, 6, True), (3, 3, True)],
 )
 def test_many_deletes_are_a_question(old: int, gone: int, stops: bool) -> None:
     before, after = {str(n) for n in range(old)}, {str(n) for n in range(gone, old)}

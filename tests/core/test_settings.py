@@ -53,7 +53,9 @@ def test_environment_over_file_over_default_and_overrides_over_all(
     assert load_settings().search.alpha == 0.1
 
 
-@pytest.mark.parametrize("text", ["search: {top_k: many}", "nonsense: 1", "- a", "search: [", "chunking: {overlap_tokens: 300}"])
+@pytest.mark.parametrize(
+    "text", ["search: {top_k: many}", "nonsense: 1", "- a", "search: [", "chunking: {overlap_tokens: 300}"]
+)
 def test_a_wrong_file_is_a_clear_error(own_data: Path, text: str) -> None:
     (own_data / "monjyu.yaml").write_text(text)
     with pytest.raises(ConfigurationError):

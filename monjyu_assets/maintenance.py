@@ -1,0 +1,158 @@
+"""What stands behind `snapshots`, `collections` and `purge`."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Any
+
+import duckdb
+
+from monjyu_assets.publishing.publish import publish_lock, set_current
+from monjyu_assets.publishing.retention import collect
+from monjyu_assets.publishing.verify import verify_snapshot
+from monjyu_assets.stages.common import Work
+from monjyu_core.collection import known_record, save_record
+from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
+from monjyu_core.snapshot import held, published, read_current, read_manifest
+from monjyu_core.state import StateStore
+
+
+def known_folder(name: str) -> CollectionFolder:
+    """The collection's folder; ConfigurationError where it was never indexed."""
+    data = DataFolder.default()
+    folder = data.collection(name)
+    if not folder.record.is_file():
+        known = ", ".join(data.collections()) or "none"
+        raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", f"Known: {known}.")
+    return folder
+
+
+def snapshot_rows(folder: CollectionFolder) -> list[dict[str, Any]]:
+    current, hold = read_current(folder), held(folder)
+    manifests = [read_manifest(folder, snapshot_id) for snapshot_id in published(folder)]
+    return [
+        {
+            "snapshot_id": m.snapshot_id,
+            "created_at": m.created_at,
+            "level": m.level,
+            "papers": m.rows["papers"],
+            "chunks": m.rows["chunks"],
+            "current": m.snapshot_id == current,
+            "held": m.snapshot_id == hold,
+        }
+        for m in manifests
+    ]
+
+
+def diff(folder: CollectionFolder, older: str, newer: str) -> dict[str, Any]:
+    """Papers by what happened to them, and [older, newer] rows by table."""
+    before, after = (_contents(folder, snapshot_id) for snapshot_id in (older, newer))
+    rows_before, rows_after = (read_manifest(folder, snapshot_id).rows for snapshot_id in (older, newer))
+    both = before.keys() & after.keys()
+    return {
+        "older": older,
+        "newer": newer,
+        "added": sorted(after.keys() - before.keys()),
+        "changed": sorted(paper_id for paper_id in both if before[paper_id] != after[paper_id]),
+        "deleted": sorted(before.keys() - after.keys()),
+        "rows": {name: [rows_before.get(name, 0), rows_after.get(name, 0)] for name in rows_before | rows_after},
+    }
+
+
+def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
+    read_manifest(folder, snapshot_id)  # says clearly what is missing
+    path = folder.snapshots / snapshot_id / "index.duckdb"
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
+
+
+def verify_all(folder: CollectionFolder, snapshot_id: str | None) -> dict[str, list[str]]:
+    """Problems by snapshot; CURRENT itself among them when it names none."""
+    ids = [snapshot_id] if snapshot_id else published(folder)
+    problems = {name: verify_snapshot(folder, name) for name in ids}
+    current = read_current(folder)
+    if snapshot_id is None and current is not None and current not in ids:
+        problems["CURRENT"] = [f"names {current}, which is no snapshot"]
+    return problems
+
+
+def roll_back(folder: CollectionFolder, snapshot_id: str | None) -> str:
+    """Serve that snapshot, or the one before the current, and hold it."""
+    with publish_lock(folder):
+        ids = published(folder)
+        current = read_current(folder)
+        if snapshot_id is None:
+            older = [name for name in ids if current is None or name < current]
+            if not older:
+                raise ConfigurationError("There is no older snapshot.", "See `monjyu snapshots list`.")
+            snapshot_id = older[-1]
+        if snapshot_id not in ids:
+            raise ConfigurationError(f"There is no snapshot {snapshot_id}.", "See `monjyu snapshots list`.")
+        problems = verify_snapshot(folder, snapshot_id)
+        if problems:
+            raise StorageError(f"Snapshot {snapshot_id} is damaged: {'; '.join(problems)}.", "Choose another.")
+        write_atomically(folder.hold, f"{snapshot_id}\n".encode())
+        set_current(folder, snapshot_id)
+    return snapshot_id
+
+
+def release_rollback(folder: CollectionFolder) -> str:
+    """Serve the newest snapshot again."""
+    with publish_lock(folder):
+        ids = published(folder)
+        if not ids:
+            raise ConfigurationError("There is no snapshot.", "Run `monjyu index`.")
+        folder.hold.unlink(missing_ok=True)
+        set_current(folder, ids[-1])
+    return ids[-1]
+
+
+def delete_index(data: DataFolder, name: str) -> int:
+    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first, so that readers find nothing half."""
+    from monjyu_assets.runs import forget_collection
+
+    folder = known_folder(name)
+    with publish_lock(folder):
+        size = sum(path.stat().st_size for path in folder.root.rglob("*") if path.is_file())
+        folder.current.unlink(missing_ok=True)
+        shutil.rmtree(folder.root)
+    _forget_traces(data, name)
+    forget_collection(data, name)
+    return size
+
+
+def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
+    """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
+    from monjyu_assets.indexing import index_lock
+    from monjyu_assets.runs import run_level_0
+
+    work = Work(data, name)
+    folder = known_folder(name)
+    record = known_record(data, name)
+    with index_lock(work, lambda text: None):
+        if paper_id not in record.excluded:
+            _check_known(folder, paper_id)
+            record.excluded = sorted({*record.excluded, paper_id})
+            save_record(folder, record)
+        run_level_0(Work(data, name), papers=True, allow_deletes=True)
+        folder.hold.unlink(missing_ok=True)
+        with publish_lock(folder):
+            set_current(folder, published(folder)[-1])
+            gone = collect(folder, 1, force=True)
+    _forget_traces(data, name)
+    return {"collection": name, "paper_id": paper_id, "snapshot_id": read_current(folder), "snapshots_removed": gone}
+
+
+def _check_known(folder: CollectionFolder, paper_id: str) -> None:
+    if not any(paper_id in _contents(folder, snapshot_id) for snapshot_id in published(folder)):
+        raise ConfigurationError(f"No snapshot of {folder.name} holds paper {paper_id!r}.", "See `monjyu papers list`.")
+
+
+def _forget_traces(data: DataFolder, name: str) -> None:
+    """Traces name sentences of the collection; those of others stay."""
+    store = StateStore(data.state)
+    for key in store.keys("traces"):
+        trace = store.get("traces", key)
+        if isinstance(trace, dict) and trace.get("collection") == name:
+            store.delete("traces", key)

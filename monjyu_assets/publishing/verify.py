@@ -1,0 +1,88 @@
+"""Integrity: every file that a snapshot lists against the hash it was published with, and its tables read through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from monjyu_core.errors import StorageError
+from monjyu_core.folders import CollectionFolder
+from monjyu_core.ids import file_sha256
+from monjyu_core.parts import PartStore, file_version
+from monjyu_core.snapshot import MANIFEST_HASH, Manifest, read_manifest
+
+
+def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
+    """What is wrong with a snapshot, one line each; empty when it is whole."""
+    path = folder.snapshots / snapshot_id
+    try:
+        manifest = read_manifest(folder, snapshot_id)
+        expected = (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
+    except (StorageError, OSError, UnicodeDecodeError) as error:
+        return [f"manifest.json: {error}"]
+    if file_sha256(path / "manifest.json") != expected:
+        return ["manifest.json differs from its hash"]
+    found = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
+    if not found:
+        found += _lance_tables(folder, manifest)
+    database = path / "index.duckdb"
+    if not database.is_file():
+        found.append("index.duckdb is missing")
+    elif file_version(database) != manifest.database_sha256:
+        found.append("index.duckdb differs from its hash")
+    return found
+
+
+def _parts(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    store = PartStore(folder.parts)
+    for entry in manifest.parts:
+        path = store.path(entry.table, entry.shard, entry.version)
+        if not path.is_file():
+            yield f"part {entry.table}/{entry.shard} is missing"
+        elif file_version(path) != entry.version:
+            yield f"part {entry.table}/{entry.shard} differs from its hash"
+
+
+def _sources(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    """Kept source files are named by their hash."""
+    store = PartStore(folder.parts)
+    paths = [store.path(e.table, e.shard, e.version) for e in manifest.parts if e.table == "manifest"]
+    if not all(path.is_file() and file_version(path) == path.stem for path in paths):
+        return  # reported with the parts
+    names = {name for path in paths for name in _manifest_hashes(store, path)}
+    for name in sorted(names):
+        source = folder.sources / name
+        if source.is_file() and file_sha256(source) != name:
+            yield f"source {name} differs from its hash"
+
+
+def _manifest_hashes(store: PartStore, path: Path) -> list[str]:
+    shard = path.parent.name.removeprefix("shard=")
+    hashes: list[str] = store.open("manifest", shard, path.stem).read(["sha256"])["sha256"].to_pylist()
+    return hashes
+
+
+def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    """Files that no pinned version needs may have been cleaned up; the read below finds what is missing in earnest."""
+    for entry in manifest.lance.values():
+        for name, expected in entry.files.items():
+            path = folder.lance / name
+            if path.is_file() and file_sha256(path) != expected:
+                yield f"lance/{name} differs from its hash"
+
+
+def _lance_tables(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    import lancedb
+
+    connection: Any = lancedb.connect(str(folder.lance))
+    for name, entry in manifest.lance.items():
+        try:
+            table = connection.open_table(entry.table)
+            table.checkout(entry.tag)
+            rows = table.search().limit(max(1, entry.rows)).to_arrow().num_rows
+        except (OSError, ValueError, RuntimeError) as error:
+            yield f"lance table {name} cannot be read: {error}"
+            continue
+        if rows != entry.rows:
+            yield f"lance table {name} has {rows} rows, not {entry.rows}"

@@ -1,0 +1,145 @@
+"""Commands `snapshots`, `collections` and `purge`: what an operator does with published indexes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+
+def echo(value: dict[str, Any], text: str, as_json: bool) -> None:
+    click.echo(json.dumps(value, ensure_ascii=False) if as_json else text)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
+
+
+@click.group()
+def snapshots() -> None:
+    """List, compare, verify and roll back published snapshots."""
+
+
+@snapshots.command("list")
+@collection_option
+@json_option
+def list_snapshots(collection: str, as_json: bool) -> None:
+    """The snapshots kept, oldest first; the current one is marked."""
+    from monjyu_assets.maintenance import known_folder, snapshot_rows
+
+    rows = snapshot_rows(known_folder(collection))
+    marks = {True: "*", False: " "}
+    lines = [
+        f"{marks[row['current']]} {row['snapshot_id']}  level {row['level']}  {row['papers']} papers  "
+        f"{row['chunks']} chunks{'  held by a rollback' if row['held'] else ''}"
+        for row in rows
+    ]
+    echo({"collection": collection, "snapshots": rows}, "\n".join(lines) or "No snapshots.", as_json)
+
+
+@snapshots.command("diff")
+@click.argument("older")
+@click.argument("newer")
+@collection_option
+@json_option
+def diff_snapshots(older: str, newer: str, collection: str, as_json: bool) -> None:
+    """Papers added, changed and deleted between two snapshots, and rows by table."""
+    from monjyu_assets.maintenance import diff, known_folder
+
+    found = diff(known_folder(collection), older, newer)
+    lines = [f"{kind}: {', '.join(found[kind]) or 'none'}" for kind in ("added", "changed", "deleted")]
+    lines += [f"{name}: {rows[0]} -> {rows[1]}" for name, rows in found["rows"].items() if rows[0] != rows[1]]
+    echo(found, "\n".join(lines), as_json)
+
+
+@snapshots.command("verify")
+@click.argument("snapshot_id", required=False)
+@collection_option
+@json_option
+def verify(snapshot_id: str | None, collection: str, as_json: bool) -> None:
+    """Check every file of a snapshot (of all, by default) against its hash."""
+    from monjyu_assets.maintenance import known_folder, verify_all
+
+    problems = verify_all(known_folder(collection), snapshot_id)
+    lines = [f"{name}: {'; '.join(found) if found else 'whole'}" for name, found in problems.items()]
+    echo({"collection": collection, "problems": problems}, "\n".join(lines) or "No snapshots.", as_json)
+    sys.exit(1 if any(problems.values()) else 0)
+
+
+@snapshots.command("rollback")
+@click.argument("snapshot_id", required=False)
+@click.option("--release", is_flag=True, help="End a rollback: serve the newest snapshot again.")
+@collection_option
+@json_option
+def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: bool) -> None:
+    """Serve an older snapshot (the one before, by default) until it is released.
+
+    Later builds publish as usual, but readers stay with this snapshot until `--release`.
+    """
+    from monjyu_assets.maintenance import known_folder, release_rollback, roll_back
+    from monjyu_core.errors import ConfigurationError
+
+    folder = known_folder(collection)
+    if release and snapshot_id:
+        raise ConfigurationError("--release takes no snapshot.", "It goes to the newest.")
+    now = release_rollback(folder) if release else roll_back(folder, snapshot_id)
+    text = f"{collection} serves {now}" + ("." if release else "; `monjyu snapshots rollback --release` ends it.")
+    echo({"collection": collection, "snapshot_id": now, "held": not release}, text, as_json)
+
+
+@click.group()
+def collections() -> None:
+    """List the collections, or delete one's index."""
+
+
+@collections.command("list")
+@json_option
+def list_collections(as_json: bool) -> None:
+    """Names, levels and sizes of the collections in the data folder."""
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.status import collection_status
+
+    data = DataFolder.default()
+    found = [collection_status(data, name) for name in data.collections()]
+    keys = ("collection", "level", "snapshot_id", "sources")
+    rows = [{key: one[key] for key in keys} | {"papers": one.get("counts", {}).get("papers", 0)} for one in found]
+    lines = [f"{row['collection']}  level {row['level']}  {row['papers']} papers" for row in rows]
+    echo({"collections": rows}, "\n".join(lines) or f"No collections in {data.root}.", as_json)
+
+
+@collections.command("delete")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+def delete_collection(name: str, yes: bool, as_json: bool) -> None:
+    """Delete a collection's index, snapshots and kept copies. Its source files stay."""
+    from monjyu_assets.maintenance import delete_index
+    from monjyu_core.folders import DataFolder
+
+    if not yes:
+        click.confirm(f"Delete the index of {name} with all its snapshots?", abort=True, err=True)
+    freed = delete_index(DataFolder.default(), name)
+    echo(
+        {"collection": name, "deleted": True, "bytes": freed}, f"{name} is deleted ({freed / 2**20:.1f} MiB).", as_json
+    )
+
+
+@click.command()
+@click.argument("paper_id")
+@collection_option
+@json_option
+def purge(paper_id: str, collection: str, as_json: bool) -> None:
+    """Remove a paper's text everywhere at once, older snapshots included.
+
+    The paper is not indexed again, even while its source file stands. The file itself is not touched.
+    """
+    from monjyu_assets.maintenance import purge_paper
+    from monjyu_core.folders import DataFolder
+
+    done = purge_paper(DataFolder.default(), collection, paper_id)
+    text = (
+        f"{paper_id} is gone; {len(done['snapshots_removed'])} older snapshots that could hold its text went with it."
+    )
+    echo(done, text, as_json)
