@@ -1,4 +1,4 @@
-"""The jobs: a Dagster job takes assets of one partition definition, so each level has one for shards, one for the rest."""
+"""The jobs: a Dagster job takes assets of one partition definition, so a level has one for shards, one for the rest."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def release_rollback(folder: CollectionFolder) -> str:
 
 
 def delete_index(data: DataFolder, name: str) -> int:
-    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first, so that readers find nothing half."""
+    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first: nobody reads a half."""
     from monjyu_assets.runs import forget_collection
 
     folder = known_folder(name)

@@ -42,13 +42,15 @@ class NoResult:
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit on these assets' work: what stays below it has the same rows, what failed is tried again when it changes."""
+    """A limit on these assets' work: what stays below has the same rows, what failed is tried again after a change."""
 
     assets: tuple[str, ...]
 
     def __init__(self, *assets: str) -> None:
         object.__setattr__(self, "assets", assets)
 
+
+Mark = type[Changes] | type[Limit]
 
 QUERY_TIME = NoResult("read at query time; the index does not depend on it")
 PARSE_LIMIT = Limit("parsed_papers")
@@ -218,7 +220,7 @@ def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tup
 
 
 @lru_cache
-def settings_of(asset: str, kind: type[Changes] | type[Limit] = Changes) -> tuple[str, ...]:
+def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:
     """Dotted names of the settings that change an asset's rows (or, by `Limit`, what it can finish)."""
     return tuple(
         name
@@ -227,7 +229,7 @@ def settings_of(asset: str, kind: type[Changes] | type[Limit] = Changes) -> tupl
     )
 
 
-def settings_key(settings: Settings, asset: str, kind: type[Changes] | type[Limit] = Changes) -> str:
+def settings_key(settings: Settings, asset: str, kind: Mark = Changes) -> str:
     """Hash of the settings that change an asset's rows (16 hex digits)."""
     values = {name: setting(settings, name) for name in settings_of(asset, kind)}
     return hashlib.sha256(json.dumps(values, sort_keys=True, default=str).encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The settings file that `monjyu config init` writes: every setting at its default, commented out, with what it does."""
+"""The settings file that `monjyu config init` writes: all settings at their defaults, commented out, and what they do."""
 
 from __future__ import annotations
 

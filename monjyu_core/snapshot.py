@@ -1,7 +1,7 @@
 """Published snapshots: the manifest, and how readers open, pin and follow them.
 
-A reader opens what CURRENT names and keeps that for a whole request. Everything a snapshot lists is immutable, so nothing
-it reads changes under it; a later `SnapshotReader.current()` gives the next snapshot once CURRENT has moved.
+A reader opens what CURRENT names and keeps that for a whole request. What a snapshot lists is immutable, so nothing it
+reads changes under it; a later `SnapshotReader.current()` gives the next snapshot once CURRENT has moved.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PartEntry(BaseModel):
 
 
 class LanceEntry(BaseModel):
-    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows, its files with their SHA-256."""
+    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows, its files' SHA-256."""
 
     table: str
     version: int
@@ -120,7 +120,7 @@ class Snapshot:
 
 
 def take_lease(folder: Path) -> BinaryIO:
-    """A shared kernel lock on a snapshot's manifest: it is not collected meanwhile, and no lease outlives its process."""
+    """A shared kernel lock on a snapshot's manifest: no collection meanwhile; it ends with the process."""
     try:
         file = (folder / "manifest.json").open("rb")
         fcntl.flock(file, fcntl.LOCK_SH)

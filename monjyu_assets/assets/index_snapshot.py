@@ -36,8 +36,8 @@ UPSTREAM = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
     ],
-    description="A closed set of parts, checked, as one immutable snapshot (DuckDB and Lance); CURRENT is swapped last, "
-    "so readers see the old one or the new one and never wait. Equal parts publish nothing new.",
+    description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
+    "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
 def index_snapshot(
     context: dg.AssetExecutionContext, data: DataFolderResource
@@ -76,5 +76,5 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:
-    metadata = {"offending": check.count, "examples": check.examples}
+    metadata: dict[str, Any] = {"offending": check.count, "examples": check.examples}
     return dg.AssetCheckResult(check_name=check.name, passed=check.passed, metadata=metadata)

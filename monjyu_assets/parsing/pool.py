@@ -1,4 +1,4 @@
-"""Parser processes, each with one task at a time, killed and replaced when a task passes its time or the process dies."""
+"""Parser processes with one task at a time each, killed and replaced when a task takes too long or the process dies."""
 
 from __future__ import annotations
 

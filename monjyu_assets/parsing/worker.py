@@ -42,8 +42,8 @@ def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
     except DocumentError as error:
         return {"error": {"type": error.error_type, "message": str(error)}}
     except MemoryError:
-        error = DocumentMemory(f"Parsing needed more than {settings.memory_mb} MB.", "See parse.memory_mb.")
-        return {"error": {"type": error.error_type, "message": str(error)}, "exit": True}
+        message = f"Parsing needed more than {settings.memory_mb} MB. See parse.memory_mb."
+        return {"error": {"type": DocumentMemory.__name__, "message": message}, "exit": True}
     except RecursionError:
         return {"error": {"type": "MalformedDocument", "message": "The document is nested without end."}}
     except Exception as error:  # a bug of a parser must cost one paper, and be seen

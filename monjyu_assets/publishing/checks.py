@@ -66,7 +66,7 @@ CHECKS: dict[str, tuple[str, str]] = {
 
 def run_checks(parts: list[Part], embedding: EmbeddingEntry, window: int) -> list[CheckResult]:
     """All checks over a closed set of parts. `window` is in word pieces."""
-    values = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
+    values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
     with duckdb.connect(":memory:") as connection:
         for table in sorted({part.table for part in parts}):
             files = [str(part.path) for part in parts if part.table == table]

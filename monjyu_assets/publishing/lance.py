@@ -44,7 +44,7 @@ def publish_chunks(
         held: dict[str, set[str]] = {}
     else:
         table = connection.open_table(name)
-        table.checkout_latest()
+        table.checkout_latest()  # type: ignore[no-untyped-call]
         held = _held(table)
     stale = sorted(
         shard

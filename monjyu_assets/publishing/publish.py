@@ -1,7 +1,7 @@
 """Publishing: a closed set of parts to a snapshot that readers switch to in one step.
 
-Order: lock, closed set, checks, index.duckdb, Lance, manifest, CURRENT. A crash before the last leaves readers where they
-were, and the next publish starts from the parts again.
+Order: lock, closed set, checks, index.duckdb, Lance, manifest, CURRENT. A crash before the last leaves readers where
+they were, and the next publish starts from the parts again.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def publish_lock(folder: CollectionFolder) -> Iterator[None]:
 
 
 def is_published(work: Work) -> bool:
-    """Whether the newest snapshot is made of just the parts that are current now, and readers see it (or a rollback)."""
+    """Whether the newest snapshot is made of just the parts that are current, and readers see it (or a rollback)."""
     before = _previous(work.folder)
     if before is None or before.content != _content(closed_set(work.parts, work.name), _embedding(work)[0]):
         return False
@@ -196,13 +196,9 @@ def _base(
     if before is None:
         return ()
     database = folder.snapshots / before.snapshot_id / "index.duckdb"
-    old = {entry.version for entry in before.parts if entry.table == "manifest"}
-    new = {part.version for part in parts if part.table == "manifest"}
-    papers_before = _paper_ids(folder, before)
-    papers_now = {
-        value for part in parts if part.table == "manifest" for value in part.read(["paper_id"])["paper_id"].to_pylist()
-    }
-    if old != new and papers_before - papers_now:
+    manifest = [part for part in parts if part.table == "manifest"]
+    now = {paper_id for part in manifest for paper_id in part.read(["paper_id"])["paper_id"].to_pylist()}
+    if _paper_ids(folder, before) - now:
         return ()
     return (database, before.parts) if database.is_file() else ()
 

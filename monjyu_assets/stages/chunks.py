@@ -41,7 +41,7 @@ class Chunker:
         self.header_most = int(window * HEADER_SHARE)
         if self.sizes.size > window:
             raise ConfigurationError(
-                f"chunking.size_tokens is {self.sizes.size}; {settings.embedding.model} reads only {window} word pieces.",
+                f"chunking.size_tokens is {self.sizes.size}; {settings.embedding.model} reads {window} word pieces.",
                 f"Set it to {window - self.header_most} or less.",
             )
 

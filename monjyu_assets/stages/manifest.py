@@ -70,4 +70,4 @@ def same_rows(work: Work, shard: str, rows: pa.Table) -> bool:
     if part is None:
         return False
     ordered = rows.select(TABLES["manifest"].schema.names).sort_by("paper_id").combine_chunks()
-    return part.read().equals(ordered)
+    return bool(part.read().equals(ordered))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,7 +47,7 @@ def test_every_chunk_fits_and_no_text_is_lost(sentences: list[str], size: int, o
 @given(st.lists(st.text("ab ", min_size=3, max_size=12).filter(str.strip).map(str.strip), min_size=2, max_size=20))
 def test_chunks_advance_and_overlap_by_whole_sentences(sentences: list[str]) -> None:
     _, chunks = chunks_of(sentences, ChunkSizes(12, 5, 30))
-    for before, after in zip(chunks, chunks[1:], strict=False):
+    for before, after in pairwise(chunks):
         assert after.sentences[-1].start > before.sentences[-1].start
         shared = [piece for piece in before.sentences if piece in after.sentences]
         assert shared == list(after.sentences[: len(shared)])

@@ -1,4 +1,4 @@
-"""A small world for tests: a folder of papers, its index built by the stages themselves, and what stands in its tables."""
+"""A small world for tests: a folder of papers, its index built by the stages, and what stands in its tables."""
 
 from __future__ import annotations
 

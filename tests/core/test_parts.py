@@ -84,7 +84,7 @@ def test_a_missing_part_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
     head = store.head("chunks", "0")
     assert head is not None
     head.path.unlink()
-    with pytest.raises(StorageError, match="index the collection again|Index the collection again"):
+    with pytest.raises(StorageError, match="ndex the collection again"):
         PartStore(tmp_path / ".." / tmp_path.name).head("chunks", "0")
 
 
