@@ -23,6 +23,8 @@ _ENOUGH = 0.45
 """A further sentence must be worth this share of the first."""
 _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
+_CHANCE, _PARAPHRASE = 0.2, 0.7
+_SIMILARITY_SHARE = 0.7
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -55,10 +57,15 @@ class Evidence:
 
     @property
     def support(self) -> float:
-        """0 to 1: the mean of coverage and of similarity between chance (0.2) and a paraphrase (0.7)."""
+        """0 to 1: for the greater part the similarity, from chance (0) to paraphrase (1), for the rest the coverage.
+
+        Cosine similarity of all-MiniLM-L6-v2: the closest chunk to an unrelated question has 0.1 to 0.3, to a question
+        that the collection answers 0.5 to 0.8. Coverage alone tells less, for long questions share words with anything.
+        """
         if self.similarity is None:
             return self.coverage
-        return (self.coverage + min(1.0, max(0.0, (self.similarity - 0.2) / 0.5))) / 2
+        close = min(1.0, max(0.0, (self.similarity - _CHANCE) / (_PARAPHRASE - _CHANCE)))
+        return _SIMILARITY_SHARE * close + (1 - _SIMILARITY_SHARE) * self.coverage
 
     def thin_because(self) -> str:
         """The reason to abstain, in words."""

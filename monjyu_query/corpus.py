@@ -54,9 +54,8 @@ class Corpus:
 
 def load_corpus(snapshot: Snapshot, table: Any | None) -> Corpus:
     """Read the chunks of a snapshot and their vectors; `table` is its pinned Lance table, None where it has no rows."""
-    cursor = snapshot.cursor()
-    cursor.execute("SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord")
-    chunks: Any = cursor.to_arrow_table()
+    listed = "SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord"
+    chunks: Any = snapshot.cursor().sql(listed).to_arrow_table()
     rows = _lance_rows(table, len(chunks), snapshot.manifest.embedding.dimensions)
     place = pc.index_in(chunks["chunk_id"], rows["chunk_id"])
     if place.null_count or len(rows) != len(chunks):

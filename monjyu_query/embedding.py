@@ -1,9 +1,8 @@
-"""The query side of embedding: the model loaded once, in a thread of its own, and held to the snapshot's."""
+"""The query side of embedding: the model made ready in a thread of its own, and held to the snapshot's."""
 
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -21,20 +20,23 @@ class QueryEmbedder:
     def __init__(self, settings: EmbeddingSettings) -> None:
         self._settings = settings
         self._lock = Lock()
-        self._loading: Future[Embedder] | None = None
+        self._ready: Future[None] | None = None
 
-    def prepare(self) -> Future[Embedder]:
-        """Begin to load the model and return at once; a load that failed is tried again by the next call."""
+    def prepare(self) -> Future[None]:
+        """Begin to load the model, once, and return at once. A load that fails fails again where a question waits."""
         with self._lock:
-            if self._loading is None or (self._loading.done() and self._loading.exception()):
+            if self._ready is None:
                 pool = ThreadPoolExecutor(1, thread_name_prefix="embedder")
-                self._loading = pool.submit(partial(load_embedder, self._settings))
+                self._ready = pool.submit(self._warm_up)
                 pool.shutdown(wait=False)
-            return self._loading
+            return self._ready
+
+    def _warm_up(self) -> None:
+        load_embedder(self._settings).warm_up()
 
     def embed(self, query: str, manifest: Manifest) -> NDArray[np.float32]:
         """The question's vector (d,), of length 1. QueryError where the snapshot was embedded with another model."""
-        embedder = self.prepare().result()
+        embedder = load_embedder(self._settings)
         check_same_model(embedder, manifest)
         return embedder.embed_query(query)
 

@@ -9,18 +9,20 @@ from collections.abc import Sequence
 import duckdb
 
 from monjyu_core.collection import collection_settings, load_record
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings import SearchSettings, Settings
 from monjyu_core.snapshot import SnapshotReader, read_current
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.embedding import QueryEmbedder
+from monjyu_query.fusion import Scores
 from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.passages import Passage, load_passages
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.request import Filters, SearchRequest
 from monjyu_query.result import Hit, Routing, SearchResult
+from monjyu_query.retrieval import vector_scores
 from monjyu_query.routing import route
 from monjyu_query.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.which_collection import require_collection
@@ -64,7 +66,7 @@ class Searcher:
         """Hits and, unless `answer` is off, a cited answer. QueryError for what cannot be asked."""
         started = time.perf_counter()
         mode, routing = route(request, self.settings.search)
-        if mode != "keyword":
+        if mode != "keyword" or request.answer:
             self._embedder.prepare()
         index = self.current()
         try:
@@ -114,8 +116,18 @@ class Searcher:
     def _answer(
         self, index: OpenIndex, request: SearchRequest, ranking: Ranking, rows: list[int], passages: list[Passage]
     ) -> Answer:
-        closest = float(ranking.similarity[rows].max()) if ranking.similarity is not None and rows else None
+        similarity = ranking.similarity
+        if similarity is None and rows:
+            similarity = self._similarity(index, request.query)
+        closest = float(similarity[rows].max()) if similarity is not None and rows else None
         return answer_from(index, request.query, passages[:ANSWER_PASSAGES], closest, self.settings.answer)
+
+    def _similarity(self, index: OpenIndex, query: str) -> Scores | None:
+        """Similarities for the evidence of a keyword search; None where the model is another than the snapshot's."""
+        try:
+            return vector_scores(index.corpus, self._embedder.embed(query, index.snapshot.manifest))
+        except QueryError:
+            return None
 
 
 def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:

@@ -41,8 +41,9 @@ def retrieval(
     searcher.prepare(used)
     depth = max(top_k, measure.DEPTH)
     searcher.rank_papers(judged[0].text, used, depth)  # the first search of a process is not what a user waits for
+    ranked = partial(searcher.rank_papers, mode=used, depth=depth)
     with click.progressbar(judged, label=f"{used} queries", file=click.get_text_stream("stderr")) as waiting:
-        runs = list(measure.run_queries(partial(searcher.rank_papers, mode=used, depth=depth), waiting))
+        runs = list(measure.run_queries(ranked, waiting))
     found = measure.summary(used, runs)
     if run_out is not None:
         measure.write_run(run_out, runs, top_k)
