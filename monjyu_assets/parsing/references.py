@@ -41,9 +41,9 @@ def label_of(text: str) -> str | None:
 
 def numbered_starts(lines: list[str]) -> list[int]:
     """Lines that begin entries in a list whose labels count up; empty where the list is not labelled."""
-    bracketed = [i for i, line in enumerate(lines) if re.match(r"\s*\[[^\]\s]{1,12}\]\s*\S", line)]
-    if len(bracketed) > 1 and not re.match(r"\s*\[\d", lines[bracketed[0]]):
-        return bracketed
+    keyed = [i for i, line in enumerate(lines) if re.match(r"\s*\[[A-Za-z+]{1,8}\d{2,4}[a-z]?\]\s*\S", line)]
+    if len(keyed) > 1 and keyed[0] <= 1:
+        return keyed
     starts: list[int] = []
     expected = 0
     for i, line in enumerate(lines):

@@ -38,16 +38,16 @@ def compose_accents(page: _Chars) -> None:
             mark = character
         if mark is None:
             continue
-        # TeX draws the accent first, other producers the letter first.
-        for neighbour in (i + 1, i - 1):
-            if 0 <= neighbour < len(page.text) and neighbour not in drop and _over(page, i, neighbour):
-                letter = _DOTLESS.get(page.text[neighbour], page.text[neighbour])
-                composed = unicodedata.normalize("NFC", letter + mark)
-                if letter.isalpha() and len(composed) == 1:
-                    page.text[neighbour] = composed
-                    page.gap_before[neighbour] = page.gap_before[min(i, neighbour)]
-                    drop.append(i)
-                    break
+        # TeX draws the accent first, other producers the letter first, some with letters in between.
+        near = [k for k in (i + 1, i - 1, i - 2, i + 2) if 0 <= k < len(page.text) and k not in drop]
+        letter = next((k for k in near if _over(page, i, k) and _composed(page.text[k], mark)), None)
+        if letter is None and i - 1 in near and _within_word(page, i):
+            letter = i - 1
+        composed = _composed(page.text[letter], mark) if letter is not None else None
+        if letter is not None and composed:
+            page.text[letter] = composed
+            page.gap_before[letter] = page.gap_before[min(i, letter)]
+            drop.append(i)
     if not drop:
         return
     kept = np.ones(len(page.text), bool)
@@ -55,6 +55,24 @@ def compose_accents(page: _Chars) -> None:
     page.text[:] = [c for c, keep in zip(page.text, kept, strict=True) if keep]
     for name in ("x0", "x1", "y0", "y1", "base", "size", "font", "gap_before"):
         setattr(page, name, getattr(page, name)[kept])
+
+
+def _composed(letter: str, mark: str) -> str | None:
+    """Letter and mark as one character, None where there is no such character."""
+    letter = _DOTLESS.get(letter, letter)
+    composed = unicodedata.normalize("NFC", letter + mark)
+    return composed if letter.isalpha() and len(composed) == 1 else None
+
+
+def _within_word(page: _Chars, accent: int) -> bool:
+    """A free accent directly between two letters: some fonts tell its width as if it stood beside its letter."""
+    if accent + 1 >= len(page.text) or page.text[accent] in "`^":
+        return False
+    before, after = accent - 1, accent + 1
+    level = abs(page.base[before] - page.base[after]) < 0.1 * page.size[after]
+    tight = abs(page.x0[after] - page.x1[accent]) < 0.12 * page.size[after]
+    touching = abs(page.x0[accent] - page.x1[before]) < 0.12 * page.size[before]
+    return bool(page.text[after].isalpha() and level and tight and touching)
 
 
 def _over(page: _Chars, accent: int, letter: int) -> bool:

@@ -178,6 +178,10 @@ def _widen(ordered: list[Line], bases: dict[int, float]) -> None:
 
 def _flush(band: list[Line], result: list[Line], block: int) -> int:
     """Append the lines of a band column by column; each column is a block of its own."""
+    cut = _change_of_size(band)
+    if cut is not None:
+        block = _flush([line for line in band if line.base <= cut], result, block)
+        return _flush([line for line in band if line.base > cut], result, block)
     columns: dict[int, list[Line]] = defaultdict(list)
     for line in band:
         columns[line.column].append(line)
@@ -187,6 +191,34 @@ def _flush(band: list[Line], result: list[Line], block: int) -> int:
             line.block = block
         result.extend(columns[column])
     return block + 1
+
+
+def _change_of_size(band: list[Line]) -> float | None:
+    """The y of a gap through all columns below which the type is another size (text above, references below)."""
+    if len({line.column for line in band}) < 2 or len(band) < 12:
+        return None
+    ordered = sorted(band, key=lambda line: line.base)
+    for k in range(3, len(ordered) - 3):
+        gap = ordered[k].base - ordered[k - 1].base
+        if gap < 1.7 * ordered[k - 1].size:
+            continue
+        above, below = ordered[:k], ordered[k:]
+        columns = {line.column for line in above}
+        if len(columns) < 2 or {line.column for line in below} != columns:
+            continue
+        upper = [_main_size(above, column) for column in sorted(columns)]
+        lower = [_main_size(below, column) for column in sorted(columns)]
+        if all(abs(a - b) > 0.6 for a in upper for b in lower):
+            return (ordered[k - 1].base + ordered[k].base) / 2
+    return None
+
+
+def _main_size(lines: list[Line], column: int) -> float:
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        if line.column == column:
+            sizes[round(line.size, 1)] += len(line.text)
+    return sizes.most_common(1)[0][0]
 
 
 def _join_level(page: PageChars, lines: list[Line], bases: dict[int, float], fonts: list[Font]) -> list[Line]:

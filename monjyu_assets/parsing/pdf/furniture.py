@@ -37,6 +37,8 @@ def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, i
     for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
         for i, line in enumerate(lines):
             shape = _shape(line.text)
+            if sum(c.isalpha() for c in shape) < 2:
+                continue  # numbers alone: page numbers, labels of list entries, cells
             if line.base < MARGIN * height or line.base > (1 - MARGIN) * height:
                 margin[shape].append((number, i, line.base))
             anywhere[shape, round(line.x0 / 3), round(line.base / 3)].append((number, i))
@@ -44,7 +46,7 @@ def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, i
     for shape, places in margin.items():
         for number, i, base in places:
             near = {n for n, _, other in places if abs(other - base) < 4}
-            if len(near) >= (2 if len(shape) > 3 else 3):
+            if len(near) >= (2 if len(shape) > 6 else 3):
                 found.add((number, i))
     for group in anywhere.values():
         if len({number for number, _ in group}) >= max(3, 0.5 * len(pages)):

@@ -78,20 +78,21 @@ def _body_is_bold(layout: Layout) -> bool:
 def _outline_marks(layout: Layout, first: int, last: int) -> dict[int, tuple[int, OutlineItem]]:
     """Outline items found among the lines: start line -> (end line, item)."""
     marks: dict[int, tuple[int, OutlineItem]] = {}
-    start = first
-    for item in layout.outline:
+    stop = last
+    # From the end: words of the outline that stand twice (parts of an abstract, sections) then meet the later place.
+    for item in reversed(layout.outline):
         wanted = squeezed(item.title)
         bare = squeezed(strip_numbering(item.title)[1])
         if len(bare) < 3:
             continue
-        for i in range(start, last):
+        for i in range(stop - 1, first - 1, -1):
             line = layout.lines[i]
             if item.page is not None and not item.page <= line.page <= item.page + 1:
                 continue
-            end = _matches(layout.lines, i, last, {wanted, bare})
+            end = _matches(layout.lines, i, stop, {wanted, bare})
             if end:
                 marks[i] = (end, item)
-                start = end
+                stop = i
                 break
     return marks
 
@@ -121,11 +122,9 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     end = i + 1
     while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
         end += 1
-    run_in = _run_in(layout, i)
-    if run_in:
-        text = line.text[:run_in].strip()
-        words = strip_numbering(text)[1].rstrip(" .:\u2014\u2013-")
-        return Heading(i, i + 1, text.rstrip(" .:\u2014\u2013-"), (*style[:1], line.bold[0], line.italic[run_in - 2], False), strip_numbering(text)[0], run_in=run_in) if len(words) > 2 else None
+    found = _run_in(layout, i, last)
+    if found is not None:
+        return found
     text = _text(lines[i:end])
     if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
         return None
@@ -134,26 +133,31 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     return Heading(i, end, text, style, strip_numbering(text)[0])
 
 
-def _run_in(layout: Layout, i: int) -> int:
-    """Length of a numbered heading in bold or italic type with which a line of text begins, or 0."""
+def _run_in(layout: Layout, i: int, last: int) -> Heading | None:
+    """A numbered heading in bold or italic type with which a paragraph begins, on one line or two."""
     line = layout.lines[i]
     number, words = strip_numbering(line.text)
-    if number is None or "." not in number:
-        return 0
     start = line.text.find(words[:12]) if words else -1
-    if start < 0:
-        return 0
-    faces = [bold or italic for bold, italic in zip(line.bold, line.italic, strict=True)]
-    end = start
-    while end < len(faces) and faces[end]:
-        end += 1
-    if end - start < 4 or end >= len(faces) - 3:
-        return 0
-    head = line.text[:end].rstrip()
-    while end < len(line.text) and line.text[end] in ".: ":
-        end += 1
-    ended = bool(re.search(r"[.:]$", head)) or line.text[len(head) : len(head) + 1] in (".", ":")
-    return end if ended else 0
+    if number is None or "." not in number or start < 0:
+        return None
+    text = line.text[:start].strip()
+    current, stop, end = line, start, i
+    for end in range(i, min(i + 3, last)):
+        current = layout.lines[end]
+        stop = start
+        while stop < len(current.text) and (current.bold[stop] or current.italic[stop]):
+            stop += 1
+        text = f"{text} {current.text[start:stop].strip()}".strip()
+        if stop < len(current.text):
+            break
+        start = 0
+    while stop < len(current.text) and current.text[stop] in ".: ":
+        stop += 1
+    ended = text.endswith((".", ":")) or current.text[:stop].rstrip().endswith((".", ":"))
+    if len(strip_numbering(text)[1]) < 4 or stop >= len(current.text) - 3 or not ended or len(text) > 200:
+        return None
+    face = (round(line.size * 2) / 2, line.bold[0], line.italic[0] or line.italic[-1], False)
+    return Heading(i, end + 1, text.rstrip(" .:"), face, number, run_in=stop)
 
 
 def _text(lines: list[Line]) -> str:
@@ -199,12 +203,13 @@ def _shape(text: str, lines: list[Line]) -> bool:
         return False
     if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text)):
         return False
-    return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5
+    cells = any(len(line.pieces) > 2 for line in lines)
+    return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5 and not cells
 
 
 def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
     size, bold, italic, capitals = style
-    if size < (0.75 if bold or capitals else 0.85) * layout.body_size:
+    if size < (0.7 if bold or capitals else 0.85) * layout.body_size:
         return False
     larger = size >= layout.body_size + 0.9
     numbered = strip_numbering(text)[0] is not None
@@ -230,14 +235,19 @@ def _alone(layout: Layout, start: int, end: int) -> bool:
         below = lines[end]
         if below.page == line.page and abs(below.base - lines[end - 1].base) < 0.4 * line.size:
             return False
+        small = below.size < 0.93 * layout.body_size and below.bold_share < 0.6
+        if small and line.size < 0.97 * layout.body_size:
+            return False
     return True
 
 
 def _accepted(
     heading: Heading, layout: Layout, strong: Counter[Style], by_style: Counter[Style], body_bold: bool
 ) -> bool:
-    if heading.outline_level is not None:
+    if heading.outline_level is not None or heading.run_in:
         return True
+    if heading.text.endswith(":") and heading.number is None and not _known(heading.text):
+        return heading.style[0] >= layout.body_size + 0.9
     size, bold, italic, capitals = heading.style
     larger = size >= layout.body_size + 0.9
     distinct = larger or (bold and not body_bold) or capitals
@@ -285,7 +295,28 @@ def set_levels(found: list[Heading], body_size: float) -> None:
     for heading in found:
         if heading.outline_level is None and heading.number is None:
             heading.level = level_of[heading.style]
+    _lower_stacked(found)
     _close_gaps(found)
+
+
+_MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
+
+
+def _lower_stacked(found: list[Heading]) -> None:
+    """Where a main section's heading stands directly on another of the same style, that style names both levels.
+
+    Then the headings of the style that are no main sections (by their words) are one level lower.
+    """
+    stacked = {
+        a.style
+        for a, b in zip(found, found[1:], strict=False)
+        if a.end == b.start and a.style == b.style and a.level == b.level
+        and section_type(a.text) in _MAIN and section_type(b.text) == "other" and a.outline_level is None
+        and a.number is None
+    }  # fmt: skip
+    for heading in found:
+        if heading.style in stacked and heading.number is None and heading.outline_level is None:
+            heading.level += section_type(heading.text) == "other"
 
 
 def _rank(style: Style, body_size: float) -> tuple[float, ...]:

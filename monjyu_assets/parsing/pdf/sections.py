@@ -43,7 +43,7 @@ def build_sections(
         own = [i for i in body if heading.start < i < bounds[number + 1]]
         pieces = _pieces(layout, own)
         if heading.run_in:
-            line = layout.lines[heading.start]
+            line = layout.lines[heading.end - 1]
             pieces.insert(0, (line, heading.run_in, len(line.text)))
         made = _section(heading.text, heading.level, None, pieces, layout, edges, words)
         made.section.page_start = layout.lines[heading.start].page
