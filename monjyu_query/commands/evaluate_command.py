@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+import sys
 from pathlib import Path
 
 import click
@@ -38,15 +38,18 @@ def retrieval(
     data = DataFolder.default()
     searcher = Searcher(data, chosen_collection(data, collection))
     used = searcher.settings.search.mode if mode == "auto" else mode
-    searcher.prepare(used)
     depth = max(top_k, measure.DEPTH)
-    searcher.rank_papers(judged[0].text, used, depth)  # the first search of a process is not what a user waits for
-    ranked = partial(searcher.rank_papers, mode=used, depth=depth)
-    with click.progressbar(judged, label=f"{used} queries", file=click.get_text_stream("stderr")) as waiting:
+
+    def ranked(query: str) -> measure.Ranked:
+        return searcher.rank_papers(query, used, depth)
+
+    searcher.prepare(used)
+    ranked(judged[0].text)  # the first search of a process is not what a user of a running one waits for
+    with click.progressbar(judged, label=f"{used} queries", file=sys.stderr) as waiting:
         runs = list(measure.run_queries(ranked, waiting))
-    found = measure.summary(used, runs)
     if run_out is not None:
         measure.write_run(run_out, runs, top_k)
+    found = measure.summary(used, runs)
     if as_json:
         print_json(found)
     else:

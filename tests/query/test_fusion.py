@@ -96,7 +96,9 @@ def test_the_ends_of_alpha_are_the_single_rankings(fusion: str, pair: tuple[list
     mask = everyone(len(dense))
 
     def fuse(alpha: float) -> Scores:
-        return zscore_fusion(dense, sparse, mask, alpha) if fusion == "zscore" else rrf_fusion(dense, sparse, mask, alpha, 20)
+        if fusion == "zscore":
+            return zscore_fusion(dense, sparse, mask, alpha)
+        return rrf_fusion(dense, sparse, mask, alpha, 20)
 
     order = np.argsort(-fuse(1.0), kind="stable")
     assert (np.diff(dense[order]) <= 0).all()
