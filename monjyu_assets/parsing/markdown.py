@@ -121,7 +121,7 @@ class _Reader:
     def finish(self) -> list[Section]:
         lowest = min((section.level for section in self.sections if section.heading), default=1)
         for section, paragraphs in zip(self.sections, self._paragraphs, strict=True):
-            section.text = "\n\n".join(paragraphs)
+            section.text = "\n\n".join(paragraphs).strip()
             section.level = max(1, section.level - lowest + 1)
         return [section for section in self.sections if section.heading or section.text]
 

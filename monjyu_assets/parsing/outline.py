@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from monjyu_assets.parsing.common import Entry, join_lines
 from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.text_headings import heading_at, headings_apart
+from monjyu_assets.parsing.text_headings import heading_at, headings_apart, is_framed
 from monjyu_core.paper import Section
 
 _BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")
@@ -25,14 +25,14 @@ class Outline:
 
 
 def blocks_of(text: str) -> list[list[str]]:
-    """Runs of lines between blank lines, right-stripped."""
+    """Runs of lines between blank lines, right-stripped; a rule over an underlined heading is left out."""
     blocks: list[list[str]] = [[]]
     for line in text.split("\n"):
         if line.strip():
             blocks[-1].append(line.rstrip())
         elif blocks[-1]:
             blocks.append([])
-    return blocks if blocks[-1] else blocks[:-1]
+    return [block[1:] if is_framed(block) else block for block in blocks if block]
 
 
 def outline(blocks: list[list[str]]) -> Outline:
@@ -46,7 +46,7 @@ def outline(blocks: list[list[str]]) -> Outline:
         heading = heading_at(blocks, index, in_references, marked)
         if heading:
             marked = True
-            result.sections[-1].text = "\n\n".join(paragraphs)
+            result.sections[-1].text = "\n\n".join(paragraphs).strip()
             paragraphs = [heading.run_in] if heading.run_in else []
             kind = section_type(heading.text)
             in_references = kind == "references"
@@ -59,13 +59,15 @@ def outline(blocks: list[list[str]]) -> Outline:
             paragraphs.extend(entry.text for entry in found)
         else:
             paragraphs.extend(paragraphs_of(block, words))
-    result.sections[-1].text = "\n\n".join(paragraphs)
+    result.sections[-1].text = "\n\n".join(paragraphs).strip()
     _shift_levels(result.sections)
     return result
 
 
 def paragraphs_of(block: list[str], words: frozenset[str]) -> list[str]:
-    """A block's paragraphs: hard-wrapped lines joined; lists, long lines and aligned text kept apart."""
+    """A block's paragraphs: hard-wrapped lines joined; lists, long lines and aligned text kept apart; rules dropped."""
+    if not any(character.isalnum() for line in block for character in line):
+        return []
     if len(block) > 1 and sorted(map(len, block))[len(block) // 2] > _LONG_LINE:
         return [line.strip() for line in block]
     if sum(bool(re.search(r"\S(?: {3,}|\t)\S", line)) for line in block) * 2 > len(block):

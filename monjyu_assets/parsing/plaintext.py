@@ -16,6 +16,7 @@ from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.outline import blocks_of, outline
 from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.text_headings import is_underlined
 from monjyu_core.paper import Author, ParsedPaper
 from monjyu_core.settings import ParseSettings
 
@@ -74,7 +75,8 @@ def _take_front(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
     rest: list[list[str]] = []
     for index, block in enumerate(blocks[:_FRONT_BLOCKS]):
         lines = [line.strip() for line in block]
-        if not paper.title or any(section_type(line) not in ("other", "abstract") for line in lines):
+        underlined = len(block) > 1 and is_underlined(*block[:2])
+        if not paper.title or underlined or any(section_type(line) not in ("other", "abstract") for line in lines):
             return rest + blocks[index:]
         below = " ".join(blocks[index + 1]) if index + 1 < len(blocks) else ""
         # One capitalised pair of words over a paragraph is a heading rather than an author.

@@ -34,12 +34,9 @@ def headings_apart(blocks: list[list[str]]) -> Iterator[list[str]]:
     """Give underlined headings and section names a block of their own where no blank line follows them."""
     for block in blocks:
         start = 0
-        for i in range(len(block) - 1):
-            if _is_underline(block[i], block[i + 1]):
-                if i > start:
-                    yield block[start:i]
-                yield block[i : i + 2]
-                start = i + 2
+        while len(block) > start + 1 and is_underlined(block[start], block[start + 1]):
+            yield block[start : start + 2]
+            start += 2
         rest = block[start:]
         if start == 0 and len(rest) > 1 and _known_name(rest[0]):
             yield rest[:1]
@@ -48,7 +45,13 @@ def headings_apart(blocks: list[list[str]]) -> Iterator[list[str]]:
             yield rest
 
 
-def _is_underline(line: str, below: str) -> bool:
+def is_framed(block: list[str]) -> bool:
+    """A heading between two rules."""
+    return len(block) > 2 and _UNDERLINE.fullmatch(block[0]) is not None and _UNDERLINE.fullmatch(block[2]) is not None
+
+
+def is_underlined(line: str, below: str) -> bool:
+    """A line of words, not of a table's cells, over a rule of about its width."""
     width = len(line.strip())
     return (
         _UNDERLINE.fullmatch(below) is not None
@@ -56,6 +59,7 @@ def _is_underline(line: str, below: str) -> bool:
         and len(below.strip()) >= max(3, 0.6 * width)
         and len(below.strip()) <= 3 * width
         and _UNDERLINE.fullmatch(line) is None
+        and re.search(r"\S(?: {2,}|\t|\s*\|\s*)\S", line) is None
     )
 
 
@@ -76,7 +80,7 @@ def heading_at(blocks: list[list[str]], index: int, in_references: bool, marked:
     """The heading that the block at `index` is, if it is one; `marked` tells that a plainer one has been seen."""
     block = blocks[index]
     line = block[0].strip()
-    if len(block) == 2 and _is_underline(*block):
+    if len(block) == 2 and is_underlined(*block):
         return Heading(line, 1 if block[1].startswith("=") else 2)
     if not in_references and (match := _RUN_IN.match(line)):
         return Heading(match["h"], 1, join_lines([line[match.end() :], *block[1:]]))

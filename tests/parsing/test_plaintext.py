@@ -81,7 +81,7 @@ def test_headings(paper: ParsedPaper) -> None:
         ("2. Materials and methods", 1, "methods"),
         ("2.1 Data collection", 2, "methods"),
         ("LIMITATIONS OF IT", 1, "discussion"),
-        ("Underlined Part", 2, "other"),
+        ("Underlined Part", 2, "discussion"),
         ("References", 1, "references"),
     ]
 
@@ -136,6 +136,19 @@ def test_a_text_without_structure_is_one_section() -> None:
         ("", "Some words.\n\nOther words, said by Ann Lee.\n\nI. Newton said so.")
     ]
     assert not paper.is_academic_paper
+
+
+def test_rules_and_frames() -> None:
+    paper = _parse(
+        "=======\nA title\n=======\n\n-----\nPart I\n-----\n\nSome words.\n\n* * *\n\n"
+        "Name   Size\n-----------\none    1\n\n"
+        "Part Two\n--------\nOther words.\n"
+    )
+    assert paper.title == "A title"
+    assert [(s.heading, s.text) for s in paper.sections] == [
+        ("Part I", "Some words.\n\nName   Size\n-----------\none    1"),
+        ("Part Two", "Other words."),
+    ]
 
 
 def test_a_paragraph_is_no_title() -> None:
