@@ -1,0 +1,107 @@
+"""Retrieval quality and search latency: every mode on judged collections, then 20 clients at once.
+
+Indexes the collections into a temporary data folder, or takes those of `--data`. Quality is measured as `monjyu eval
+retrieval` does; latency in this process, warm, the query's embedding included. Prints JSON with `--json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from monjyu_core.folders import DataFolder
+from monjyu_query.evaluate import DEPTH, JudgedQuery, judged, read_qrels, read_queries, run_queries, summary
+from monjyu_query.metrics import percentile
+from monjyu_query.request import make_request
+from monjyu_query.search import Searcher
+
+CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+GOALS = {"cranfield": {"keyword": 0.38, "hybrid": 0.42}, "cacm": {"keyword": 0.50, "hybrid": 0.57}}
+MODES = ("keyword", "vector", "hybrid")
+CLIENTS = 20
+Document = dict[str, Any]
+
+
+def index(name: str, data: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "monjyu_core", "index", str(CORPORA / name / "corpus.jsonl"), "-c", name, "--json"],
+        env={**os.environ, "MONJYU_DATA": str(data)},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
+def quality(name: str, searcher: Searcher, queries: list[JudgedQuery]) -> Document:
+    """The measures of each mode, nDCG with the goal where there is one."""
+    found: Document = {}
+    for mode in MODES:
+        runs = list(run_queries(lambda text, mode=mode: searcher.rank_papers(text, mode, DEPTH), queries))
+        measures = summary(mode, runs)
+        figure: Document = {"value": measures["ndcg@10"]}
+        if mode in GOALS[name]:
+            figure["at_least"] = GOALS[name][mode]
+        shown = {key: measures[key] for key in ("recall@100", "mrr@10", "p50_ms", "p95_ms")}
+        found[mode] = {"ndcg@10": figure, **shown}
+    return found
+
+
+def timed(searcher: Searcher, text: str, *, answer: bool) -> float:
+    request = make_request(query=text, collection=searcher.collection, mode="hybrid", answer=answer)
+    start = time.perf_counter()
+    searcher.search(request)
+    return (time.perf_counter() - start) * 1000
+
+
+def latency(searcher: Searcher, texts: list[str]) -> Document:
+    """Milliseconds of whole hybrid searches, one after another and from many threads."""
+    alone = [timed(searcher, text, answer=False) for text in texts]
+    answered = [timed(searcher, text, answer=True) for text in texts]
+    start = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        crowded = list(clients.map(lambda text: timed(searcher, text, answer=True), texts))
+    seconds = time.perf_counter() - start
+    return {
+        "hybrid_p50": {"value": round(percentile(alone, 0.5), 2), "unit": "ms"},
+        "hybrid_p95": {"value": round(percentile(alone, 0.95), 2), "unit": "ms", "at_most": 40},
+        "with_answer_p50": {"value": round(percentile(answered, 0.5), 2), "unit": "ms"},
+        "with_answer_p95": {"value": round(percentile(answered, 0.95), 2), "unit": "ms", "at_most": 60},
+        f"{CLIENTS}_clients_p95": {"value": round(percentile(crowded, 0.95), 2), "unit": "ms"},
+        f"{CLIENTS}_clients_rate": {"value": round(len(texts) / seconds, 1), "unit": "searches/s"},
+    }
+
+
+def measure(name: str, data: Path) -> Document:
+    searcher = Searcher(DataFolder(data), name)
+    searcher.prepare()
+    folder = CORPORA / name
+    queries = judged(read_queries(folder / "queries.jsonl"), read_qrels(folder / "qrels.tsv"))
+    texts = [query.text for query in queries]
+    timed(searcher, texts[0], answer=True)
+    return {**quality(name, searcher, queries), "latency": latency(searcher, texts)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="A data folder in which the collections are indexed already.")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    arguments = parser.parse_args()
+    if not CORPORA.is_dir():
+        sys.exit(f"{CORPORA} is absent: nothing to measure")
+    with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
+        data = arguments.data or Path(folder)
+        for name in GOALS if arguments.data is None else ():
+            index(name, data)
+        found = {name: measure(name, data) for name in GOALS}
+    print(json.dumps(found, indent=None if arguments.as_json else 2))
+
+
+if __name__ == "__main__":
+    main()
