@@ -130,17 +130,18 @@ def check_alive(started: Sequence[Program]) -> None:
 
 def run(port: int) -> None:
     """Serve until SIGINT or SIGTERM."""
-    from monjyu_assets.instance import prepare_home
+    from monjyu_assets.instance import open_instance
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     check_port(port)
     data = DataFolder.default()
-    home = prepare_home(data)
-    environment = {**os.environ, "DAGSTER_HOME": str(home), "MONJYU_DATA": str(data.root)}
-    address = f"http://{HOST}:{port}"
     click.echo(f"Starting the Dagster UI on {data.root} ...")
+    # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
+    with open_instance(data) as instance:
+        environment = {**os.environ, "DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+    address = f"http://{HOST}:{port}"
     with running(programs(port), environment) as started:
         wait_until_ready(address, started, stop)
         if not stop.is_set():

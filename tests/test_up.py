@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from monjyu_core.errors import ConfigurationError
 
 QUERY = """{
   instance { daemonHealth { allDaemonStatuses { daemonType healthy required } } }
-  workspaceOrError { ... on Workspace { locationEntries { name loadStatus locationOrLoadError { __typename } } } }
+  workspaceOrError { ... on Workspace { locationEntries { name loadStatus locationOrLoadError { __typename ... on PythonError { message } } } } }
 }"""
 
 
@@ -49,34 +51,39 @@ def healthy_daemons(data: dict[str, Any]) -> bool:
     return bool(needed) and all(status["healthy"] for status in needed)
 
 
+@contextmanager
+def running_up(data: Path, log: Path) -> Iterator[int]:
+    """`make up` on a data folder; gives the port once the UI answers and the daemons are well, and ends it."""
+    port = free_port()
+    command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
+    environment = {**os.environ, "MONJYU_DATA": str(data), "PYTHONUNBUFFERED": "1"}
+    with log.open("w") as output:
+        up = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=output)
+        try:
+            wait_for(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in log.read_text(), up, 120)
+            wait_for(lambda: healthy_daemons(ask(port, QUERY)), up, 60)
+            yield port
+            children = psutil.Process(up.pid).children(recursive=True)
+            asked = time.monotonic()
+            up.send_signal(signal.SIGINT)
+            assert up.wait(30) == 0
+            assert time.monotonic() - asked < 10
+            assert len(children) >= 2
+            assert not psutil.wait_procs(children, timeout=5)[1]
+        finally:
+            if up.poll() is None:
+                up.terminate()
+                up.wait(30)
+
+
 def test_server_and_daemon_start_answer_and_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    port = free_port()
-    log = (tmp_path / "log").open("w+")
-    command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
-    environment = {**os.environ, "MONJYU_DATA": str(tmp_path / "data"), "PYTHONUNBUFFERED": "1"}
-    up = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)
-    try:
-        wait_for(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in (tmp_path / "log").read_text(), up, 120)
+    with running_up(tmp_path / "data", tmp_path / "log") as port:
         entries = ask(port, QUERY)["workspaceOrError"]["locationEntries"]
         assert [(entry["name"], entry["locationOrLoadError"]["__typename"]) for entry in entries] == [
             ("monjyu", "RepositoryLocation")
         ]
-        wait_for(lambda: healthy_daemons(ask(port, QUERY)), up, 60)
-        children = psutil.Process(up.pid).children(recursive=True)
-        assert len(children) >= 2
-
-        asked = time.monotonic()
-        up.send_signal(signal.SIGINT)
-        assert up.wait(30) == 0
-        assert time.monotonic() - asked < 10
-        assert not psutil.wait_procs(children, timeout=5)[1]
-    finally:
-        if up.poll() is None:
-            up.terminate()
-            up.wait(30)
     assert (tmp_path / "data" / "state" / "dagster" / "dagster.yaml").is_file()
-    log.close()
 
 
 def wait_for(done: Any, process: subprocess.Popen[bytes], seconds: float) -> None:
