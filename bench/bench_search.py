@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def quality(name: str, searcher: Searcher, queries: list[JudgedQuery]) -> Docume
     """The measures of each mode, nDCG with the goal where there is one."""
     found: Document = {}
     for mode in MODES:
-        runs = list(run_queries(lambda text, mode=mode: searcher.rank_papers(text, mode, DEPTH), queries))
+        runs = list(run_queries(partial(searcher.rank_papers, mode=mode, depth=DEPTH), queries))
         measures = summary(mode, runs)
         figure: Document = {"value": measures["ndcg@10"]}
         if mode in GOALS[name]:

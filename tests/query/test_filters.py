@@ -1,0 +1,103 @@
+"""Filters to masks, over a database made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monjyu_core.errors import QueryError
+from monjyu_query.corpus import Corpus
+from monjyu_query.filters import passing_chunks
+from monjyu_query.request import Filters
+
+PAPERS = [
+    ("a", 1999, "en", ["Perlis, A. J.", "Samelson,K."]),
+    ("b", 2010, "ja", ["山田 太郎", "鈴木一郎"]),
+    ("c", None, "en", ["Jörg Müller-Lüdenscheidt", "Ángel Ó Súilleabháin"]),
+    ("d", 2020, "en", ["Oliver Li"]),
+]
+CHUNKS = [("a", "abstract"), ("a", "methods"), ("b", "methods"), ("c", "results"), ("d", "other")]
+
+
+@pytest.fixture(scope="module")
+def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE papers (paper_id VARCHAR, year INT, language VARCHAR)").fetchall()
+    connection.execute("CREATE TABLE authors (paper_id VARCHAR, ord INT, name VARCHAR)").fetchall()
+    for paper_id, year, language, names in PAPERS:
+        connection.execute("INSERT INTO papers VALUES (?, ?, ?)", [paper_id, year, language]).fetchall()
+        for ord, name in enumerate(names):
+            connection.execute("INSERT INTO authors VALUES (?, ?, ?)", [paper_id, ord, name]).fetchall()
+    yield connection.cursor()
+    connection.close()
+
+
+def corpus() -> Corpus:
+    papers = [paper[0] for paper in PAPERS]
+    blank = Corpus([], [], *(np.zeros(0, kind) for kind in (np.int32, np.int8, np.float32, np.uint64, np.intp)))  # type: ignore[arg-type]
+    codes = blank.section_codes([section for _, section in CHUNKS])
+    return Corpus(
+        chunk_ids=[f"{paper}{n}" for n, (paper, _) in enumerate(CHUNKS)],
+        paper_ids=papers,
+        paper=np.array([papers.index(paper) for paper, _ in CHUNKS], np.int32),
+        section_type=np.array(codes, np.int8),
+        vectors=np.zeros((len(CHUNKS), 2), np.float32),
+        lance_rows=np.arange(len(CHUNKS), dtype=np.uint64),
+        lance_order=np.arange(len(CHUNKS)),
+    )
+
+
+def passing(cursor: duckdb.DuckDBPyConnection, **filters: Any) -> str:
+    """The papers of the chunks that pass, in order."""
+    mask = passing_chunks(corpus(), cursor, Filters(**filters))
+    return "".join(CHUNKS[row][0] for row in np.flatnonzero(mask))
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        ({}, "aabcd"),
+        ({"year_from": 2010}, "bd"),
+        ({"year_to": 2010}, "aab"),
+        ({"year_from": 2000, "year_to": 2015}, "b"),
+        ({"languages": ["EN"]}, "aacd"),
+        ({"languages": ["ja", "fr"]}, "b"),
+        ({"paper_ids": ["d", "a"]}, "aad"),
+        ({"section_types": ["methods"]}, "ab"),
+        ({"section_types": ["methods", "results"], "languages": ["en"]}, "ac"),
+        ({"authors": ["perlis"]}, "aa"),
+        ({"authors": ["A. J. Perlis"]}, "aa"),
+        ({"authors": ["Samelson"]}, "aa"),
+        ({"authors": ["Perlis Samelson"]}, ""),  # words of one name, not of two
+        ({"authors": ["Perlis", "Li"]}, "aad"),
+        ({"authors": ["li"]}, "d"),  # a whole word: not Perlis, not Oliver
+        ({"authors": ["jorg muller"]}, "c"),
+        ({"authors": ["O Suilleabhain"]}, "c"),
+        ({"authors": ["山田"]}, "b"),
+        ({"authors": ["鈴木"]}, "b"),
+        ({"authors": ["..."]}, ""),
+        ({"authors": ["%"]}, ""),
+        ({"authors": ["x' OR '1'='1"]}, ""),
+        ({"languages": ["en') OR 1=1 --"]}, ""),
+    ],
+)
+def test_filters(cursor: duckdb.DuckDBPyConnection, filters: dict[str, Any], expected: str) -> None:
+    assert passing(cursor, **filters) == expected
+
+
+def test_an_unknown_paper_is_an_error(cursor: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(QueryError, match="'z'"):
+        passing(cursor, paper_ids=["a", "z"])
+    with pytest.raises(QueryError, match="DROP"):
+        passing(cursor, paper_ids=["'; DROP TABLE papers; --"])
+
+
+@given(st.text(min_size=1, max_size=30).filter(str.strip))
+def test_no_text_breaks_a_filter(cursor: duckdb.DuckDBPyConnection, text: str) -> None:
+    passing(cursor, authors=[text], languages=[text])
