@@ -56,4 +56,4 @@ def _cause(error: BaseException) -> MonjyuError:
         if isinstance(inner, MonjyuError):
             return inner
         inner = inner.__cause__
-    return IndexBuildError(f"The run failed: {error}", "Its log stands in the Dagster UI (`make up`).")
+    return IndexBuildError(f"The run failed: {error}.", "Its log stands in the Dagster UI (`make up`).")

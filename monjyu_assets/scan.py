@@ -34,7 +34,7 @@ class SourceFile:
 def find_files(record: CollectionRecord) -> list[SourceFile]:
     """All readable documents of a collection's sources, each once, in path order.
 
-    Ids rest on the path inside the source, so a copied folder gives the same ids; those of a second source carry a salt.
+    Ids rest on the path inside the source, so a copied folder gives the same; those of a second source carry a salt.
     """
     primary = _root(Path(record.sources[0])) if record.sources else None
     found: dict[Path, SourceFile] = {}

@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -219,7 +218,6 @@ def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tup
             yield f"{prefix}{name}", field
 
 
-@lru_cache
 def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:
     """Dotted names of the settings that change an asset's rows (or, by `Limit`, what it can finish)."""
     return tuple(

@@ -1,4 +1,4 @@
-"""The settings file that `monjyu config init` writes: all settings at their defaults, commented out, and what they do."""
+"""The settings file that `monjyu config init` writes: all settings at their defaults, commented out."""
 
 from __future__ import annotations
 

@@ -23,7 +23,9 @@ from monjyu_core.errors import ConfigurationError
 
 QUERY = """{
   instance { daemonHealth { allDaemonStatuses { daemonType healthy required } } }
-  workspaceOrError { ... on Workspace { locationEntries { name loadStatus locationOrLoadError { __typename ... on PythonError { message } } } } }
+  workspaceOrError {
+    ... on Workspace { locationEntries { name locationOrLoadError { __typename ... on PythonError { message } } } }
+  }
 }"""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
@@ -88,17 +89,19 @@ def _held(table: Any) -> dict[str, set[str]]:
 
 
 def _rows(chunks: Part, vectors: Part, part: str, dimensions: int) -> pa.Table:
-    texts = chunks.read(["chunk_id", "paper_id", "header", "text"])
-    joined = texts.join(vectors.read(["chunk_id", "vector"]), "chunk_id").sort_by("chunk_id").combine_chunks()
-    headers, bodies = joined["header"].to_pylist(), joined["text"].to_pylist()
+    texts = chunks.read(["chunk_id", "paper_id", "header", "text"]).sort_by("chunk_id").combine_chunks()
+    held = vectors.read(["chunk_id", "vector"])
+    headers, bodies = texts["header"].to_pylist(), texts["text"].to_pylist()
     search_text = [_search_text(header, body) for header, body in zip(headers, bodies, strict=True)]
     columns = {
-        "chunk_id": joined["chunk_id"],
-        "paper_id": joined["paper_id"],
-        "shard": pa.array([chunks.shard] * len(joined), pa.string()),
-        "part": pa.array([part] * len(joined), pa.string()),
+        "chunk_id": texts["chunk_id"],
+        "paper_id": texts["paper_id"],
+        "shard": pa.array([chunks.shard] * len(texts), pa.string()),
+        "part": pa.array([part] * len(texts), pa.string()),
         "search_text": pa.array(search_text, pa.string()),
-        "vector": joined["vector"].cast(pa.list_(pa.float32(), dimensions)),
+        "vector": held["vector"].take(pc.index_in(texts["chunk_id"], held["chunk_id"])).cast(
+            pa.list_(pa.float32(), dimensions)
+        ),
     }
     return pa.table(columns, schema=_schema(dimensions))
 

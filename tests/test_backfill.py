@@ -1,0 +1,93 @@
+"""Level 0 materialised by a backfill, as the Dagster UI launches it, gives what `monjyu index` gives."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.parts import PartStore
+from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.snapshot import open_current
+from tests.conftest import SAMPLES
+from tests.test_up import ask, running_up
+
+ASSETS = ("paper_manifest", "parsed_papers", "chunks", "chunk_embeddings", "index_snapshot")
+REPOSITORY = '{repositoryName: "__repository__", repositoryLocationName: "monjyu"}'
+ADD = f"""mutation {{ addDynamicPartition(partitionsDefName: "collections", partitionKey: "samples",
+  repositorySelector: {REPOSITORY}) {{ __typename }} }}"""
+EVENTS = """{ assetNodeOrError(assetKey: {path: ["%s"]}) { ... on AssetNode { groupName kinds owners { __typename }
+  assetMaterializations(partitions: ["%s"], limit: 1) {
+    tags { key value } metadataEntries { label } } } } }"""
+
+
+def launch() -> str:
+    """The mutation of an asset backfill over one collection, shard and collection assets together."""
+    selectors = []
+    for asset in ASSETS:
+        first, last = ("samples", "samples") if asset == "index_snapshot" else ("samples|0", "samples|f")
+        selectors.append(
+            f'{{assetKey: {{path: ["{asset}"]}}, partitions: {{range: {{start: "{first}", end: "{last}"}}}}}}'
+        )
+    return f"""mutation {{ launchPartitionBackfill(backfillParams: {{partitionsByAssets: [{", ".join(selectors)}],
+      title: "level 0 of samples"}}) {{ __typename ... on LaunchBackfillSuccess {{ backfillId }}
+      ... on PythonError {{ message }} }} }}"""
+
+
+def wait_for_backfill(port: int, backfill: str, seconds: float) -> dict[str, Any]:
+    query = f'{{ partitionBackfillOrError(backfillId: "{backfill}") {{ ... on PartitionBackfill {{ status }} }} }}'
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found: dict[str, Any] = ask(port, query)["partitionBackfillOrError"]
+        if found["status"] not in ("REQUESTED", "CANCELING", "FAILING"):
+            return found
+        time.sleep(1)
+    raise AssertionError("the backfill did not end in time")
+
+
+def versions(data: Path) -> dict[tuple[str, str], str]:
+    parts = PartStore(DataFolder(data).collection("samples").parts)
+    return {
+        (name, shard): part.data_version for name in TABLES for shard in SHARDS if (part := parts.head(name, shard))
+    }
+
+
+def test_a_backfill_gives_the_tables_of_monjyu_index(
+    tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    by_ui, by_command = tmp_path / "ui", tmp_path / "command"
+    for data in (by_ui, by_command):
+        shutil.copytree(SAMPLES, data / "papers" / "samples")
+    with running_up(by_ui, tmp_path / "log") as port:
+        assert ask(port, ADD)["addDynamicPartition"]["__typename"] == "AddDynamicPartitionSuccess"
+        launched = ask(port, launch())["launchPartitionBackfill"]
+        assert launched["__typename"] == "LaunchBackfillSuccess", launched
+        done = wait_for_backfill(port, launched["backfillId"], 240)
+        assert done["status"] == "COMPLETED_SUCCESS", (tmp_path / "log").read_text()[-4000:]
+        node = ask(port, EVENTS % ("chunks", "samples|3"))["assetNodeOrError"]
+    assert node["groupName"] == "level_0_baseline"
+    assert set(node["kinds"]) == {"parquet", "python"}
+    event = node["assetMaterializations"][0]
+    assert {"papers_reused", "papers_recomputed", "preview", "seconds"} <= {
+        e["label"] for e in event["metadataEntries"]
+    }
+    data_version = {tag["key"]: tag["value"] for tag in event["tags"]}["dagster/data_version"]
+    head = PartStore(DataFolder(by_ui).collection("samples").parts).head("chunks", "3")
+    assert head is not None
+    assert head.asset_version == data_version
+
+    indexed = monjyu(by_command, "index", by_command / "papers" / "samples", "--json")
+    assert indexed.returncode == 0, indexed.stderr
+    assert versions(by_ui) == versions(by_command)
+    assert (
+        json.loads(indexed.stdout)["chunks"]
+        == open_current(DataFolder(by_ui).collection("samples")).manifest.rows["chunks"]
+    )
