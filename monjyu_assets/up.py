@@ -26,8 +26,8 @@ from monjyu_core.folders import DataFolder
 
 HOST = "127.0.0.1"
 START_SECONDS = 120.0
-STOP_SECONDS = 4.0
-"""How long a program may take after a signal before the next, stronger one."""
+STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 2.0, signal.SIGKILL: 1.0}
+"""How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
 
 
 @dataclass(frozen=True)
@@ -78,17 +78,17 @@ def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
         for process in processes:
             if process.poll() is None:
                 process.send_signal(number)
-        _wait(lambda: all(process.poll() is not None for process in processes))
+        _wait(STOP_SECONDS[number], lambda: all(process.poll() is not None for process in processes))
     for number in (signal.SIGTERM, signal.SIGKILL):
         signalled = [_signal_group(process.pid, number) for process in processes]
         if any(signalled):
-            _wait(lambda: not any(_signal_group(process.pid, 0) for process in processes))
+            _wait(STOP_SECONDS[number], lambda: not any(_signal_group(process.pid, 0) for process in processes))
     for process in processes:
         process.wait()
 
 
-def _wait(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + STOP_SECONDS
+def _wait(seconds: float, done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + seconds
     while not done() and time.monotonic() < deadline:
         time.sleep(0.05)
 
