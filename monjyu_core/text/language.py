@@ -31,7 +31,27 @@ _HANGUL = re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
-_ENGLISH = frozenset("the of and that with this are from which were have been these their our using between".split())
+_ENGLISH = frozenset(
+    [
+        "the",
+        "of",
+        "and",
+        "that",
+        "with",
+        "this",
+        "are",
+        "from",
+        "which",
+        "were",
+        "have",
+        "been",
+        "these",
+        "their",
+        "our",
+        "using",
+        "between",
+    ]
+)
 
 _lock = Lock()
 

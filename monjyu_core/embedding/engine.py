@@ -1,0 +1,150 @@
+"""The compiled model: what precision it runs in, and how batches reach it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.embedding.weights import WEIGHTS, Weights, read_weights
+from monjyu_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from monjyu_core.embedding.runtime import ov
+
+Ids = NDArray[np.int32]
+Vectors = NDArray[np.float32]
+Precision = Literal["auto", "f32", "bf16"]
+Key = TypeVar("Key")
+
+
+def resolve_precision(wanted: Precision) -> Literal["f32", "bf16"]:
+    """The precision of `auto`: bf16 on processors with bf16 matrix units (AMX), else f32.
+
+    bf16 arithmetic without matrix units (AVX-512) took twice the time of f32, so it is only used when asked for.
+    Raises ConfigurationError for bf16 on a processor that has neither.
+    """
+    flags = _processor_flags()
+    if wanted == "auto":
+        return "bf16" if "amx_bf16" in flags else "f32"
+    if wanted == "bf16" and not flags & {"amx_bf16", "avx512_bf16"}:
+        raise ConfigurationError("This processor has no bf16 arithmetic.", "Set embedding.precision to auto or f32.")
+    return wanted
+
+
+def _processor_flags() -> set[str]:
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8", errors="replace") as lines:
+            return next((set(line.partition(":")[2].split()) for line in lines if line.startswith("flags")), set())
+    except OSError:
+        return set()
+
+
+def engine_name(precision: str) -> str:
+    """Engine, its version without the patch number (vectors agree to 1e-6 within a release), and precision."""
+    return f"openvino-{'.'.join(version('openvino').split('.')[:2])}-{precision}"
+
+
+def core_count() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Compiled:
+    """The model compiled for a number of streams, with one request a stream. Each stream runs on one core."""
+
+    def __init__(self, model: ov.Model, precision: str, streams: int) -> None:
+        from monjyu_core.embedding.runtime import ov
+
+        properties = {
+            "INFERENCE_PRECISION_HINT": precision,
+            "NUM_STREAMS": str(streams),
+            "INFERENCE_NUM_THREADS": str(streams),
+            # Pinned, the streams of several processes would meet on the first cores.
+            "ENABLE_CPU_PINNING": False,
+        }
+        compiled = ov.Core().compile_model(model, "CPU", properties)
+        self.streams = streams
+        self._requests: SimpleQueue[Any] = SimpleQueue()
+        for _ in range(streams):
+            self._requests.put(compiled.create_infer_request())
+
+    def infer(self, ids: Ids) -> Vectors:
+        """Vectors (n, 384) of ids (n, tokens). Waits while all streams are taken."""
+        request = self._requests.get()
+        try:
+            request.infer({0: ids})
+            return np.array(request.get_output_tensor(0).data, dtype=np.float32)
+        finally:
+            self._requests.put(request)
+
+
+class Engine:
+    """The model on the CPU: compiled narrow (one stream) for questions, wide (a stream a core) for batches.
+
+    Two forms, because a narrow one is ready in two thirds of the time, and a process that only answers questions
+    needs no other.
+    """
+
+    def __init__(self, precision: Literal["f32", "bf16"], threads: int) -> None:
+        self._precision = precision
+        self._threads = threads or core_count()
+        self._lock = Lock()
+        self._model: ov.Model | None = None
+        self._forms: dict[int, Compiled] = {}
+
+    def run_one(self, ids: Ids) -> Vectors:
+        """Vectors (n, 384) of one batch of ids (n, tokens), in the wide form if there is one."""
+        return (self._forms.get(self._threads) or self._form(1)).infer(ids)
+
+    def run_many(self, batches: Iterable[tuple[Key, Ids]], done: Callable[[Key, Vectors], None]) -> None:
+        """Run (key, ids) batches on all cores; `done(key, vectors)` is called for each, in any order and thread.
+
+        Threads that call the engine, and not its own callbacks: those may outlive the last batch, and end the
+        process with an abort when they meet an interpreter that is shutting down.
+        """
+        form = self._form(self._threads)
+        source = iter(batches)
+        taking = Lock()
+
+        def work() -> None:
+            while True:
+                with taking:
+                    batch = next(source, None)
+                if batch is None:
+                    return
+                key, ids = batch
+                done(key, form.infer(ids))
+
+        with ThreadPoolExecutor(form.streams, thread_name_prefix="embed") as pool:
+            for worker in [pool.submit(work) for _ in range(form.streams)]:
+                worker.result()
+
+    def _form(self, streams: int) -> Compiled:
+        with self._lock:
+            if streams not in self._forms:
+                self._model = self._model or _load_model()
+                self._forms[streams] = Compiled(self._model, self._precision, streams)
+            return self._forms[streams]
+
+
+def _load_model() -> ov.Model:
+    """Read and check the weights while the engine is imported: each takes a tenth of a second or two."""
+    with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
+        reading = pool.submit(read_weights)
+        from monjyu_core.embedding.graph import build_model
+
+        weights: Weights = reading.result()
+    return build_model(weights)
+
+
+def fingerprint(precision: str) -> str:
+    return f"sha256:{WEIGHTS.sha256} {engine_name(precision)}"

@@ -1,0 +1,100 @@
+"""all-MiniLM-L6-v2 as an OpenVINO model: BERT encoder, mean pooling and L2 normalisation in one graph.
+
+Devlin et al. 2019 (the encoder), Reimers and Gurevych 2019 (mean pooling), Wang et al. 2020 (MiniLM).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.embedding.runtime import op, ov
+from monjyu_core.embedding.weights import Weights
+
+LAYERS, HEADS, WIDTH = 6, 12, 384
+HEAD_WIDTH = WIDTH // HEADS
+EPSILON = 1e-12
+PADDING_ID = 0
+MASKED = -1e9
+"""Added to the attention scores of padding: its weight becomes 0 exactly."""
+
+Node = Any
+
+
+def build_model(weights: Weights) -> ov.Model:
+    """Word piece ids (n, tokens) int32, padded with 0 on the right, to vectors (n, 384) float32 of L2 norm 1.
+
+    The attention mask follows from the ids: no text gives the id of padding. The weights are not copied.
+    """
+    return _Graph(weights).build()
+
+
+class _Graph:
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+
+    def build(self) -> ov.Model:
+        ids = op.parameter([-1, -1], np.int32, name="ids")
+        present = op.convert(op.not_equal(ids, op.constant(np.int32(PADDING_ID))), np.float32)
+        absent = op.multiply(op.subtract(_scalar(1.0), present), _scalar(MASKED))
+        mask = op.unsqueeze(absent, _ints(1, 2))
+        hidden = self.embeddings(ids)
+        for number in range(LAYERS):
+            hidden = self.layer(hidden, mask, f"encoder.layer.{number}")
+        pooled = _mean(hidden, op.unsqueeze(present, _ints(2)))
+        return ov.Model([op.result(op.normalize_l2(pooled, _ints(1), EPSILON, "max"))], [ids], "all-MiniLM-L6-v2")
+
+    def embeddings(self, ids: Node) -> Node:
+        """Word plus position plus the one token type of a single text, normalised: (n, tokens, 384)."""
+        words = op.gather(self.tensor("embeddings.word_embeddings.weight"), ids, _ints(0))
+        tokens = op.gather(op.shape_of(ids), _ints(1), _ints(0))
+        table = self.tensor("embeddings.position_embeddings.weight")
+        positions = op.slice(table, _ints(0), tokens, _ints(1), _ints(0))
+        kind = _shared(self.weights["embeddings.token_type_embeddings.weight"][0])
+        return self.normalise(op.add(op.add(words, positions), kind), "embeddings.LayerNorm")
+
+    def layer(self, hidden: Node, mask: Node, name: str) -> Node:
+        attended = self.linear(self.attention(hidden, mask, f"{name}.attention.self"), f"{name}.attention.output.dense")
+        hidden = self.normalise(op.add(attended, hidden), f"{name}.attention.output.LayerNorm")
+        inner = op.gelu(self.linear(hidden, f"{name}.intermediate.dense"), "erf")
+        return self.normalise(op.add(self.linear(inner, f"{name}.output.dense"), hidden), f"{name}.output.LayerNorm")
+
+    def attention(self, hidden: Node, mask: Node, name: str) -> Node:
+        query, key, value = (self.heads(self.linear(hidden, f"{name}.{part}")) for part in ("query", "key", "value"))
+        scores = op.multiply(op.matmul(query, key, False, True), _scalar(1 / sqrt(HEAD_WIDTH)))
+        mixed = op.matmul(op.softmax(op.add(scores, mask), -1), value, False, False)
+        return op.reshape(op.transpose(mixed, _ints(0, 2, 1, 3)), _ints(0, 0, WIDTH), True)
+
+    def heads(self, hidden: Node) -> Node:
+        """(n, tokens, 384) to (n, heads, tokens, 32)."""
+        return op.transpose(op.reshape(hidden, _ints(0, 0, HEADS, HEAD_WIDTH), True), _ints(0, 2, 1, 3))
+
+    def linear(self, hidden: Node, name: str) -> Node:
+        return op.add(op.matmul(hidden, self.tensor(f"{name}.weight"), False, True), self.tensor(f"{name}.bias"))
+
+    def normalise(self, hidden: Node, name: str) -> Node:
+        even = op.mvn(hidden, _ints(-1), True, EPSILON, "inside_sqrt")
+        return op.add(op.multiply(even, self.tensor(f"{name}.weight")), self.tensor(f"{name}.bias"))
+
+    def tensor(self, name: str) -> Node:
+        return _shared(self.weights[name])
+
+
+def _mean(hidden: Node, present: Node) -> Node:
+    """Mean over the tokens that are present: (n, tokens, 384) and (n, tokens, 1) to (n, 384)."""
+    return op.divide(op.reduce_sum(op.multiply(hidden, present), _ints(1)), op.reduce_sum(present, _ints(1)))
+
+
+def _shared(values: NDArray[np.float32]) -> Node:
+    return op.constant(values, shared_memory=True)
+
+
+def _scalar(value: float) -> Node:
+    return op.constant(np.float32(value))
+
+
+def _ints(*values: int) -> Node:
+    return op.constant(np.array(values, dtype=np.int64))
