@@ -8,14 +8,14 @@ _UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _PARTICLE = r"(?:(?:[vV]an|[vV]on|[dD]er?|[dD]en|[dD]el|[dD]ella|[dD]i|[dD]a|[dD]os|[dD]u|[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
 _SURNAME = rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]*[\w'\u2019](?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
 _DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.){{0,4}}"
-_BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd))?"
-_SPACED = rf"{_UPPER}(?:[\s-]{_UPPER}){{0,3}}(?![\w'\u2019])"
+_BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
+_SPACED = rf"{_UPPER}(?:[\s-]{_UPPER}){{1,3}}(?![\w'\u2019])"
 _GIVEN = rf"{_UPPER}[\w'\u2019-]+\.?(?:[\s-]+(?:{_UPPER}[\w'\u2019-]*\.?)){{0,3}}"
-_JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\.?)?"
+_JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\b\.?)?"
 
 _STYLES = {
     "surname, F. M.": rf"{_SURNAME},\s*{_DOTTED}{_JUNIOR}",
-    "surname FM": rf"{_SURNAME},?\s(?:{_BARE}|{_SPACED}){_JUNIOR}",
+    "surname FM": rf"{_SURNAME},?\s(?:{_SPACED}|{_BARE}){_JUNIOR}",
     "F. M. surname": rf"{_DOTTED}\s*{_SURNAME}{_JUNIOR}",
     "surname, given": rf"{_SURNAME},\s{_GIVEN}",
     "given surname": rf"{_UPPER}[\w'\u2019-]*\.?(?:\s{_UPPER}[\w'\u2019-]*\.?){{0,3}}\s{_SURNAME}",
@@ -43,6 +43,7 @@ _TRUSTED = 3
 
 def author_list(text: str) -> tuple[str, str]:
     """The author list at the head of an entry and the rest of the entry; ("", text) where there is none."""
+    text = text[:4000]
     dated = _before_year(text)
     best = 0
     for number, pattern in enumerate(_LISTS):
@@ -75,8 +76,18 @@ def _before_year(text: str) -> int:
     return 0
 
 
+_BODY = re.compile(
+    r"\b(?:group|organi[sz]ation|commission|institutes?|agency|council|association|committee|society|centers?|centres?|"
+    r"department|ministry|team|foundation|university|consortium|academy|office|bureau|board|service|alliance|union|network)\b",
+    re.I,
+)  # fmt: skip
+
+
 def _organisation(text: str) -> tuple[str, str]:
-    """A short first sentence before a longer one may be an organisation; else there are no authors."""
+    """A short first sentence that names a body, in front of another sentence, is the author; else there is none."""
+    match = re.match(r"([^.\u201c\"]{6,90}?)(?:\s*\([A-Z]{2,8}\))?[.;]\s+(?=[^\W\d_a-z])", text)
+    if match and len(match.group(1).split()) <= 9 and _BODY.search(match.group(1)):
+        return match.group(1).strip(), text[match.end() :]
     return "", text
 
 

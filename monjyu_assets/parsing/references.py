@@ -18,7 +18,7 @@ _YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$)
 _YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
 _QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{8,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
-_NO_END = re.compile(r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver)|(?<![\w-])[A-Z])\.$", re.I)
+_NO_END = re.compile(r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$", re.I)
 
 
 def split_references(text: str) -> list[str]:
@@ -118,13 +118,17 @@ def _year(plain: str, rest: str) -> tuple[int | None, str]:
 def _title(plain: str, rest: str) -> tuple[str, str]:
     """The title and what follows it."""
     quoted = _QUOTED.search(plain)
-    if quoted and quoted.start() < 0.75 * len(plain):
+    at_start = quoted is not None and quoted.start() <= len(plain) - len(rest) + 6
+    if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
         return quoted.group(1).strip(" .,"), plain[quoted.end() :]
     rest = rest.lstrip(" .,:;")
     if _comma_style(rest):
         first = re.search(r",\s+(?=(?:in:?\s|[^\W\d_a-z]))", rest)
         if first and first.start() > 12:
             return rest[: first.start()].strip(), rest[first.end() :]
+    parted = re.match(r"([^.;]{10,200}); (?:[^.;]+; )?[^.;:]{3,60}: [^\W\d_a-z]", rest)
+    if parted:
+        return _trimmed(parted.group(1)), rest[parted.end(1) + 1 :]
     for match in _SENTENCE_END.finditer(rest):
         head = rest[: match.end()]
         if _NO_END.search(head) and match.end() < len(rest) or len(head) < 6:
@@ -132,8 +136,17 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
         following = rest[match.end() :].lstrip()
         if following and following[0].islower() and not following.startswith(("arXiv", "in ")):
             continue
+        second = re.match(r"((?!In\b)[^\W\d_a-z][^.\d()]{25,200})\.\s+(?=\S)", following)
+        if second and _is_prose(second.group(1)):
+            return _trimmed(f"{head} {second.group(1)}"), following[second.end() :]
         return _trimmed(head), following
     return _trimmed(rest), ""
+
+
+def _is_prose(sentence: str) -> bool:
+    """Mostly small words: a second sentence of the title, no name of a journal or publisher."""
+    words = sentence.split()
+    return len(words) >= 5 and sum(word[0].islower() for word in words) >= 0.6 * len(words) and ":" not in sentence
 
 
 def _comma_style(rest: str) -> bool:

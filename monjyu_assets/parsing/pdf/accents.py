@@ -43,6 +43,7 @@ def compose_accents(page: _Chars) -> None:
         letter = next((k for k in near if _over(page, i, k) and _composed(page.text[k], mark)), None)
         if letter is None and i - 1 in near and _within_word(page, i):
             letter = i - 1
+            page.x1[letter] = page.x1[i]
         composed = _composed(page.text[letter], mark) if letter is not None else None
         if letter is not None and composed:
             page.text[letter] = composed

@@ -198,6 +198,7 @@ def _change_of_size(band: list[Line]) -> float | None:
     if len({line.column for line in band}) < 2 or len(band) < 12:
         return None
     ordered = sorted(band, key=lambda line: line.base)
+    best: tuple[int, float] | None = None
     for k in range(3, len(ordered) - 3):
         gap = ordered[k].base - ordered[k - 1].base
         if gap < 1.7 * ordered[k - 1].size:
@@ -209,8 +210,10 @@ def _change_of_size(band: list[Line]) -> float | None:
         upper = [_main_size(above, column) for column in sorted(columns)]
         lower = [_main_size(below, column) for column in sorted(columns)]
         if all(abs(a - b) > 0.6 for a in upper for b in lower):
-            return (ordered[k - 1].base + ordered[k].base) / 2
-    return None
+            pure = sum(round(x.size, 1) in upper for x in above) + sum(round(x.size, 1) in lower for x in below)
+            if best is None or pure > best[0]:
+                best = pure, (ordered[k - 1].base + ordered[k].base) / 2
+    return best[1] if best else None
 
 
 def _main_size(lines: list[Line], column: int) -> float:

@@ -88,6 +88,8 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         heading = starts.get(k)
         if heading is not None:
             part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own)
+            parts = [other for other in front.dropped if other is not own and other.start > i]
+            part = part and (not parts or parts[0].style == heading.style)
             if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):
                 break
             front.dropped.append(heading)

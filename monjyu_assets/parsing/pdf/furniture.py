@@ -64,7 +64,9 @@ def _page_numbers(lines: list[Line], height: float, marks: set[int]) -> set[int]
         outside = line.base <= top + 2 or line.base >= bottom - 2
         in_margin = line.base < MARGIN * height or line.base > (1 - MARGIN) * height
         if i not in marks and outside and in_margin and _PAGE_NUMBER.fullmatch(line.text.strip()):
-            found.add(i)
+            labels = any(abs(other.base - line.base) < 2 and 0 < other.x0 - line.x1 < 40 for other in rest)
+            if not labels:
+                found.add(i)
     return found
 
 

@@ -69,7 +69,7 @@ def _apart(layout: Layout, i: int) -> bool:
 
 def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     """The lines of a reference list, an entry each."""
-    lines = [line for line in lines if not _stray(line)]
+    lines = _without_tail([line for line in lines if not _stray(line)])
     if not lines:
         return []
     starts = numbered_starts([line.text for line in lines])
@@ -78,8 +78,6 @@ def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
     starts = starts if starts and starts[0] == 0 else [0, *starts]
     bounds = [*starts, len(lines)]
     entries = [lines[a:b] for a, b in zip(bounds, bounds[1:], strict=False) if b > a]
-    if entries and label_of(entries[-1][0].text):
-        entries[-1] = _without_tail(entries[-1])
     return [entry for entry in entries if sum(c.isalpha() for line in entry for c in line.text) > 8]
 
 
@@ -87,13 +85,18 @@ def _stray(line: Line) -> bool:
     return not any(c.isalnum() for c in line.text)
 
 
-def _without_tail(entry: list[Line]) -> list[Line]:
-    """The last entry ends where a wide gap follows."""
-    for i in range(1, len(entry)):
-        step = entry[i].base - entry[i - 1].base
-        if entry[i].page == entry[i - 1].page and entry[i].block == entry[i - 1].block and step > 2.2 * entry[i].size:
-            return entry[:i]
-    return entry
+def _without_tail(lines: list[Line]) -> list[Line]:
+    """The list ends at a wide gap after which years and labels have become rare (notices, addresses)."""
+    steps = [b.base - a.base for a, b in zip(lines, lines[1:], strict=False) if a.page == b.page and b.base > a.base]
+    usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
+    for i in range(max(1, len(lines) // 3), len(lines)):
+        above, line = lines[i - 1], lines[i]
+        wide = above.page == line.page and line.base - above.base > 1.5 * usual
+        rest = lines[i:]
+        years = sum(1 for other in rest if _YEAR.search(other.text) or label_of(other.text))
+        if wide and years < 0.16 * len(rest) and label_of(line.text) is None:
+            return lines[:i]
+    return lines
 
 
 def _lefts(lines: list[Line]) -> list[float]:
