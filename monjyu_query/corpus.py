@@ -53,41 +53,64 @@ class Corpus:
 
 
 def load_corpus(snapshot: Snapshot, table: Any | None) -> Corpus:
-    """Read the chunks of a snapshot and their vectors; `table` is its pinned Lance table, None where it has no rows."""
+    """Read the chunks of a snapshot and their vectors; `table` is its pinned Lance table, None where it has no rows.
+
+    Raises StorageError where the two do not hold the same chunks. (No `pa.array` of Python values here: it would import
+    pandas, which costs a cold process half a second.)
+    """
     listed = "SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord"
     chunks: Any = snapshot.cursor().sql(listed).to_arrow_table()
-    rows = _lance_rows(table, len(chunks), snapshot.manifest.embedding.dimensions)
-    place = pc.index_in(chunks["chunk_id"], rows["chunk_id"])
-    if place.null_count or len(rows) != len(chunks):
+    rows = None if table is None else _lance_rows(table, len(chunks))
+    held = 0 if rows is None else len(rows)
+    place = None if rows is None else pc.index_in(chunks["chunk_id"], rows["chunk_id"])
+    if held != len(chunks) or (place is not None and place.null_count):
         raise StorageError(
-            f"Snapshot {snapshot.id} has {len(chunks)} chunks in DuckDB and {len(rows)} in Lance, or others.",
+            f"Snapshot {snapshot.id} has {len(chunks)} chunks in DuckDB and {held} in Lance, or others.",
             "Index the collection again.",
         )
+    if rows is None or place is None:
+        return _empty(snapshot.manifest.embedding.dimensions)
     order = place.to_numpy().astype(np.intp)
-    papers = pc.dictionary_encode(chunks["paper_id"]).combine_chunks()
+    papers, paper = _encoded(chunks["paper_id"])
+    sections, section = _encoded(chunks["section_type"])
+    codes = np.array([_SECTION_TYPES.index(name) for name in sections], np.int8)
     row_ids = rows["_rowid"].to_numpy()[order]
     by_row = np.argsort(row_ids)
     return Corpus(
         chunk_ids=chunks["chunk_id"].to_pylist(),
-        paper_ids=papers.dictionary.to_pylist(),
-        paper=papers.indices.to_numpy().astype(np.int32),
-        section_type=pc.index_in(chunks["section_type"], pa.array(_SECTION_TYPES)).to_numpy().astype(np.int8),
-        vectors=_matrix(rows["vector"], snapshot.manifest.embedding.dimensions)[order],
+        paper_ids=papers,
+        paper=paper,
+        section_type=codes[section],
+        vectors=_matrix(rows["vector"])[order],
         lance_rows=row_ids[by_row],
         lance_order=by_row,
     )
 
 
-def _lance_rows(table: Any, count: int, dimensions: int) -> pa.Table:
-    if table is None:
-        columns = {"chunk_id": pa.string(), "vector": pa.list_(pa.float32(), dimensions), "_rowid": pa.uint64()}
-        return pa.table({name: pa.array([], kind) for name, kind in columns.items()})
+def _empty(dimensions: int) -> Corpus:
+    return Corpus(
+        chunk_ids=[],
+        paper_ids=[],
+        paper=np.zeros(0, np.int32),
+        section_type=np.zeros(0, np.int8),
+        vectors=np.zeros((0, dimensions), np.float32),
+        lance_rows=np.zeros(0, np.uint64),
+        lance_order=np.zeros(0, np.intp),
+    )
+
+
+def _lance_rows(table: Any, count: int) -> Any:
     query = table.search().with_row_id(True).select(["chunk_id", "vector"])
-    rows: Any = query.limit(count + 1).to_arrow()  # one more than expected shows a mismatch
-    return rows.combine_chunks()
+    return query.limit(count + 1).to_arrow().combine_chunks()  # one more than expected shows a mismatch
 
 
-def _matrix(vectors: pa.ChunkedArray, dimensions: int) -> NDArray[np.float32]:
+def _encoded(names: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
+    """The distinct values in order of appearance, and for each row which it is."""
+    encoded: Any = pc.dictionary_encode(names).combine_chunks()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int32)
+
+
+def _matrix(vectors: Any) -> NDArray[np.float32]:
     flat = vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    matrix: NDArray[np.float32] = flat.reshape(-1, dimensions)
+    matrix: NDArray[np.float32] = flat.reshape(len(vectors), -1)
     return matrix
