@@ -115,8 +115,8 @@ def _rows(layout: Layout, order: range, start: Line, headings: set[int], strict:
 
 
 def _column_width(layout: Layout, line: Line) -> float:
-    own = [other.width for other in layout.lines if other.page == line.page and other.block == line.block]
-    return max(own, default=line.width)
+    left, right = layout.extents[line.page, line.block]
+    return right - left
 
 
 def _cells(line: Line) -> list[str]:

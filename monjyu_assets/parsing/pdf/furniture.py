@@ -35,11 +35,12 @@ def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, i
     margin: dict[str, list[tuple[int, int, float]]] = defaultdict(list)
     anywhere: dict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
     for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        edges = _edge_rows(lines)
         for i, line in enumerate(lines):
             shape = _shape(line.text)
             if sum(c.isalpha() for c in shape) < 2:
                 continue  # numbers alone: page numbers, labels of list entries, cells
-            if line.base < MARGIN * height or line.base > (1 - MARGIN) * height:
+            if line.base < MARGIN * height or line.base > (1 - MARGIN) * height or round(line.base) in edges:
                 margin[shape].append((number, i, line.base))
             anywhere[shape, round(line.x0 / 3), round(line.base / 3)].append((number, i))
     found: set[tuple[int, int]] = set()
@@ -52,6 +53,12 @@ def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, i
         if len({number for number, _ in group}) >= max(3, 0.5 * len(pages)):
             found.update(group)
     return found
+
+
+def _edge_rows(lines: list[Line]) -> set[int]:
+    """Baselines, in whole points, of the two highest and two lowest rows: small pages lie on large sheets."""
+    rows = sorted({round(line.base) for line in lines})
+    return {*rows[:2], *rows[-2:]}
 
 
 def _page_numbers(lines: list[Line], height: float, marks: set[int]) -> set[int]:

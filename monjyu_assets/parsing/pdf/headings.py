@@ -181,8 +181,7 @@ def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
 
 def _fits(layout: Layout, above: Line, line: Line) -> bool:
     """The first word of `line` had room behind `above`: the line break is meant, they are two headings."""
-    right = max(other.x1 for other in layout.lines if other.page == line.page and other.block == line.block)
-    left = min(other.x0 for other in layout.lines if other.page == line.page and other.block == line.block)
+    left, right = layout.extents[line.page, line.block]
     word = line.text.split()[0]
     width = line.width * len(word) / max(1, len(line.text)) + 0.6 * line.size
     centred = abs((above.x0 + above.x1) - (left + right)) < 6 and above.x0 > left + 6

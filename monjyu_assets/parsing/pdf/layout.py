@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from monjyu_assets.parsing.pdf.characters import Font, PageChars
 from monjyu_assets.parsing.pdf.columns import body_edges, gutters, reading_order
@@ -35,6 +36,15 @@ class Layout:
     leading: float
     outline: list[OutlineItem] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def extents(self) -> dict[tuple[int, int], tuple[float, float]]:
+        """Smallest x0 and largest x1 of the lines of each (page, block)."""
+        result: dict[tuple[int, int], tuple[float, float]] = {}
+        for line in self.lines:
+            left, right = result.get((line.page, line.block), (line.x0, line.x1))
+            result[line.page, line.block] = min(left, line.x0), max(right, line.x1)
+        return result
 
 
 def build_layout(

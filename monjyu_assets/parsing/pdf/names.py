@@ -26,10 +26,10 @@ _NOT_NAMES = re.compile(
     r"october|november|december|the|of|for|with|from|in|on|to|by|an|is|are|using|based|analysis|study|effect|effects|"
     r"learning|system|systems|model|models|data|method|methods|approach|toward|towards|summary|background|volume|"
     r"biology|physics|chemistry|mathematics|computer|archive|submitted|state|city|united|kingdom|states|equal|version|"
-    r"we|our|this|that|these|new|how|what|why|can|not|results|discussion|conclusion|conclusions)\b",
+    r"general|information|notice|notices|contents|chapter|section|table|figure|appendix|report|we|our|this|that|these|new|how|what|why|can|not|results|discussion|conclusion|conclusions)\b",
     re.I,
 )  # fmt: skip
-_TOKEN = re.compile(r"(?:[^\W\d_][^\W\d_'\u2019\u02bc.-]*[-'\u2019\u02bc.]?)+\.?$")
+_TOKEN = re.compile(r"[^\W\d_](?:[^\W\d_]|[-'\u2019\u02bc.](?=[^\W\d_]))*\.?$")
 _JAPANESE = re.compile(r"[\u4e00-\u9fff\u3040-\u30ff]{1,4}[ \u3000]?[\u4e00-\u9fff\u3040-\u30ff]{1,5}$")
 
 

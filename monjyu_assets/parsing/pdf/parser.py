@@ -58,6 +58,12 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     floats = [find_floats(layout, first, last, taken) for first, last in ranges]
     taken |= {i for found in floats for i in found.taken}
     body = [i for first, last in ranges for i in body_lines(layout, max(first, body_start), last, taken)]
+    kept = sum(len(layout.lines[i].text) for i in {*body, *taken})
+    listed = references_at.end - references_at.heading if references_at else 0
+    if kept < 0.5 * sum(len(line.text) for line in layout.lines) and listed < 0.4 * len(layout.lines):
+        # Not built like a paper (a slide, a form, a web page): everything below the title is text.
+        body = [i for first, last in ranges for i in range(first, last) if i not in taken]
+        body = body or [i for i in range(len(layout.lines)) if i not in taken]
     sections = build_sections(layout, front, headings, body, words)
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)

@@ -37,7 +37,7 @@ def build_sections(
     starts = [heading.start for heading in headings]
     bounds = [*starts, len(layout.lines)]
     before = [i for i in body if not starts or i < starts[0]]
-    if sum(len(layout.lines[i].text) for i in before) > 200 or (before and not headings):
+    if sum(len(layout.lines[i].text) for i in before) > 200 or (before and not starts):
         result.append(_section("", 1, None, _pieces(layout, before), layout, edges, words))
     for number, heading in enumerate(headings):
         own = [i for i in body if heading.start < i < bounds[number + 1]]
