@@ -7,9 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.headings import inherit_types
+from monjyu_assets.parsing.references import parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import Author, ParsedPaper, Section, Sentence
+from monjyu_core.text.language import detect_language
+from monjyu_core.text.sentences import split_sentences
 
 CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
 _IMRAD = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
@@ -28,8 +32,6 @@ class Entry:
 
 def fill_sentences(sections: Sequence[Section], language: str) -> None:
     """Set each section's sentences, with character offsets into its text."""
-    from monjyu_core.text.sentences import split_sentences
-
     for section in sections:
         spans = split_sentences(section.text, language)
         section.sentences = [Sentence(start=a, end=b, text=section.text[a:b]) for a, b in spans]
@@ -60,9 +62,6 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
 
     Raises EmptyDocument where neither the title nor a section holds text.
     """
-    from monjyu_assets.parsing.citations import link_citations
-    from monjyu_assets.parsing.references import parse_reference
-
     _drop_empty_ends(paper)
     if not any(section.text.strip() for section in paper.sections):
         if not paper.title.strip():
@@ -94,8 +93,6 @@ def _labels(entries: Sequence[Entry]) -> list[str]:
 
 
 def _language(paper: ParsedPaper) -> str:
-    from monjyu_core.text.language import detect_language
-
     body = [section.text for section in paper.sections if section.section_type != "references"]
     return detect_language("\n".join([paper.title, *body]))
 
