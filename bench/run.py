@@ -1,6 +1,6 @@
 """`make bench`: run every measurement in this folder and print one table.
 
-Each script prints one JSON document with `--json`. Numbers may lie at any depth; a number with a goal is
+Each script prints one JSON document with `--json`. Numbers may lie in mappings at any depth; one with a goal is
 `{"value": 1.2, "unit": "s", "at_most": 5}` (or `at_least`). A script that takes `--runs` gives medians of so many runs.
 """
 
@@ -48,17 +48,13 @@ def scripts() -> list[Path]:
 
 
 def figures(document: Any, name: str = "") -> Iterator[Figure]:
-    """Every number of a document under its dotted name."""
+    """Every number of a document under its dotted name; lists are details that the table leaves out."""
     if isinstance(document, dict) and isinstance(document.get("value"), int | float):
         yield Figure(
             name, **{key: document[key] for key in ("value", "unit", "at_most", "at_least") if key in document}
         )
     elif isinstance(document, dict):
         for key, inner in document.items():
-            yield from figures(inner, f"{name}.{key}" if name else str(key))
-    elif isinstance(document, list):
-        for place, inner in enumerate(document):
-            key = inner.get("name", place) if isinstance(inner, dict) else place
             yield from figures(inner, f"{name}.{key}" if name else str(key))
     elif isinstance(document, int | float) and not isinstance(document, bool):
         yield Figure(name, float(document))
