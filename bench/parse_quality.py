@@ -1,6 +1,6 @@
 """Scores the PDF parser, field by field, against truth files beside the papers.
 
-    python bench/parse_quality.py [--corpora ../shared/corpora] [--only jose,layouts] [--json] [--worst 5]
+    python bench/parse_quality.py [--corpora ../shared/corpora] [--only jose,layouts] [--strip] [--json] [--worst 5]
 
 A corpus is a folder with `pdf/NAME.pdf` and `truth/NAME.json` (title, authors, abstract, doi, sections, references;
 what is missing is not scored) and, where known, `body/NAME.json` (section texts and the number of citations).
@@ -22,7 +22,7 @@ from statistics import mean, median
 from typing import Any
 
 from monjyu_assets.parsing.headings import strip_numbering
-from monjyu_assets.parsing.pdf import parse_pdf
+from monjyu_assets.parsing.pdf import parse_pdf, reading
 from monjyu_assets.parsing.pdf.layout import squeezed
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
@@ -276,7 +276,11 @@ def main() -> int:
     parser.add_argument("--worst", type=int, default=4)
     parser.add_argument("--no-rectangles", action="store_true")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--strip", action="store_true", help="parse as if the files had no Info and no outline")
     args = parser.parse_args()
+    if args.strip:
+        reading._info = lambda document: {}
+        reading._outline = lambda document, count: []
     scores: list[Score] = []
     for corpus in args.only.split(","):
         folder = args.corpora / corpus

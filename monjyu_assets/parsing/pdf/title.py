@@ -31,13 +31,18 @@ def find_title(layout: Layout) -> tuple[str, int, int]:
 def _outline_titles(layout: Layout) -> list[str]:
     """A single top bookmark over all others is the paper's title."""
     tops = [item for item in layout.outline if item.level == 0]
-    return [tops[0].title] if len(tops) == 1 and len(layout.outline) > 1 else []
+    return [tops[0].title] if len(tops) == 1 else []
+
+
+def _weight(text: str) -> int:
+    """Letters, a Chinese or Japanese character for three."""
+    return sum(3 if "\u2e80" <= c <= "\u9fff" else 1 for c in text if c.isalpha())
 
 
 def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
     """Where `wanted` stands as whole lines of page 1, in larger or bold type."""
     target = squeezed(wanted)
-    if len(target) < 8 or section_type(wanted) != "other":
+    if _weight(target) < 8 or section_type(wanted) != "other":
         return None
     for start in range(last):
         text = ""
@@ -82,13 +87,14 @@ def _score(layout: Layout, start: int, end: int, last: int) -> float | None:
     lines = layout.lines[start:end]
     text = _joined(lines)
     words = text.split()
-    letters = sum(c.isalpha() for c in text)
-    if letters < 6 or len(words) > 45 or section_type(text) != "other":
+    if _weight(text) < 6 or len(words) > 45 or section_type(text) != "other":
+        return None
+    if text.endswith(("。", ".")) and len(text) > 120:
         return None
     if any(line.base > 0.7 * layout.pages[line.page - 1].height for line in lines):
         return None
     score = 2.0 * min(2.5, lines[0].size / layout.body_size) + 0.4 * (lines[0].bold_share > 0.6)
-    score += 0.8 if 4 <= len(words) <= 30 else 0.2 if len(words) == 3 else -0.5
+    score += 0.8 if 4 <= len(words) <= 30 or _weight(text) > 2 * len(text) else 0.2 if len(words) == 3 else -0.5
     if _SERIAL.search(text) and len(words) < 9:
         score -= 2.5
     if _serial_name(layout, text):
@@ -112,7 +118,8 @@ def _joined(lines: list[Line]) -> str:
     text = ""
     for line in lines:
         piece = _without_marks(line)
-        text = text + piece if text.endswith("-") and piece[:1].islower() else f"{text} {piece}"
+        close = (text.endswith("-") and piece[:1].islower()) or _weight(text[-1:] + piece[:1]) == 6
+        text = text + piece if close else f"{text} {piece}"
     return text.strip()
 
 
