@@ -101,11 +101,11 @@ def test_every_reference_is_cited_in_the_text(name: str) -> None:
         assert 0 <= citation.position < len(texts[citation.section])
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - set(PDFS)))
+@pytest.mark.parametrize("name", NAMES)
 def test_metadata(name: str) -> None:
     truth, paper = _truth(name), _paper(name)
     assert paper.publication_date == truth["publication_date"]
-    assert paper.keywords == truth["keywords"]
+    assert name in PDFS or paper.keywords == truth["keywords"]
     assert paper.doi is None
 
 
