@@ -18,7 +18,14 @@ from monjyu_core.ids import digest, file_paper_id, file_sha256
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import PublishSettings
 
-DOCUMENT_TYPES = {".pdf": "pdf", ".md": "md", ".txt": "txt", ".jsonl": "jsonl"}
+DOCUMENT_TYPES = {
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".pptx": "pptx",
+    ".md": "md",
+    ".txt": "txt",
+    ".jsonl": "jsonl",
+}
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
 Row = dict[str, Any]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,22 +36,29 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
 
 
 def _file(path: Path, document_type: str, settings: ParseSettings) -> ParsedPaper:
-    parse = _parsers().get(document_type)
-    if parse is None:
-        raise UnsupportedDocument(f"No parser for {document_type!r}.")
-    return parse(path, settings)
+    """Each parser is imported only where it is needed: a process that reads PDFs carries nothing of the others."""
+    match document_type:
+        case "pdf":
+            from monjyu_assets.parsing.pdf import parse_pdf
 
+            return parse_pdf(path, settings)
+        case "docx":
+            from monjyu_assets.parsing.docx import parse_docx
 
-def _parsers() -> dict[str, Callable[[Path, ParseSettings], ParsedPaper]]:
-    from monjyu_assets.parsing.markdown import parse_markdown
-    from monjyu_assets.parsing.pdf import parse_pdf
-    from monjyu_assets.parsing.plaintext import parse_text
+            return parse_docx(path, settings)
+        case "pptx":
+            from monjyu_assets.parsing.pptx import parse_pptx
 
-    return {
-        "pdf": parse_pdf,
-        "md": lambda path, settings: parse_markdown(path.read_bytes(), settings),
-        "txt": lambda path, settings: parse_text(path.read_bytes(), settings),
-    }
+            return parse_pptx(path, settings)
+        case "md":
+            from monjyu_assets.parsing.markdown import parse_markdown
+
+            return parse_markdown(path.read_bytes(), settings)
+        case "txt":
+            from monjyu_assets.parsing.plaintext import parse_text
+
+            return parse_text(path.read_bytes(), settings)
+    raise UnsupportedDocument(f"No parser for {document_type!r}.")
 
 
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:

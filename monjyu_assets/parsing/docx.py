@@ -1,0 +1,184 @@
+"""Word documents: mended with lxml, taken apart by unstructured, put together as sections."""
+
+from __future__ import annotations
+
+import re
+from io import BytesIO
+from pathlib import Path
+
+from lxml import etree
+
+from monjyu_assets.parsing.docx_front import Paragraph, take_front
+from monjyu_assets.parsing.docx_headings import find_headings
+from monjyu_assets.parsing.docx_styles import Styles, W, new_style, number, value
+from monjyu_assets.parsing.docx_tree import clean_tree
+from monjyu_assets.parsing.marks import CAPTION, take_marks
+from monjyu_assets.parsing.office import Element, NewPart, Package, core_properties, open_package, write_package
+from monjyu_assets.parsing.office_sections import SectionBuilder
+from monjyu_assets.parsing.partition import Piece, partition, table_rows
+from monjyu_core.errors import DocumentTooLarge, MalformedDocument
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings import ParseSettings
+
+_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
+_BODY, _HEADINGS = "Body", [f"H{level}" for level in range(1, 10)]
+_LONGEST_HEADING = 300
+
+
+def parse_docx(path: Path, settings: ParseSettings) -> ParsedPaper:
+    """Parse a Word document. Levels come from heading styles or outline levels, else from the look of the lines.
+
+    Raises EmptyDocument, EncryptedDocument, MalformedDocument or DocumentTooLarge.
+    """
+    package = open_package(path, settings, "docx")
+    styles = Styles(package.optional(package.related(package.main, "styles")))
+    root = package.root(package.main)
+    paper = ParsedPaper(document_type="docx", processor="unstructured")
+    paper.equations = clean_tree(root, package, styles)
+    body = root.find(f"{W}body")
+    if body is None:
+        raise MalformedDocument("The document has no body.", "Open and save it again in Word.")
+    if sum(map(len, body.itertext())) > settings.max_characters:
+        raise DocumentTooLarge(f"More than {settings.max_characters} characters.", "See parse.max_characters.")
+    _open_layout_tables(body)
+    paragraphs = _paragraphs(body, styles)
+    find_headings(paragraphs, styles)
+    for paragraph in take_front(paper, paragraphs, styles, core_properties(package)):
+        body.remove(paragraph.element)
+        paragraphs.remove(paragraph)
+    _name_roles(paragraphs, body, styles)
+    return _build(paper, partition(_repacked(root, package), "docx"))
+
+
+def _open_layout_tables(body: Element) -> None:
+    """A table of one row or one column sets text side by side or in a frame; it is no table of data."""
+    for table in list(body.iterchildren(f"{W}tbl")):
+        rows = table.findall(f"{W}tr")
+        if len(rows) > 1 and any(len(row.findall(f"{W}tc")) > 1 for row in rows):
+            continue
+        for child in reversed(list(table.iter(f"{W}p"))):
+            table.addnext(child)
+        body.remove(table)
+
+
+def _paragraphs(body: Element, styles: Styles) -> list[Paragraph]:
+    """The paragraphs with text that are no part of a table."""
+    found: list[Paragraph] = []
+    for element in body.iterchildren(f"{W}p"):
+        text = text_of(element)
+        if not text.strip():
+            continue
+        style = styles.id_of(element)
+        outline = number(value(element, "pPr/outlineLvl"))
+        level = styles.level(style) if outline is None else outline + 1 if outline < 9 else None
+        role = styles.role(style)
+        found.append(
+            Paragraph(element, text, role, level if len(text) <= _LONGEST_HEADING and role != "title" else None)
+        )
+    return found
+
+
+def text_of(paragraph: Element) -> str:
+    """The words of a paragraph as python-docx gives them."""
+    words = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+    return "".join(
+        piece.text or "" if piece.tag == f"{W}t" else words.get(piece.tag, "")
+        for run in paragraph.iterchildren(f"{W}r")
+        for piece in run
+    )
+
+
+def _name_roles(paragraphs: list[Paragraph], body: Element, styles: Styles) -> None:
+    """Every paragraph says in so many words what it is, so that nothing is left to unstructured's guess."""
+    headed = False
+    for paragraph in paragraphs:
+        element = paragraph.element
+        if paragraph.role == "abstract" and paragraph.level is None and not headed:
+            before = etree.Element(f"{W}p")
+            before.append(_run("Abstract"))
+            element.addprevious(before)
+            _set_style(before, _HEADINGS[0], None)
+            headed = True
+        headed = headed or (paragraph.level is not None and paragraph.role == "abstract")
+        level = 1 if paragraph.role == "title" else paragraph.level
+        if paragraph.role == "caption" and level is None:
+            element.insert(1 if element.find(f"{W}pPr") is not None else 0, _run(CAPTION))
+        _set_style(element, _BODY if level is None else _HEADINGS[level - 1], _numbering(element, styles))
+    known = {id(paragraph.element) for paragraph in paragraphs}
+    for element in body.iter(f"{W}p"):
+        if id(element) not in known and value(element, "pPr/pStyle") not in _HEADINGS:
+            _set_style(element, _BODY, None)
+
+
+def _run(text: str) -> Element:
+    run = etree.Element(f"{W}r")
+    etree.SubElement(run, f"{W}t").text = text
+    return run
+
+
+def _numbering(element: Element, styles: Styles) -> tuple[str, str | None] | None:
+    """(numId, ilvl) that are in effect: the paragraph's own, else its style's."""
+    style_num, style_level, source = styles.numbering(styles.id_of(element))
+    num = value(element, "pPr/numPr/numId") or style_num
+    level = value(element, "pPr/numPr/ilvl") or style_level
+    if num in (None, "0"):
+        return None
+    return str(num), level if level is not None else source or None
+
+
+def _set_style(element: Element, style: str, numbering: tuple[str, str | None] | None) -> None:
+    """Give the paragraph one of our styles and nothing else but its number."""
+    old = element.find(f"{W}pPr")
+    if old is not None:
+        element.remove(old)
+    properties = etree.Element(f"{W}pPr")
+    element.insert(0, properties)
+    if numbering is None or style != _BODY:
+        etree.SubElement(properties, f"{W}pStyle", {f"{W}val": style})
+    if numbering is not None:
+        item = etree.SubElement(properties, f"{W}numPr")
+        if numbering[1] is not None:
+            etree.SubElement(item, f"{W}ilvl", {f"{W}val": numbering[1]})
+        etree.SubElement(item, f"{W}numId", {f"{W}val": numbering[0]})
+
+
+def _repacked(root: Element, package: Package) -> BytesIO:
+    """The mended document with our styles and its own numbering."""
+    styles = etree.Element(f"{W}styles")
+    styles.append(new_style(_BODY, "No Spacing"))  # one of the names that unstructured takes for plain text
+    styles.extend(new_style(name, f"Heading {level}") for level, name in enumerate(_HEADINGS, 1))
+    parts = {
+        "word/document.xml": NewPart(root, f"{_TYPE}.document.main+xml"),
+        "word/styles.xml": NewPart(styles, f"{_TYPE}.styles+xml"),
+    }
+    relations = [("rId1", "styles", "word/styles.xml")]
+    numbering = package.optional(package.related(package.main, "numbering"))
+    if numbering is not None:
+        _link_levels(root, numbering)
+        parts["word/numbering.xml"] = NewPart(numbering, f"{_TYPE}.numbering+xml")
+        relations.append(("rId2", "numbering", "word/numbering.xml"))
+    parts["word/document.xml"] = NewPart(root, f"{_TYPE}.document.main+xml", relations)
+    return write_package("word/document.xml", parts)
+
+
+def _link_levels(root: Element, numbering: Element) -> None:
+    """A level given by the name of a style is the level of the list that names the style."""
+    levels = {value(level, "pStyle"): level.get(f"{W}ilvl") for level in numbering.iter(f"{W}lvl")}
+    for level in root.iter(f"{W}ilvl"):
+        named = level.get(f"{W}val", "")
+        if not re.fullmatch(r"\d", named):
+            level.set(f"{W}val", levels.get(named) or "0")
+
+
+def _build(paper: ParsedPaper, pieces: list[Piece]) -> ParsedPaper:
+    builder = SectionBuilder()
+    for piece in pieces:
+        if piece.kind == "table":
+            builder.table(table_rows(piece.html) if piece.html else [[piece.text]])
+        elif piece.kind == "title":
+            builder.heading(piece.text, piece.depth + 1)
+        elif piece.text.startswith(CAPTION):
+            builder.caption(take_marks(piece.text)[0])
+        else:
+            builder.paragraph(piece.text)
+    return builder.finish(paper)

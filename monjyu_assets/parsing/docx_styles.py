@@ -1,0 +1,130 @@
+"""What a Word paragraph is, by its style and its own formatting: heading, title, caption, list item, plain text."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from monjyu_assets.parsing.office import Element
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LONGEST_CHAIN = 12
+_MOST_LEVELS = 9
+
+# Word writes its own styles in English whatever its language; journals' templates and other programs do not.
+_HEADING_NAME = re.compile(
+    r"(?:^|[\W\d_])(?:sub)*(?:head(?:ing)?|section|überschrift|titre|título|titolo|kop|見出し|标题|標題|제목)[\s_-]*(?P<n>[1-9])\b"
+    r"|(?:^|[\W_])(?P<m>[1-9])(?:st|nd|rd|th)[ -]?order[ -]?head|^head(?P<k>[1-9])$",
+    re.IGNORECASE,
+)
+_ROLES = {
+    "title": re.compile(r"(?:^|[\W\d_]|paper|article|document)title(?:[\W_]document)?$|^表題$|^タイトル$"),
+    "author": re.compile(r"(?:^|[\W\d_])authors?(?:[\W_]?names?)?$|^著者名?$"),
+    "date": re.compile(r"^date$|^日付$"),
+    "abstract": re.compile(r"(?:^|[\W\d_])abstract(?:[\W_]?text)?$|^要旨$|^概要$"),
+    "keywords": re.compile(r"(?:^|[\W\d_])key ?words?$|^キーワード$"),
+    "caption": re.compile(r"caption|(?:^|[\W\d_])table (?:head|title)$|^図表番号$"),
+    "contents": re.compile(r"^toc\b|^toc ?\d|^contents \d|table of figures|^index \d|^目次"),
+}
+
+
+class Styles:
+    """The styles of a document, each resolved along the chain of styles it is based on."""
+
+    def __init__(self, root: Element | None) -> None:
+        self._styles: dict[str, Element] = {}
+        self._default = ""
+        for style in root.iter(f"{W}style") if root is not None else ():
+            if style.get(f"{W}type", "paragraph") != "paragraph":
+                continue
+            self._styles.setdefault(style.get(f"{W}styleId", ""), style)
+            if style.get(f"{W}default") in ("1", "true", "on"):
+                self._default = self._default or style.get(f"{W}styleId", "")
+        self.role = cache(self._role)
+        self.level = cache(self._level)
+
+    def id_of(self, paragraph: Element) -> str:
+        return value(paragraph, "pPr/pStyle") or self._default
+
+    def _role(self, style_id: str) -> str:
+        """One of title, author, date, abstract, keywords, caption, contents; empty for any other."""
+        for style in self._chain(style_id):
+            name = (value(style, "name") or style.get(f"{W}styleId", "")).casefold()
+            found = next((role for role, pattern in _ROLES.items() if pattern.search(name)), None)
+            if found:
+                return found
+        return ""
+
+    def _level(self, style_id: str) -> int | None:
+        """The level of the heading (1 to 9) that the style makes, None where it makes none."""
+        for style in self._chain(style_id):
+            name = value(style, "name") or style.get(f"{W}styleId", "")
+            if match := _HEADING_NAME.search(name):
+                return int(next(group for group in match.groups() if group))
+            outline = number(value(style, "pPr/outlineLvl"))
+            if outline is not None:
+                return outline + 1 if outline < _MOST_LEVELS else None
+        return None
+
+    def property(self, style_id: str, path: str) -> str | None:
+        """The nearest value of a property in the chain; an empty one counts as "1" (`<w:b/>`)."""
+        return next((found for style in self._chain(style_id) if (found := value(style, path)) is not None), None)
+
+    def numbering(self, style_id: str) -> tuple[str | None, str | None, str]:
+        """(numId, ilvl, the style that brings the numId), as the chain has them."""
+        found: tuple[str | None, str | None, str] = (None, None, "")
+        for style in self._chain(style_id):
+            num, level = value(style, "pPr/numPr/numId"), value(style, "pPr/numPr/ilvl")
+            found = (found[0] or num, found[1] or level, found[2] or (style.get(f"{W}styleId", "") if num else ""))
+        return found
+
+    def _chain(self, style_id: str) -> list[Element]:
+        chain: list[Element] = []
+        while style_id in self._styles and len(chain) < _LONGEST_CHAIN:
+            chain.append(self._styles[style_id])
+            style_id = value(chain[-1], "basedOn") or ""
+        return chain
+
+
+def value(element: Element, path: str) -> str | None:
+    """`w:val` of a descendant by path; "1" where it has none, None where there is no such element."""
+    found = element.find("/".join(W + step for step in path.split("/")))
+    return None if found is None else str(found.get(f"{W}val", "1"))
+
+
+def number(text: str | None) -> int | None:
+    try:
+        return None if text is None else round(float(text))
+    except (ValueError, OverflowError):
+        return None
+
+
+def is_on(text: str | None) -> bool:
+    """Whether a switch (`w:b`, `w:vanish`) is on."""
+    return text is not None and text not in ("0", "false", "off", "none")
+
+
+class Look:
+    """How a paragraph is set: all in bold, and the size of its largest letters in points (0 where nothing says)."""
+
+    def __init__(self, paragraph: Element, styles: Styles) -> None:
+        style = styles.id_of(paragraph)
+        own_bold = is_on(styles.property(style, "rPr/b"))
+        own_size = number(styles.property(style, "rPr/sz")) or 0
+        runs = [run for run in paragraph.iter(f"{W}r") if "".join(run.itertext()).strip()]
+        self.bold = bool(runs) and all(is_on(_or(value(run, "rPr/b"), own_bold)) for run in runs)
+        self.size = max((number(value(run, "rPr/sz")) or own_size for run in runs), default=0) / 2
+        self.centred = (value(paragraph, "pPr/jc") or styles.property(style, "pPr/jc")) == "center"
+
+
+def _or(text: str | None, default: bool) -> str | None:
+    return text if text is not None else ("1" if default else None)
+
+
+def new_style(style_id: str, name: str) -> Any:
+    from lxml import etree
+
+    style = etree.Element(f"{W}style", {f"{W}type": "paragraph", f"{W}styleId": style_id})
+    etree.SubElement(style, f"{W}name", {f"{W}val": name})
+    return style

@@ -1,0 +1,158 @@
+"""A Word document's tree without what is no text of it, and with the text that python-docx would pass over.
+
+Deleted and hidden text, contents lists and page furniture go. Inserted text, content controls (citation managers write
+into them), fields, formulas, notes and text boxes become plain runs and paragraphs in their place.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lxml import etree
+
+from monjyu_assets.parsing.docx_styles import Styles, W, is_on, value
+from monjyu_assets.parsing.marks import mark, unmarked
+from monjyu_assets.parsing.office import MATH, Element, Package, choose_alternatives, math_text, unwrap
+from monjyu_core.paper import Equation
+
+_DROPPED = ("moveFrom", "sectPr", "instrText", "delText", "rPrChange", "pPrChange", "commentReference", "rt")
+"""`rt` tells how a Japanese word is read: it stands over the word, not in the line."""
+_UNWRAPPED = ("ins", "moveTo", "smartTag", "hyperlink", "fldSimple", "customXml", "dir", "bdo", "ruby", "rubyBase")
+_NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
+_NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*\s*")
+_SYMBOL_LETTERS = dict(
+    zip(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz\xb1\xb4\xa3\xb3\xb9\xbb\xa5\xae\xce",
+        "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφγηιϕκλμνοπθρστυϖωξψζ±×≤≥≠≈∞→∈",
+        strict=True,
+    )
+)
+
+
+def clean_tree(root: Element, package: Package, styles: Styles) -> list[Equation]:
+    """Change the document's tree in place as told above; returns its formulas."""
+    choose_alternatives(root)
+    for gone in [gone for gone in root.iter(f"{W}del") if gone.getparent().tag == f"{W}trPr"]:
+        _remove(gone.getparent().getparent())
+    for name in ("del", *_DROPPED):
+        _remove_all(root, name)
+    _unwrap_controls(root)
+    for name in _UNWRAPPED:
+        for element in list(root.iter(W + name)):
+            unwrap(element)
+    for paragraph in list(root.iter(f"{W}p")):
+        if styles.role(styles.id_of(paragraph)) == "contents":
+            _remove(paragraph)
+    for inner in [run for run in root.iter(f"{W}r") if run.getparent().tag == f"{W}r"]:
+        inner.getparent().addprevious(inner)
+    equations = [_formula(element) for element in _formulas(root)]
+    for run in list(root.iter(f"{W}r")):
+        _clean_run(run)
+    _insert_notes(root, package)
+    _lift_boxes(root)
+    return equations
+
+
+def _remove(element: Element) -> None:
+    parent = element.getparent()
+    if parent is not None:
+        parent.remove(element)
+
+
+def _remove_all(root: Element, name: str) -> None:
+    for element in list(root.iter(W + name)):
+        _remove(element)
+
+
+def _unwrap_controls(root: Element) -> None:
+    for control in list(root.iter(f"{W}sdt")):
+        gallery = value(control, "sdtPr/docPartObj/docPartGallery") or ""
+        content = control.find(f"{W}sdtContent")
+        if content is None or "contents" in gallery.lower() or "table of figures" in gallery.lower():
+            _remove(control)
+            continue
+        for child in list(control):
+            if child is not content:
+                control.remove(child)
+        unwrap(content)
+        unwrap(control)
+
+
+def _formulas(root: Element) -> list[Element]:
+    blocks = list(root.iter(f"{{{MATH}}}oMathPara"))
+    inside = {id(formula) for block in blocks for formula in block.iter(f"{{{MATH}}}oMath")}
+    return blocks + [formula for formula in root.iter(f"{{{MATH}}}oMath") if id(formula) not in inside]
+
+
+def _formula(element: Element) -> Equation:
+    """A formula becomes a run with its characters."""
+    text = unmarked(math_text(element))
+    element.getparent().replace(element, new_run(text))
+    return Equation(text=text, inline=etree.QName(element).localname == "oMath")
+
+
+def new_run(text: str) -> Element:
+    run = etree.Element(f"{W}r")
+    piece = etree.SubElement(run, f"{W}t")
+    piece.text = text
+    return run
+
+
+def _clean_run(run: Element) -> None:
+    if is_on(value(run, "rPr/vanish")):
+        _remove(run)
+        return
+    for symbol in run.findall(f"{W}sym"):
+        run.replace(symbol, new_run(_symbol(symbol))[0])
+    texts = run.findall(f"{W}t")
+    for piece in texts:
+        piece.text = unmarked(piece.text or "")
+    if value(run, "rPr/vertAlign") == "superscript" and len(texts) == 1 and _NUMBERS.fullmatch(texts[0].text):
+        texts[0].text = mark(texts[0].text)
+
+
+def _symbol(symbol: Element) -> str:
+    try:
+        code = int(symbol.get(f"{W}char", ""), 16)
+    except ValueError:
+        return ""
+    letter = chr(code - 0xF000 if 0xF000 <= code <= 0xF0FF else code) if 32 <= code < 0xD800 or code >= 0xF000 else ""
+    return _SYMBOL_LETTERS.get(letter, letter) if symbol.get(f"{W}font") == "Symbol" else unmarked(letter)
+
+
+def _insert_notes(root: Element, package: Package) -> None:
+    """Footnotes follow the paragraph that calls them."""
+    notes = {kind: _notes(package, kind) for kind in _NOTES.values()}
+    for tag, kind in _NOTES.items():
+        for reference in reversed(list(root.iter(tag))):
+            text = notes[kind].pop(reference.get(f"{W}id"), "")
+            paragraph = next(reference.iterancestors(f"{W}p"), None)
+            _remove(reference)
+            if text and paragraph is not None:
+                note = etree.Element(f"{W}p")
+                note.append(new_run(text))
+                paragraph.addnext(note)
+
+
+def _notes(package: Package, kind: str) -> dict[str, str]:
+    root = package.optional(package.related(package.main, kind))
+    if root is None:
+        return {}
+    for name in ("del", "moveFrom", "instrText", "sdtPr"):
+        _remove_all(root, name)
+    return {
+        note.get(f"{W}id"): " ".join(unmarked("".join(note.itertext())).split())
+        for note in root
+        if isinstance(note.tag, str) and note.get(f"{W}type") in (None, "normal")
+    }
+
+
+def _lift_boxes(root: Element) -> None:
+    """Paragraphs of text boxes follow the paragraph that the box hangs on."""
+    for box in reversed(list(root.iter(f"{W}txbxContent"))):
+        host = next(box.iterancestors(f"{W}p"), None)
+        for child in reversed(list(box)):
+            if host is not None and child.tag in (f"{W}p", f"{W}tbl"):
+                host.addnext(child)
+    for drawing in [*root.iter(f"{W}drawing"), *root.iter(f"{W}pict"), *root.iter(f"{W}object")]:
+        _remove(drawing)

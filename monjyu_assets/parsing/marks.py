@@ -1,0 +1,48 @@
+"""Marks in text that is on its way through a library: private-use characters that say what a piece of it is.
+
+They come out again together with the places where they stood.
+"""
+
+from __future__ import annotations
+
+import re
+
+_OPEN, _CLOSE, _SILENT_OPEN, _SILENT_CLOSE, CAPTION = "\ue0f0", "\ue0f1", "\ue0f2", "\ue0f3", "\ue0f4"
+"""Around text that stays; around text that goes; in front of a caption."""
+
+_ALL = re.compile("[\ue0f0-\ue0f4]")
+_MARKED = re.compile("\ue0f0([^\ue0f0-\ue0f4]*)\ue0f1|\ue0f2([^\ue0f0-\ue0f4]*)\ue0f3")
+
+Places = list[tuple[int, str]]
+"""Position in the text without marks, and what was marked there."""
+
+
+def unmarked(text: str) -> str:
+    """A document's own text without characters that would be taken for marks."""
+    return _ALL.sub("", text)
+
+
+def mark(text: str) -> str:
+    """Text that stays, and whose place will be told."""
+    return f"{_OPEN}{text}{_CLOSE}"
+
+
+def silent(text: str) -> str:
+    """Text that goes, and whose place will be told."""
+    return f"{_SILENT_OPEN}{text}{_SILENT_CLOSE}"
+
+
+def take_marks(text: str) -> tuple[str, Places]:
+    """The text without marks, and what was marked where."""
+    pieces: list[str] = []
+    places: Places = []
+    at = length = 0
+    for match in _MARKED.finditer(text):
+        before = _ALL.sub("", text[at : match.start()])
+        length += len(before)
+        places.append((length, match[1] if match[2] is None else match[2]))
+        pieces += [before, match[1] or ""]
+        length += len(match[1] or "")
+        at = match.end()
+    pieces.append(_ALL.sub("", text[at:]))
+    return "".join(pieces), places

@@ -1,0 +1,203 @@
+"""Office Open XML packages: the way from the main part to the others, and new packages that hold only what is needed.
+
+What is handed to a library is written anew: no DTD, no entities, no reference that leads out of the file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from lxml import etree
+
+from monjyu_assets.parsing.archive import xml_parts
+from monjyu_core.errors import MalformedDocument
+from monjyu_core.settings import ParseSettings
+
+Element = Any
+"""An lxml element."""
+
+_OFFICE = "http://schemas.openxmlformats.org"
+_RELATIONSHIPS = f"{_OFFICE}/package/2006/relationships"
+RELATION = f"{_OFFICE}/officeDocument/2006/relationships"
+"""What every type of relationship begins with, and the namespace of `r:id`."""
+MATH = f"{_OFFICE}/officeDocument/2006/math"
+COMPATIBILITY = f"{_OFFICE}/markup-compatibility/2006"
+_CONTENT_TYPES = f"{_OFFICE}/package/2006/content-types"
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A way from one part to another: its type's last word ("styles", "slide") and the other part's name."""
+
+    kind: str
+    target: str
+
+
+@dataclass(frozen=True)
+class NewPart:
+    """A part of a package to write: its XML, its content type, and its relationships as (id, kind, target)."""
+
+    root: Element
+    content_type: str
+    relations: Sequence[tuple[str, str, str]] = ()
+
+
+class Package:
+    """A package's XML parts, parsed on demand."""
+
+    def __init__(self, parts: dict[str, bytes], kind: str) -> None:
+        self._parts = {name.lower(): blob for name, blob in parts.items()}
+        if "[content_types].xml" not in self._parts:
+            raise MalformedDocument("The file is a ZIP archive, but no Office file.", "Give it its right extension.")
+        starts = [relation.target for relation in self.relations("").values() if relation.kind == "officeDocument"]
+        self.main = next((name for name in starts if name in self._parts), "")
+        if not self.main:
+            raise MalformedDocument("The file's main part is missing.", "Open and save it again in Office.")
+        self._check_kind(kind)
+
+    def _check_kind(self, kind: str) -> None:
+        root = etree.QName(self.root(self.main))
+        known = {"document": "docx", "presentation": "pptx", "workbook": "xlsx"}
+        found = known.get(root.localname, "another Office file")
+        if found != kind:
+            raise MalformedDocument(f"This is {found} under the name .{kind}.", "Give it its right extension.")
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parts
+
+    def root(self, name: str) -> Element:
+        """The root of a part. Raises MalformedDocument where it is no XML, or declares a type (and so entities)."""
+        blob = self._parts[name]
+        if b"purl.oclc.org" in blob:  # the strict variant says the same under other names
+            blob = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", blob)
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
+        try:
+            root = etree.fromstring(blob, parser)
+        except (etree.XMLSyntaxError, ValueError) as error:
+            raise MalformedDocument(f"{name} is damaged: {str(error)[:150]}.", "Save it again in Office.") from error
+        if root.getroottree().docinfo.internalDTD is not None:
+            raise MalformedDocument(f"{name} declares a document type, which no Office file does.")
+        return root
+
+    def optional(self, name: str | None) -> Element | None:
+        """The root of a part that may be missing or damaged."""
+        if name is None or name not in self._parts:
+            return None
+        try:
+            return self.root(name)
+        except MalformedDocument:
+            return None
+
+    def relations(self, name: str) -> dict[str, Relation]:
+        """Relationships of a part to parts of this package that are there; what is external is left out."""
+        folder, _, file = name.rpartition("/")
+        root = self.optional(f"{folder}/_rels/{file}.rels".lstrip("/"))
+        found: dict[str, Relation] = {}
+        for item in root if root is not None else []:
+            if item.get("TargetMode", "").lower() == "external":
+                continue
+            target = posixpath.normpath(posixpath.join("/", folder, item.get("Target", ""))).lstrip("/").lower()
+            if target in self._parts:
+                found[item.get("Id", "")] = Relation(item.get("Type", "").rpartition("/")[2], target)
+        return found
+
+    def related(self, name: str, kind: str) -> str | None:
+        """The first part that `name` is related to in this way."""
+        return next((relation.target for relation in self.relations(name).values() if relation.kind == kind), None)
+
+
+def core_properties(package: Package) -> dict[str, str]:
+    """What the file says of itself (title, creator, keywords, language), by lower-case name."""
+    root = package.optional(package.related("", "core-properties"))
+    items = [item for item in root if isinstance(item.tag, str) and item.text] if root is not None else []
+    return {etree.QName(item).localname.lower(): " ".join(item.text.split()) for item in items}
+
+
+def open_package(path: Path, settings: ParseSettings, kind: str) -> Package:
+    """The package of a `docx` or `pptx` file. Raises the errors of `xml_parts`, MalformedDocument for another kind."""
+    return Package(xml_parts(path, settings), kind)
+
+
+def write_package(main: str, parts: dict[str, NewPart]) -> BytesIO:
+    """A package of these parts, of which `main` is the first to be opened."""
+    file = BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        types = "".join(
+            f"<Override PartName={quoteattr('/' + name)} ContentType={quoteattr(part.content_type)}/>"
+            for name, part in parts.items()
+        )
+        default = '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        archive.writestr("[Content_Types].xml", f'<Types xmlns="{_CONTENT_TYPES}">{default}{types}</Types>')
+        archive.writestr("_rels/.rels", _relationships([("rId1", "officeDocument", main)]))
+        for name, part in parts.items():
+            archive.writestr(name, etree.tostring(part.root, encoding="UTF-8", xml_declaration=True))
+            folder, _, last = name.rpartition("/")
+            if part.relations:
+                archive.writestr(f"{folder}/_rels/{last}.rels", _relationships(part.relations))
+    file.seek(0)
+    return file
+
+
+def _relationships(relations: Sequence[tuple[str, str, str]]) -> str:
+    items = "".join(
+        f"<Relationship Id={quoteattr(name)} Type={quoteattr(f'{RELATION}/{kind}')} Target={quoteattr('/' + target)}/>"
+        for name, kind, target in relations
+    )
+    return f'<Relationships xmlns="{_RELATIONSHIPS}">{items}</Relationships>'
+
+
+def unwrap(element: Element) -> None:
+    """Put an element's children in its place."""
+    parent = element.getparent()
+    at = parent.index(element)
+    for child in reversed(list(element)):
+        parent.insert(at, child)
+    parent.remove(element)
+
+
+def choose_alternatives(root: Element) -> None:
+    """Of each pair of choice and fallback, which say the same, leave the choice."""
+    for alternative in list(root.iter(f"{{{COMPATIBILITY}}}AlternateContent")):
+        chosen = alternative.find(f"{{{COMPATIBILITY}}}Choice")
+        if chosen is None:
+            chosen = alternative.find(f"{{{COMPATIBILITY}}}Fallback")
+        for child in list(alternative):
+            if child is not chosen:
+                alternative.remove(child)
+        if chosen is not None:
+            unwrap(chosen)
+        unwrap(alternative)
+
+
+def math_text(element: Element) -> str:
+    """The characters of a formula in reading order; fractions, powers and indices on one line."""
+    words: list[str] = []
+    _walk_math(element, words)
+    return " ".join("".join(words).split())
+
+
+_BEFORE = {"sup": "^", "sub": "_", "den": "/"}
+
+
+def _walk_math(element: Element, words: list[str]) -> None:
+    for child in element:
+        if not isinstance(child.tag, str):
+            continue
+        name = etree.QName(child).localname
+        if name == "t":
+            words.append(child.text or "")
+        elif name in _BEFORE:
+            inner = math_text(child)
+            if inner:
+                words.append(_BEFORE[name] + (inner if len(inner) == 1 else f"({inner})"))
+        elif not name.endswith("Pr"):
+            _walk_math(child, words)

