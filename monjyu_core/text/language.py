@@ -31,27 +31,7 @@ _HANGUL = re.compile(r"[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 _LATIN = re.compile(r"[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+")
-_ENGLISH = frozenset(
-    [
-        "the",
-        "of",
-        "and",
-        "that",
-        "with",
-        "this",
-        "are",
-        "from",
-        "which",
-        "were",
-        "have",
-        "been",
-        "these",
-        "their",
-        "our",
-        "using",
-        "between",
-    ]
-)
+_ENGLISH = re.compile(r"\b(?:the|of|and|that|with|this|are|from|which|were|have|been|these|their|our|using|between)\b")
 
 _lock = Lock()
 
@@ -83,8 +63,8 @@ def _by_words(sample: str, letters: int) -> str:
     """English is told by its function words first: the model takes half a second to load in each process."""
     if letters < MIN_LETTERS:
         return DEFAULT
-    words = _WORD.findall(sample.lower())
-    if len(words) >= MIN_WORDS and sum(word in _ENGLISH for word in words) >= ENGLISH_SHARE * len(words):
+    words = len(_WORD.findall(sample))
+    if words >= MIN_WORDS and len(_ENGLISH.findall(sample.lower())) >= ENGLISH_SHARE * words:
         return DEFAULT
     with _lock:
         language, confidence = _identifier().classify(sample)
