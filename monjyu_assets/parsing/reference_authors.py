@@ -58,11 +58,14 @@ def author_list(text: str) -> tuple[str, str]:
         if strict and not re.match(r"\s*(?:\.\s|\(\s*(?:19|20)|[\u201c\"]|,?\s*(?:19|20)\d\d)", text[end:]):
             continue
         best = max(best, end)
-    if dated and dated > best:
+    if dated > best and not (best and _SENTENCE.search(text[best:dated])):
         best = dated
     if not best:
         return _organisation(text)
     return text[:best].strip(" ,;:"), text[best:]
+
+
+_SENTENCE = re.compile(r"(?:\b(?!and\b|van\b|von\b|der\b|den\b)[a-z]{3,}\s+){2}[a-z]{2,}|[a-z]{3,}\s[a-z]{3,}[,:.]")
 
 
 def _before_year(text: str) -> int:
@@ -99,7 +102,10 @@ def names_of(text: str) -> list[str]:
     text = re.sub(r"\(?\b[Ee]ds?\.\)?$|\bet\s+al\.?|\u2026", "", text).strip(" ,;.&")
     if not text:
         return []
-    for number, pattern in enumerate(_LISTS):
+    inverted = len(text.split(",")[0].split()) == 1 or text.split()[0].islower()
+    order = range(len(_LISTS)) if inverted else [0, 1, 2, 4, 3]
+    for number in order:
+        pattern = _LISTS[number]
         match = pattern.match(text + ("." if text[-1].isupper() else ""))
         if match and len(match.group("list").rstrip(".")) >= len(text) - 2:
             return _by_style(text, number)

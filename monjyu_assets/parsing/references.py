@@ -121,9 +121,10 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     at_start = quoted is not None and quoted.start() <= len(plain) - len(rest) + 6
     if quoted and (at_start or (len(rest) == len(plain) and quoted.start() < 0.6 * len(plain))):
         return quoted.group(1).strip(" .,"), plain[quoted.end() :]
+    commas = bool(re.match(r"\s*,", rest)) and len(rest) < len(plain)
     rest = rest.lstrip(" .,:;")
-    if _comma_style(rest):
-        first = re.search(r",\s+(?=(?:in:?\s|[^\W\d_a-z]))", rest)
+    if commas or _comma_style(rest):
+        first = re.search(r",\s+(?=(?:in:?\s|arXiv|[^\W\d_a-z]))", rest)
         if first and first.start() > 12:
             return rest[: first.start()].strip(), rest[first.end() :]
     parted = re.match(r"([^.;]{10,200}); (?:[^.;]+; )?[^.;:]{3,60}: [^\W\d_a-z]", rest)
@@ -162,7 +163,7 @@ def _trimmed(text: str) -> str:
 
 
 def _venue(after: str) -> str:
-    text = re.sub(r"^[\s.,;:]*(?:In\s*:?\s+)?", "", after)
+    text = re.sub(r"^[\s.,;:]*(?:[Ii]n\s*:?\s+)?", "", after)
     match = re.match(r"(.+?)(?:[,;(]|\.\s|\s\d|\s*$)", text)
     venue = match.group(1).strip(" .,;:") if match else ""
     return venue if sum(c.isalpha() for c in venue) > 2 and not venue.casefold().startswith(("available", "accessed")) else ""

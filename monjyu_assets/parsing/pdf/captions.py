@@ -79,6 +79,9 @@ def _caption_end(layout: Layout, start: int, last: int, headings: set[int]) -> i
         step = line.base - above.base
         if line.page != first.page or step <= 0 or step > limit or abs(line.size - first.size) > 0.35:
             break
+        right = layout.extents[line.page, line.block][1]
+        if above.text.rstrip().endswith(".") and (above.x1 < right - 2 * above.size or line.x0 > above.x0 + 0.7 * line.size):
+            break
         if line.x0 > above.x1 or line.x1 < above.x0 or _CAPTION.match(line.text) or len(line.pieces) > 2:
             break
         end += 1

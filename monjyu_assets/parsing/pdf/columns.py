@@ -117,7 +117,7 @@ def reading_order(
         line.full_width = any(line.x0 < x - 1 and line.x1 > x + 1 for x in page_gutters)
         line.column = sum(1 for x in page_gutters if (line.x0 + line.x1) / 2 > x)
     if page_gutters:
-        _widen(ordered, bases)
+        _widen(ordered, bases, page_gutters)
     result: list[Line] = []
     band: list[Line] = []
     block = 0
@@ -154,14 +154,15 @@ def _in_row(row: Line, line: Line) -> bool:
     return raised and gap < 1.8 * row.size and len(line.text) < 12
 
 
-def _widen(ordered: list[Line], bases: dict[int, float]) -> None:
-    """What stands close beside a full-width piece in its row, and the short last line of a full-width paragraph."""
-    for near in (1, -1):
-        row: Line | None = None
-        for line in ordered[::near]:
-            if row is not None and bases[id(row)] == bases[id(line)] and not line.full_width:
-                line.full_width = max(line.x0 - row.x1, row.x0 - line.x1) < 2.5 * line.size
-            row = line if line.full_width else None
+def _widen(ordered: list[Line], bases: dict[int, float], page_gutters: list[float]) -> None:
+    """What stands in the row of a full-width piece, and the short last line of a full-width paragraph."""
+    wide_rows = {
+        bases[id(line)]
+        for line in ordered
+        if line.full_width and any(line.x0 < x - 10 and line.x1 > x + 10 for x in page_gutters)
+    }
+    for line in ordered:
+        line.full_width = line.full_width or bases[id(line)] in wide_rows
     above: Line | None = None
     for k, line in enumerate(ordered):
         beside = any(

@@ -22,6 +22,9 @@ _FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 
 
+_MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
+
+
 @dataclass
 class Heading:
     """A heading found at `lines[start:end]`; `run_in` is the number of characters of a heading within its first line."""
@@ -281,11 +284,18 @@ def _gap_above(layout: Layout, index: int) -> float:
 def set_levels(found: list[Heading], body_size: float) -> None:
     """Levels by numbers where headings have them, by outline where there is one, else by rank of style; in place."""
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
+    numbered = [h for h in found if h.number is not None]
+    if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):
+        # Steps counted within a section ("1) Surgery") say nothing of the level.
+        for heading in numbered:
+            if not heading.run_in and "." not in (heading.number or ""):
+                heading.number = None
+    roman = sum(bool(re.fullmatch(r"[IVX]+", h.number or "")) for h in found) > 1
     for heading in found:
         if heading.outline_level is not None:
             heading.level = heading.outline_level - offset + 1
         elif heading.number is not None:
-            heading.level = _depth(heading.number)
+            heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]", heading.number)))
     known: dict[Style, int] = {}
     for heading in found:
         if heading.outline_level is not None or heading.number is not None:
@@ -296,9 +306,6 @@ def set_levels(found: list[Heading], body_size: float) -> None:
             heading.level = level_of[heading.style]
     _lower_stacked(found)
     _close_gaps(found)
-
-
-_MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 
 
 def _lower_stacked(found: list[Heading]) -> None:

@@ -60,10 +60,10 @@ def split_names(text: str) -> list[str]:
 
 def name_parts(line: Line) -> tuple[list[str], bool]:
     """The line's parts between separators, without marks and degrees; and whether its last part may run on."""
-    kept = []
-    for character, script in zip(line.text, line.script, strict=True):
-        # A raised comma between two marks parts names no more than the printed one beside it.
-        kept.append(" " if script == 1 else character)
+    # Raised marks follow a name, and so do wide gaps: both part names where no comma is printed.
+    kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
+    for gap in line.wide_gaps:
+        kept[gap] = " ; "
     text = _DEGREE.sub("", "".join(kept))
     parts = [" ".join(_MARKS.sub(" ", part).split()).strip(" .:") for part in _SPLIT.split(text)]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
