@@ -103,8 +103,11 @@ class _Reader:
         footnotes = next((node for node in root.children if node.type == "footnote_block"), None)
         for note in footnotes.children if footnotes else []:
             self._inline.footnotes[note.meta.get("id", -1)] = " ".join(self._texts(note))
+        above = ""
         for node in root.children:
-            self._block(node)
+            if not (above == "table" and node.type == "paragraph" and self._take_caption(node)):
+                self._block(node)
+            above = node.type
 
     def take_title(self) -> str:
         """The text of the first level-1 heading, taken out of the sections, unless it names an ordinary section."""
@@ -139,8 +142,6 @@ class _Reader:
         elif node.type == "blockquote":
             for child in node.children:
                 self._block(child)
-        elif node.type == "paragraph" and self._is_caption(node):
-            self.tables[-1].caption = _TABLE_CAPTION.sub("", self._texts(node)[0], count=1)
         elif node.type != "footnote_block":
             self._paragraphs[-1].extend(self._texts(node))
 
@@ -181,11 +182,13 @@ class _Reader:
             caption = _TABLE_CAPTION.sub("", paragraphs.pop(), count=1)
         self.tables.append(Table(caption=caption, headers=rows[0] if rows else [], rows=rows[1:]))
 
-    def _is_caption(self, node: SyntaxTreeNode) -> bool:
+    def _take_caption(self, node: SyntaxTreeNode) -> bool:
         """A paragraph `Table: …` or `: …` right below a table (pandoc)."""
-        above = node.previous_sibling
-        texts = self._texts(node) if above is not None and above.type == "table" else []
-        return bool(texts) and self.tables[-1].caption is None and _TABLE_CAPTION.match(texts[0]) is not None
+        source = node.children[0].content if node.children else ""
+        if self.tables[-1].caption is not None or not _TABLE_CAPTION.match(source):
+            return False
+        self.tables[-1].caption = _TABLE_CAPTION.sub("", self._inline.read(node.children[0]), count=1)
+        return True
 
     def _texts(self, node: SyntaxTreeNode) -> list[str]:
         """Plain paragraphs of a block and what it holds; an item of a list is a paragraph."""

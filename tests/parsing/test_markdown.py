@@ -259,7 +259,7 @@ def test_what_is_no_markdown_is_refused(data: bytes, error: type[Exception]) -> 
 
 
 @pytest.mark.parametrize(
-    "piece", ["> ", "- ", "[", "![", "*", "`", "<a ", "$", "[@x", "|a", "# ", "[^1]", "<!--", "***a", "\\"]
+    "piece", ["> ", "- ", "[", "![", "*", "`", "<a ", "$", "[@x", "|a", "# ", "[^1]", "<!--", "***a", "\\", "a\n\n"]
 )
 def test_hostile_markdown_ends(piece: str) -> None:
     started = time.perf_counter()
