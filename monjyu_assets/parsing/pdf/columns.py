@@ -137,11 +137,12 @@ def reading_order(
 def _row_bases(lines: list[Line]) -> dict[int, float]:
     """The baseline of the row each piece lies in, by `id`: a raised piece takes that of the larger piece beside it."""
     bases: dict[int, float] = {}
-    rows: list[Line] = []
+    by_base: dict[int, list[Line]] = defaultdict(list)
     for line in sorted(lines, key=lambda line: (-line.size, line.base, line.x0)):
-        row = next((r for r in rows if _in_row(r, line)), None)
+        near = [row for key in range(int(line.base // 8) - 1, int(line.base // 8) + 3) for row in by_base[key]]
+        row = next((row for row in near if _in_row(row, line)), None)
         bases[id(line)] = bases[id(row)] if row is not None else line.base
-        rows.append(line)
+        by_base[int(line.base // 8)].append(line)
     return bases
 
 

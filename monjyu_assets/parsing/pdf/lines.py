@@ -145,25 +145,20 @@ def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
     lowered = (sizes < 0.87 * size) & (page.base[rows] > base + 0.08 * size)
     script[raised], script[lowered] = 1, -1
     spaces = _space_before(page, rows, size)
-    index = np.insert(rows, np.flatnonzero(spaces), -1)
-    text, scripts, bold, italic = [], [], [], []
-    for position, row in enumerate(rows.tolist()):
-        font = fonts[page.font[row]]
-        pieces = page.text[row]
-        if spaces[position]:
-            text.append(" ")
-            same = bool(bold) and bold[-1]
-            bold.append(same and font.bold)
-            italic.append(bool(italic) and italic[-1] and font.italic)
-            scripts.append(0)
-        text.append(pieces)
-        for _ in pieces:
-            bold.append(font.bold)
-            italic.append(font.italic)
-            scripts.append(int(script[position]))
-    joined = "".join(text)
+    places = np.flatnonzero(spaces)
+    index = np.insert(rows, places, -1)
+    glyphs = [page.text[row] for row in rows.tolist()]
+    joined = "".join([" " + glyph if space else glyph for glyph, space in zip(glyphs, spaces.tolist(), strict=True)])
+    bold = np.array([font.bold for font in fonts])[page.font[rows]]
+    italic = np.array([font.italic for font in fonts])[page.font[rows]]
+    # A space between two bold characters is bold.
+    bold = np.insert(bold, places, bold[places] & bold[places - 1])
+    italic = np.insert(italic, places, italic[places] & italic[places - 1])
+    script = np.insert(script, places, 0)
     if len(joined) != len(index):
-        index = _repeat_ligatures(text, index)
+        # A glyph that stands for several characters gives its row and face to each of them.
+        repeats = np.insert([len(glyph) for glyph in glyphs], places, 1)
+        index, bold, italic, script = (np.repeat(values, repeats) for values in (index, bold, italic, script))
     if not joined.strip():
         return None
     fonts_here = page.font[rows[main]]
@@ -173,16 +168,10 @@ def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
     return Line(
         page=page.number, text=joined, x0=float(page.x0[rows].min()), y0=base - 0.78 * size,
         x1=float(page.x1[rows].max()), y1=base + 0.22 * size, base=base, size=float(size),
-        font=int(np.bincount(fonts_here).argmax()), index=index, script=scripts, bold=bold, italic=italic,
+        font=int(np.bincount(fonts_here).argmax()), index=index,
+        script=script.tolist(), bold=bold.tolist(), italic=italic.tolist(),
         wide_gaps=[i - 1 for i, row in enumerate(index.tolist()) if row in wide and i and joined[i - 1] == " "],
     )  # fmt: skip
-
-
-def _repeat_ligatures(text: list[str], index: Ints) -> Ints:
-    """A glyph that stands for several characters gives its row to each of them."""
-    repeats = np.array([len(piece) for piece in text])
-    repeated: Ints = np.repeat(index, repeats)
-    return repeated
 
 
 def _weighted_mode(sizes: Floats) -> float:
@@ -204,8 +193,8 @@ def _space_before(page: PageChars, rows: Ints, size: float) -> Bools:
     least = 0.06 * local + tracking if tracking else -0.12 * local
     said = page.gap_before[rows[1:]] & (gap > least)
     wide = gap > SPACE_GAP * local + tracking
-    codes = [page.text[row] for row in rows.tolist()]
-    wide_script = np.array([_is_cjk(a) and _is_cjk(b) for a, b in zip(codes, codes[1:], strict=False)])
+    cjk = np.array([_is_cjk(page.text[row]) for row in rows.tolist()])
+    wide_script = cjk[1:] & cjk[:-1]
     spaces[1:] = np.where(wide_script, page.gap_before[rows[1:]] & (gap > 0.3 * local), said | wide)
     return spaces
 

@@ -38,7 +38,7 @@ def parse_pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     words = vocabulary(layout.lines)
-    title, _, title_end = find_title(layout)
+    title, _, title_end = find_title(layout, words)
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)
     ranges = [(title_end, stop)]

@@ -16,7 +16,7 @@ _SERIAL = re.compile(
 )  # fmt: skip
 
 
-def find_title(layout: Layout) -> tuple[str, int, int]:
+def find_title(layout: Layout, words: set[str]) -> tuple[str, int, int]:
     """The title and the range of `layout.lines` it stands in; ("", 0, 0) where there is none."""
     first = [i for i, line in enumerate(layout.lines) if line.page == layout.lines[0].page] if layout.lines else []
     if not first:
@@ -24,8 +24,8 @@ def find_title(layout: Layout) -> tuple[str, int, int]:
     for wanted in (layout.info.get("Title", ""), *_outline_titles(layout)):
         place = _standing(layout, wanted, len(first))
         if place is not None:
-            return _clean(_joined(layout.lines[place[0] : place[1]])), *place
-    return _by_looks(layout, len(first))
+            return _clean(_joined(layout.lines[place[0] : place[1]], words)), *place
+    return _by_looks(layout, len(first), words)
 
 
 def _outline_titles(layout: Layout) -> list[str]:
@@ -58,7 +58,7 @@ def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
     return None
 
 
-def _by_looks(layout: Layout, last: int) -> tuple[str, int, int]:
+def _by_looks(layout: Layout, last: int, words: set[str]) -> tuple[str, int, int]:
     best: tuple[float, int, int] | None = None
     start = 0
     while start < last:
@@ -71,7 +71,7 @@ def _by_looks(layout: Layout, last: int) -> tuple[str, int, int]:
         start = end
     if best is None:
         return "", 0, 0
-    return _clean(_joined(layout.lines[best[1] : best[2]])), best[1], best[2]
+    return _clean(_joined(layout.lines[best[1] : best[2]], words)), best[1], best[2]
 
 
 def _same_block(above: Line, line: Line) -> bool:
@@ -85,7 +85,7 @@ def _same_block(above: Line, line: Line) -> bool:
 def _score(layout: Layout, start: int, end: int, last: int) -> float | None:
     """Larger type, near the top, a sentence's length, followed by names; not a journal's name or a known heading."""
     lines = layout.lines[start:end]
-    text = _joined(lines)
+    text = _joined(lines, set())
     words = text.split()
     if _weight(text) < 6 or len(words) > 45 or section_type(text) != "other":
         return None
@@ -114,10 +114,15 @@ def _serial_name(layout: Layout, text: str) -> bool:
     return any(pattern.search(line.text) for line in places)
 
 
-def _joined(lines: list[Line]) -> str:
+def _joined(lines: list[Line], words: set[str]) -> str:
+    """The lines as one text; a hyphen at a line end goes where the joined word stands elsewhere in the document."""
     text = ""
     for line in lines:
         piece = _without_marks(line)
+        left, right = re.search(r"([^\W\d_]+)-$", text), re.match(r"[^\W\d_]+", piece)
+        if left and right and (left.group(1) + right.group()).casefold() in words:
+            text = text[:-1] + piece
+            continue
         close = (text.endswith("-") and piece[:1].islower()) or _weight(text[-1:] + piece[:1]) == 6
         text = text + piece if close else f"{text} {piece}"
     return text.strip()
