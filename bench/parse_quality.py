@@ -65,7 +65,7 @@ def token_f1(found: str, wanted: str) -> float:
     return 2 * common / max(1, sum(a.values()) + sum(b.values()))
 
 
-def in_order(found: list[str], wanted: list[str], equal: Any) -> list[tuple[int, int]]:
+def in_order(found: list[str], wanted: list[Any], equal: Any) -> list[tuple[int, int]]:
     """The longest common subsequence as pairs of indices."""
     rows, columns = len(found), len(wanted)
     table = [[0] * (columns + 1) for _ in range(rows + 1)]
@@ -98,7 +98,11 @@ def score_front(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed
     wanted = [(squeezed(a.get("family") or ""), squeezed(a.get("given") or "")[:1]) for a in truth["authors"]]
     found = [squeezed(author.name) for author in paper.authors]
     if wanted:
-        pairs = in_order(found, wanted, lambda name, t: bool(t[0]) and name.endswith(t[0]) and name[:1] == t[1][:1] or name == t[1] + t[0])
+        pairs = in_order(
+            found,
+            wanted,
+            lambda name, t: (bool(t[0]) and name.endswith(t[0]) and name[:1] == t[1][:1]) or name == t[1] + t[0],
+        )
         score.fields["authors"] = f1(len(pairs), len(found), len(wanted))
         if score.fields["authors"] < 1:
             names = [f"{a.get('given')} {a.get('family')}" for a in truth["authors"]]
@@ -113,7 +117,10 @@ def score_front(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed
     if pieces and sum(piece[:40] in printed for piece in pieces) > 0.6 * len(pieces):
         score.fields["abstract"] = token_f1(paper.abstract, abstract)
         if score.fields["abstract"] < 0.9:
-            score.notes.append(f"abstract: {paper.abstract[:80]!r}...{paper.abstract[-60:]!r} ({len(paper.abstract)} for {len(abstract)})")
+            score.notes.append(
+                f"abstract: {paper.abstract[:80]!r}...{paper.abstract[-60:]!r} "
+                f"({len(paper.abstract)} for {len(abstract)})"
+            )
 
 
 def score_sections(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed: str) -> None:
@@ -122,7 +129,9 @@ def score_sections(score: Score, paper: ParsedPaper, truth: dict[str, Any], prin
         return
     bare = [squeezed(strip_numbering(s["title"])[1]) for s in wanted]
     known = set(bare)
-    sections = [s for s in paper.sections if s.heading and (s.section_type != "abstract" or squeezed(s.heading) in known)]
+    sections = [
+        s for s in paper.sections if s.heading and (s.section_type != "abstract" or squeezed(s.heading) in known)
+    ]
     names = [squeezed(strip_numbering(s.heading)[1]) for s in sections]
     pairs = in_order(names, bare, lambda a, b: a == b or alike(a, b) > 0.9)
     hit = {i for i, _ in pairs}
@@ -132,7 +141,11 @@ def score_sections(score: Score, paper: ParsedPaper, truth: dict[str, Any], prin
     if pairs:
         base = min(s["level"] for s in wanted) - 1
         score.fields["levels"] = mean(float(sections[i].level == wanted[j]["level"] - base) for i, j in pairs)
-        wrong = [(sections[i].heading[:30], sections[i].level, wanted[j]["level"]) for i, j in pairs if sections[i].level != wanted[j]["level"] - base]
+        wrong = [
+            (sections[i].heading[:30], sections[i].level, wanted[j]["level"])
+            for i, j in pairs
+            if sections[i].level != wanted[j]["level"] - base
+        ]
         if wrong:
             score.notes.append(f"levels: {wrong[:6]}")
     missed = [s["title"][:50] for j, s in enumerate(wanted) if j not in {j for _, j in pairs}]
@@ -162,7 +175,11 @@ def score_references(score: Score, paper: ParsedPaper, truth: dict[str, Any], pr
         if key is None:
             continue
         for i in sorted(free):
-            if key[1] in found[i][0] if key[0] == "title" else (found[i][1].doi == key[1] or squeezed(key[1]) in found[i][0]):
+            if (
+                key[1] in found[i][0]
+                if key[0] == "title"
+                else (found[i][1].doi == key[1] or squeezed(key[1]) in found[i][0])
+            ):
                 free.discard(i)
                 matched.append((i, j))
                 break
@@ -178,20 +195,33 @@ def score_references(score: Score, paper: ParsedPaper, truth: dict[str, Any], pr
             len(matched) / max(1, len(found)) if complete else min(1.0, len(entries) / max(1, len(found)))
         )
         if score.fields["ref_precision"] < 0.97 or len(found) != len(entries):
-            score.notes.append(f"references: {len(found)} for {len(entries)}; e.g. {[found[i][1].raw_text[:60] for i in sorted(free)][:3]}")
-    years = [(found[i][1].year, int(entries[j]["year"][:4])) for i, j in matched if (entries[j].get("year") or "")[:4].isdigit()]
+            score.notes.append(
+                f"references: {len(found)} for {len(entries)}; "
+                f"e.g. {[found[i][1].raw_text[:60] for i in sorted(free)][:3]}"
+            )
+    years = [
+        (found[i][1].year, int(entries[j]["year"][:4]))
+        for i, j in matched
+        if (entries[j].get("year") or "")[:4].isdigit()
+    ]
     if years:
         score.fields["ref_year"] = mean(float(a == b) for a, b in years)
     titles = [
-        (found[i][1], entries[j]) for i, j in matched if keys[j] is not None and keys[j][0] == "title"  # type: ignore[index]
+        (found[i][1], entries[j])
+        for i, j in matched
+        if keys[j] is not None and keys[j][0] == "title"  # type: ignore[index]
     ]
     if titles:
         good = [alike(squeezed(r.title or ""), squeezed(re.sub(r"<[^>]+>", "", t["title"]))) >= 0.9 for r, t in titles]
         score.fields["ref_title"] = mean(map(float, good))
-        for (r, t), ok in list(zip(titles, good, strict=True)):
+        for (r, _t), ok in list(zip(titles, good, strict=True)):
             if not ok:
                 score.notes.append(f"ref title: {(r.title or '')[:70]!r} in {r.raw_text[:120]!r}")
-    dois = [(found[i][1].doi, entries[j]["doi"].lower()) for i, j in matched if entries[j].get("doi") and squeezed(entries[j]["doi"]) in found[i][0]]
+    dois = [
+        (found[i][1].doi, entries[j]["doi"].lower())
+        for i, j in matched
+        if entries[j].get("doi") and squeezed(entries[j]["doi"]) in found[i][0]
+    ]
     if dois:
         score.fields["ref_doi"] = mean(float(a == b) for a, b in dois)
         wrong = [(a, b) for a, b in dois if a != b]
@@ -224,7 +254,10 @@ def score_rectangles(score: Score, paper: ParsedPaper, path: Path, sample: int =
     right = 0
     for sentence in chosen:
         text = "".join(_under(document, span.page, box) for span in sentence.spans for box in span.boxes)
-        same = Counter(squeezed(text)) == Counter(squeezed(sentence.text)) or alike(squeezed(text), squeezed(sentence.text)) >= 0.98
+        same = (
+            Counter(squeezed(text)) == Counter(squeezed(sentence.text))
+            or alike(squeezed(text), squeezed(sentence.text)) >= 0.98
+        )
         right += same
         if not same and len(score.notes) < 40:
             score.notes.append(f"rectangle: {text[:100]!r} for {sentence.text[:100]!r}")
@@ -270,7 +303,9 @@ def score_paper(pdf: Path, truth_path: Path, body_path: Path, rectangles: bool) 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", type=Path, default=Path(__file__).resolve().parents[1].parent / "shared" / "corpora")
+    parser.add_argument(
+        "--corpora", type=Path, default=Path(__file__).resolve().parents[1].parent / "shared" / "corpora"
+    )
     parser.add_argument("--only", default="jose,layouts")
     parser.add_argument("--paper", default="")
     parser.add_argument("--worst", type=int, default=4)
@@ -308,7 +343,10 @@ def report(scores: list[Score], worst: int, as_json: bool) -> None:
     }
     speed = sorted(score.seconds / max(1, score.pages) for score in scores)
     if as_json:
-        papers = [{"paper": s.name, "fields": s.fields, "notes": s.notes, "seconds": s.seconds, "pages": s.pages} for s in scores]
+        papers = [
+            {"paper": s.name, "fields": s.fields, "notes": s.notes, "seconds": s.seconds, "pages": s.pages}
+            for s in scores
+        ]
         print(json.dumps({"totals": totals, "seconds_per_page": median(speed), "papers": papers}, ensure_ascii=False))
         return
     print(f"{'field':16}" + "".join(f"{group:>12}" for group in groups))

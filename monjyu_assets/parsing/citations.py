@@ -21,7 +21,10 @@ _KEY = re.compile(r"\[?-?@([\w:.#$%&+?<>~/-]*\w)")
 _YEAR = r"(?:1[6-9]|20)\d\d[a-z]?|n\.\s?d\.|in press|forthcoming"
 _UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _PARTICLE = r"(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|zu|al|el|Van|Von|De|Der|Den|Du|La|Le|Di|Da)"
-_SURNAME = rf"(?:{_PARTICLE}[\s-]){{0,3}}{_UPPER}[\w'\u2019.-]*[\w'\u2019](?:\s(?:{_PARTICLE}\s){{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+_SURNAME = (
+    rf"(?:{_PARTICLE}[\s-]){{0,3}}{_UPPER}[\w'\u2019.-]*[\w'\u2019]"
+    rf"(?:\s(?:{_PARTICLE}\s){{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+)
 _NARRATIVE = re.compile(
     rf"(?P<name>{_SURNAME})(?:(?:,\s*{_SURNAME})*,?\s+(?:and|&|et)\s+{_SURNAME}|\s+et\s+al\.?|\s+and\s+(?:colleagues|others))?"
     rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{_YEAR})(?:\s*[,;]\s*(?:{_YEAR}))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
@@ -206,7 +209,7 @@ class _ReferenceIndex:
 
 
 def _expanded_years(text: str) -> list[str]:
-    """"2019a, b, 2020" as 2019a, 2019b, 2020."""
+    """ "2019a, b, 2020" as 2019a, 2019b, 2020."""
     years: list[str] = []
     for part in re.findall(rf"{_YEAR}|\b[a-z]\b", text):
         if len(part) == 1:

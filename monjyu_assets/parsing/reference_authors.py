@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 
 _UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
-_PARTICLE = r"(?:(?:[vV]an|[vV]on|[dD]er?|[dD]en|[dD]el|[dD]ella|[dD]i|[dD]a|[dD]os|[dD]u|[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
-_SURNAME = rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]*[\w'\u2019](?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+_PARTICLE = (
+    r"(?:(?:[vV]an|[vV]on|[dD]er?|[dD]en|[dD]el|[dD]ella|[dD]i|[dD]a|[dD]os|[dD]u|"
+    r"[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
+)
+_SURNAME = (
+    rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]*[\w'\u2019](?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+)
 _DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.){{0,4}}"
 _BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
 _SPACED = rf"{_UPPER}(?:[\s-]{_UPPER}){{1,3}}(?![\w'\u2019])"
@@ -20,7 +25,9 @@ _STYLES = {
     "surname, given": rf"{_SURNAME},\s{_GIVEN}",
     "given surname": rf"{_UPPER}[\w'\u2019-]*\.?(?:\s{_UPPER}[\w'\u2019-]*\.?){{0,3}}\s{_SURNAME}",
 }
-_SEPARATOR = r"(?:\s*[,;]\s*(?:and|&|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:and|&|und|et|y)\s+|\s*/\s*|\s*(?:\u2026|\. \. \.)\s*)"
+_SEPARATOR = (
+    r"(?:\s*[,;]\s*(?:and|&|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:and|&|und|et|y)\s+|\s*/\s*|\s*(?:\u2026|\. \. \.)\s*)"
+)
 _OTHERS = r"(?:[,;]?\s*(?:and\s+)?(?:et\s*al\.?|others))?"
 _EDITORS = r"(?:\s*[,(]?\s*\(?[Ee]ds?\.?\)?)?"
 
@@ -70,7 +77,9 @@ _SENTENCE = re.compile(r"(?:\b(?!and\b|van\b|von\b|der\b|den\b)[a-z]{3,}\s+){2}[
 
 def _before_year(text: str) -> int:
     """End of the text before a year in brackets, or between full stops, near the start."""
-    match = re.match(r"(.{3,600}?)[.,]?\s*\(\s*(?:(?:1[6-9]|20)\d\d[a-z]?(?:,[^()]{1,20})?|n\.\s?d\.|in press)\s*\)", text)
+    match = re.match(
+        r"(.{3,600}?)[.,]?\s*\(\s*(?:(?:1[6-9]|20)\d\d[a-z]?(?:,[^()]{1,20})?|n\.\s?d\.|in press)\s*\)", text
+    )
     if match and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
         return match.end(1)
     plain = re.match(r"(.{3,400}?)\.\s+(?:1[6-9]|20)\d\d[a-z]?\.\s", text)
@@ -134,7 +143,7 @@ def _by_style(text: str, number: int) -> list[str]:
 
 
 def _turned(name: str) -> str:
-    """"Smith, J. A." and "Smith JA" as "J. A. Smith"."""
+    """ "Smith, J. A." and "Smith JA" as "J. A. Smith"."""
     name = name.strip(" ,")
     if "," in name:
         surname, given = (part.strip() for part in name.split(",", 1))

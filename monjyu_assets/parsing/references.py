@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from monjyu_assets.parsing.reference_authors import author_list, names_of
 from monjyu_core.paper import Reference
 
-_LABEL = re.compile(r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*")
+_LABEL = re.compile(
+    r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*"
+)
 _DOI = re.compile(r"\b(10\.\d{4,9}/[^\s\"<>\u201c\u201d]+)", re.I)
 _ARXIV = re.compile(
     r"(?:arxiv(?:\.org/(?:abs|pdf)/|\s*preprint)?[\s:,]*(?:arxiv:)?\s*|abs/)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7}))(?:v\d+)?",
@@ -18,7 +21,10 @@ _YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$)
 _YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
 _QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{8,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
-_NO_END = re.compile(r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$", re.I)
+_NO_END = re.compile(
+    r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$",
+    re.I,
+)
 
 
 def split_references(text: str) -> list[str]:
@@ -27,7 +33,7 @@ def split_references(text: str) -> list[str]:
     starts = numbered_starts(lines)
     if len(starts) > 1:
         bounds = [*starts, len(lines)]
-        return [" ".join(filter(None, lines[a:b])) for a, b in zip(bounds, bounds[1:], strict=False)]
+        return [" ".join(filter(None, lines[a:b])) for a, b in itertools.pairwise(bounds)]
     blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", text)]
     blocks = [block for block in blocks if block]
     return blocks if len(blocks) > 1 else [line for line in lines if line]
@@ -101,7 +107,8 @@ def _plain(text: str) -> str:
 def _year(plain: str, rest: str) -> tuple[int | None, str]:
     """The year, and the rest without it where it stands between authors and title."""
     leading = re.match(
-        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*[A-Z][a-z]+\.?(?:\s*\d{1,2})?)?\s*[)\]]?\s*[.,:]?\s+(?=\S)", rest
+        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*[A-Z][a-z]+\.?(?:\s*\d{1,2})?)?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
+        rest,
     )
     if leading:
         return int(leading.group(1)), rest[leading.end() :]
@@ -110,7 +117,7 @@ def _year(plain: str, rest: str) -> tuple[int | None, str]:
         return None, rest[undated.end() :]
     without_arxiv = re.sub(r"\b\d{4}\.\d{4,5}\b", " ", rest)
     bracketed = _YEAR_IN_BRACKETS.findall(without_arxiv)
-    found = bracketed or [m for m in _YEAR.findall(without_arxiv)] or _YEAR.findall(plain)
+    found = bracketed or list(_YEAR.findall(without_arxiv)) or _YEAR.findall(plain)
     believable = [int(value) for value in found if 1600 < int(value) < 2100]
     return (believable[-1] if believable else None), rest
 
@@ -132,7 +139,7 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
         return _trimmed(parted.group(1)), rest[parted.end(1) + 1 :]
     for match in _SENTENCE_END.finditer(rest):
         head = rest[: match.end()]
-        if _NO_END.search(head) and match.end() < len(rest) or len(head) < 6:
+        if (_NO_END.search(head) and match.end() < len(rest)) or len(head) < 6:
             continue
         following = rest[match.end() :].lstrip()
         if following and following[0].islower() and not following.startswith(("arXiv", "in ")):
@@ -159,11 +166,15 @@ def _comma_style(rest: str) -> bool:
 def _trimmed(text: str) -> str:
     text = re.sub(r"\s*\((?:\d+(?:st|nd|rd|th) ed\.?|Version [^)]*|v?\d[\d.]*)\)\s*\.?$", "", text.strip(), flags=re.I)
     text = re.sub(r"\s*\[[^\]]{3,40}\]\s*\.?$", "", text)
-    return text.strip(" .,;:\u201c\u201d\"")
+    return text.strip(' .,;:\u201c\u201d"')
 
 
 def _venue(after: str) -> str:
     text = re.sub(r"^[\s.,;:]*(?:[Ii]n\s*:?\s+)?", "", after)
     match = re.match(r"(.+?)(?:[,;(]|\.\s|\s\d|\s*$)", text)
     venue = match.group(1).strip(" .,;:") if match else ""
-    return venue if sum(c.isalpha() for c in venue) > 2 and not venue.casefold().startswith(("available", "accessed")) else ""
+    return (
+        venue
+        if sum(c.isalpha() for c in venue) > 2 and not venue.casefold().startswith(("available", "accessed"))
+        else ""
+    )

@@ -10,7 +10,8 @@ from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_core.paper import Box, Figure, Table
 
 _CAPTION = re.compile(
-    r"(?P<kind>(?:supplementary |extended data |appendix )?(?:fig(?:ure|\.|s\.)?|table|scheme|plate|図|表|写真))\s*\.?\s*"
+    r"(?P<kind>(?:supplementary |extended data |appendix )?"
+    r"(?:fig(?:ure|\.|s\.)?|table|scheme|plate|図|表|写真))\s*\.?\s*"
     r"(?P<number>S?\d{1,3}[a-z]?|[IVX]{1,5}\b|[A-Z]\.?\d{1,2})\s*(?P<mark>[.:|\u2013\u2014)-])?", re.I,
 )  # fmt: skip
 
@@ -80,7 +81,9 @@ def _caption_end(layout: Layout, start: int, last: int, headings: set[int]) -> i
         if line.page != first.page or step <= 0 or step > limit or abs(line.size - first.size) > 0.35:
             break
         right = layout.extents[line.page, line.block][1]
-        if above.text.rstrip().endswith(".") and (above.x1 < right - 2 * above.size or line.x0 > above.x0 + 0.7 * line.size):
+        if above.text.rstrip().endswith(".") and (
+            above.x1 < right - 2 * above.size or line.x0 > above.x0 + 0.7 * line.size
+        ):
             break
         if line.x0 > above.x1 or line.x1 < above.x0 or _CAPTION.match(line.text) or len(line.pieces) > 2:
             break

@@ -9,20 +9,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from monjyu_assets.parsing.pdf.accents import compose_accents
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from monjyu_assets.parsing.pdf.geometry import Bools, Floats, Ints, displayed, drawn_objects, turned
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
 _FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
 _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 _REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
-MAX_OBJECTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -105,7 +100,7 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
             raw = _raw_characters(pdfium, text_page, fonts)
         finally:
             pdfium.FPDFText_ClosePage(text_page)
-        images, rules = _drawn_objects(pdfium, page, box, rotation)
+        images, rules = drawn_objects(pdfium, page, box, rotation)
     finally:
         page.close()
     return _page(index + 1, width, height, box, rotation, raw, images, rules)
@@ -162,9 +157,7 @@ def _raw_characters(pdfium: Any, text_page: Any, fonts: FontTable) -> _Raw:
         codes[:] = code_list
         boxes[:] = box_list
         owners[:] = owner_list
-    return _Raw(
-        codes, boxes, np.array(matrices).reshape(-1, 7), owners, np.array(font_ids, np.int64), count
-    )
+    return _Raw(codes, boxes, np.array(matrices).reshape(-1, 7), owners, np.array(font_ids, np.int64), count)
 
 
 def _matrix(pdfium: Any, text_page: Any, index: int) -> tuple[float, ...]:
@@ -197,54 +190,6 @@ def _font(pdfium: Any, pointer: Any) -> Font:
     return Font(name, bold, italic)
 
 
-def _drawn_objects(
-    pdfium: Any, page: Any, box: tuple[float, float, float, float], rotation: int
-) -> tuple[list[tuple[float, float, float, float]], list[tuple[float, float, float, float]]]:
-    """Boxes of images and of thin ruled lines, top-left origin; only the first objects of a page are looked at."""
-    images: list[tuple[float, float, float, float]] = []
-    rules: list[tuple[float, float, float, float]] = []
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    refs = [ctypes.byref(v) for v in (left, bottom, right, top)]
-    for i in range(min(MAX_OBJECTS, max(0, int(pdfium.FPDFPage_CountObjects(page.raw))))):
-        item = pdfium.FPDFPage_GetObject(page.raw, i)
-        kind = pdfium.FPDFPageObj_GetType(item)
-        if kind not in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH):
-            continue
-        if not pdfium.FPDFPageObj_GetBounds(item, *refs):
-            continue
-        corners = np.array([[left.value, bottom.value], [right.value, top.value]])
-        x, y = _displayed(corners[:, 0], corners[:, 1], box, rotation)
-        bounds = (float(x.min()), float(y.min()), float(x.max()), float(y.max()))
-        if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
-            images.append(bounds)
-        elif min(bounds[2] - bounds[0], bounds[3] - bounds[1]) < 3 < max(bounds[2] - bounds[0], bounds[3] - bounds[1]):
-            rules.append(bounds)
-    return images, rules
-
-
-def _displayed(x: Floats, y: Floats, box: tuple[float, float, float, float], rotation: int) -> tuple[Floats, Floats]:
-    """User space to the displayed page: crop box origin, /Rotate, y down."""
-    left, bottom, right, top = box
-    if rotation == 1:
-        return y - bottom, x - left
-    if rotation == 2:
-        return right - x, y - bottom
-    if rotation == 3:
-        return top - y, right - x
-    return x - left, top - y
-
-
-def _turned(x: Floats, y: Floats, width: float, height: float, turn: int) -> tuple[Floats, Floats]:
-    """Displayed page to the frame in which text with this quarter turn (counter-clockwise) is upright."""
-    if turn == 1:
-        return height - y, x
-    if turn == 2:
-        return width - x, height - y
-    if turn == 3:
-        return y, width - x
-    return x, y
-
-
 def _page(
     number: int,
     width: float,
@@ -267,12 +212,12 @@ def _page(
     turn = _dominant_turn(turns)
     kept, matrix = kept[turns == turn], matrix[turns == turn]
     boxes = raw.boxes[kept]
-    xa, ya = _displayed(boxes[:, 0], boxes[:, 1], box, rotation)
-    xb, yb = _displayed(boxes[:, 2], boxes[:, 3], box, rotation)
-    origin_x, origin_y = _displayed(matrix[:, 4], matrix[:, 5], box, rotation)
-    xa, ya = _turned(xa, ya, width, height, turn)
-    xb, yb = _turned(xb, yb, width, height, turn)
-    _, base = _turned(origin_x, origin_y, width, height, turn)
+    xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
+    xb, yb = displayed(boxes[:, 2], boxes[:, 3], box, rotation)
+    origin_x, origin_y = displayed(matrix[:, 4], matrix[:, 5], box, rotation)
+    xa, ya = turned(xa, ya, width, height, turn)
+    xb, yb = turned(xb, yb, width, height, turn)
+    _, base = turned(origin_x, origin_y, width, height, turn)
     if turn % 2:
         page_width, page_height = height, width
     else:

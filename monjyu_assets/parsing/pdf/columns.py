@@ -104,9 +104,7 @@ def _pairs(lines: list[Line], x: float) -> int:
     return len(paired) - 3 * int(np.count_nonzero((above < 20) & (below < 20)))
 
 
-def reading_order(
-    page: PageChars, lines: list[Line], page_gutters: list[float], fonts: list[Font]
-) -> list[Line]:
+def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float], fonts: list[Font]) -> list[Line]:
     """Lines of a page in reading order, pieces on one baseline of one column joined.
 
     Lines that run over a gutter divide the page into bands; in a band each column is read to its end.

@@ -11,7 +11,9 @@ from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.references import find_doi
 
-ABSTRACT = re.compile(r"(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|要旨|概要|抄録)\s*(?:[.:\u2014\u2013-]+\s*|\s+|$)", re.I)
+ABSTRACT = re.compile(
+    r"(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|要旨|概要|抄録)\s*(?:[.:\u2014\u2013-]+\s*|\s+|$)", re.I
+)
 _KEYWORDS = re.compile(r"(?:key\s?-?words?(?: and phrases)?|index terms|キーワード)\s*[.:\u2014\u2013-]*\s*", re.I)
 _NOT_PROSE = re.compile(
     r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
@@ -19,7 +21,9 @@ _NOT_PROSE = re.compile(
 )  # fmt: skip
 _ARXIV = re.compile(r"arxiv[:\s]\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DATE = re.compile(rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)", re.I)
+_DATE = re.compile(
+    rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)", re.I
+)
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _IMRAD_PARTS = re.compile(
     r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
@@ -103,12 +107,20 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
 
 
 def _below(heading: Heading, own: Heading | None) -> bool:
-    return own is None or heading.style[0] < own.style[0] - 0.4 or (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
+    return (
+        own is None
+        or heading.style[0] < own.style[0] - 0.4
+        or (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
+    )
 
 
 def _another_same(heading: Heading, headings: list[Heading]) -> bool:
     """An introduction in the very style of the part shows that the part is a section of the paper."""
-    return any(other.style == heading.style and section_type(other.text) == "introduction" for other in headings if other is not heading and other.start < heading.start)
+    return any(
+        other.style == heading.style and section_type(other.text) == "introduction"
+        for other in headings
+        if other is not heading and other.start < heading.start
+    )
 
 
 def _changes(layout: Layout, first: Line, above: Line, line: Line, count: int) -> bool:
@@ -150,9 +162,7 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
 
 def _same_paragraph(above: Line, line: Line) -> bool:
     return (
-        above.page == line.page
-        and abs(above.size - line.size) < 0.4
-        and 0 < line.base - above.base < 2.0 * line.size
+        above.page == line.page and abs(above.size - line.size) < 0.4 and 0 < line.base - above.base < 2.0 * line.size
     )
 
 
@@ -174,7 +184,11 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
                 break
             text += ("" if text.endswith("-") else " ") + below.text
             used.append(k)
-        parts = re.split(r"\s*[;\u00b7\u2022|]\s*|\s+\u2013\s+", text) if re.search(r"[;\u00b7\u2022|]", text) else text.split(",")
+        parts = (
+            re.split(r"\s*[;\u00b7\u2022|]\s*|\s+\u2013\s+", text)
+            if re.search(r"[;\u00b7\u2022|]", text)
+            else text.split(",")
+        )
         words = [part.strip(" .,") for part in parts]
         front.keywords = [word for word in words if 1 < len(word) < 80][:30]
         front.used.update(used)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 
 from monjyu_assets.parsing.pdf.lines import Line
 
-_PAGE_NUMBER = re.compile(r"(?:page\s*)?[-\u2013\u2014\[(]?\s*(?:[ivxlc]{1,6}|\d{1,5})\s*[-\u2013\u2014\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I)
+_PAGE_NUMBER = re.compile(
+    r"(?:page\s*)?[-\u2013\u2014\[(]?\s*(?:[ivxlc]{1,6}|\d{1,5})\s*[-\u2013\u2014\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
+)
 MARGIN = 0.12
 """Share of the page height at top and bottom in which running heads are looked for."""
 
@@ -89,7 +92,7 @@ def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:
         edge, count = min(edges.items(), key=lambda item: (-item[1], item[0]))
         column = [(i, line) for i, line in integers if abs(round(line.x1 / 4) - edge) <= 1]
         values = [int(line.text) for _, line in sorted(column, key=lambda item: item[1].base)]
-        rising = sum(1 for a, b in zip(values, values[1:], strict=False) if 0 < b - a <= 5)
+        rising = sum(1 for a, b in itertools.pairwise(values) if 0 < b - a <= 5)
         others = [line for i, line in enumerate(lines) if (i, line) not in column and len(line.text) > 10]
         left = sum(1 for line in others if line.x0 < min(c.x1 for _, c in column))
         right = sum(1 for line in others if line.x1 > max(c.x0 for _, c in column))

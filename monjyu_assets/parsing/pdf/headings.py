@@ -7,8 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
-from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, squeezed
+from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem
 from monjyu_assets.parsing.pdf.lines import Line
+from monjyu_assets.parsing.pdf.outline import outline_marks
 
 Style = tuple[float, bool, bool, bool]
 """Size to half a point, bold, italic, capitals."""
@@ -22,12 +23,9 @@ _FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 
 
-_MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
-
-
 @dataclass
 class Heading:
-    """A heading found at `lines[start:end]`; `run_in` is the number of characters of a heading within its first line."""
+    """A heading found at `lines[start:end]`; one that runs in takes `run_in` characters of its last line."""
 
     start: int
     end: int
@@ -49,8 +47,7 @@ def style_of(line: Line) -> Style:
 
 def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
     """Headings among `layout.lines[first:last]`, in order, with levels."""
-    lines = layout.lines
-    marked = _outline_marks(layout, first, last)
+    marked = outline_marks(layout, first, last)
     body_bold = _body_is_bold(layout)
     strong: Counter[Style] = Counter()
     candidates: list[Heading] = []
@@ -76,42 +73,6 @@ def _known(text: str) -> bool:
 def _body_is_bold(layout: Layout) -> bool:
     bold = sum(len(line.text) for line in layout.lines if line.bold_share > 0.6)
     return bold > 0.5 * sum(len(line.text) for line in layout.lines)
-
-
-def _outline_marks(layout: Layout, first: int, last: int) -> dict[int, tuple[int, OutlineItem]]:
-    """Outline items found among the lines: start line -> (end line, item)."""
-    marks: dict[int, tuple[int, OutlineItem]] = {}
-    stop = last
-    # From the end: words of the outline that stand twice (parts of an abstract, sections) then meet the later place.
-    for item in reversed(layout.outline):
-        wanted = squeezed(item.title)
-        bare = squeezed(strip_numbering(item.title)[1])
-        if len(bare) < 3:
-            continue
-        for i in range(stop - 1, first - 1, -1):
-            line = layout.lines[i]
-            if item.page is not None and not item.page <= line.page <= item.page + 1:
-                continue
-            end = _matches(layout.lines, i, stop, {wanted, bare})
-            if end:
-                marks[i] = (end, item)
-                stop = i
-                break
-    return marks
-
-
-def _matches(lines: list[Line], start: int, last: int, wanted: set[str]) -> int:
-    """The end of the run of lines from `start` whose text is one of `wanted` (with or without a number), or 0."""
-    text = ""
-    longest = max(len(w) for w in wanted)
-    for end in range(start, min(start + 4, last)):
-        text += " " + lines[end].text
-        squeezed_text = squeezed(text)
-        if squeezed_text in wanted or squeezed(strip_numbering(text.strip())[1]) in wanted:
-            return end + 1
-        if len(squeezed_text) > longest + 6:
-            return 0
-    return 0
 
 
 def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, OutlineItem]]) -> Heading | None:
@@ -215,8 +176,13 @@ def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
         return False
     larger = size >= layout.body_size + 0.9
     numbered = strip_numbering(text)[0] is not None
-    return larger or bold or capitals or (italic and size >= 0.95 * layout.body_size) or numbered or (
-        _known(text) and len(text) < 40
+    return (
+        larger
+        or bold
+        or capitals
+        or (italic and size >= 0.95 * layout.body_size)
+        or numbered
+        or (_known(text) and len(text) < 40)
     )
 
 
@@ -279,83 +245,3 @@ def _gap_above(layout: Layout, index: int) -> float:
     if above.page != line.page or above.block != line.block:
         return 99.0
     return line.base - above.base
-
-
-def set_levels(found: list[Heading], body_size: float) -> None:
-    """Levels by numbers where headings have them, by outline where there is one, else by rank of style; in place."""
-    offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
-    numbered = [h for h in found if h.number is not None]
-    if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):
-        # Steps counted within a section ("1) Surgery") say nothing of the level.
-        for heading in numbered:
-            if not heading.run_in and "." not in (heading.number or ""):
-                heading.number = None
-    roman = sum(bool(re.fullmatch(r"[IVX]+", h.number or "")) for h in found) > 1
-    for heading in found:
-        if heading.outline_level is not None:
-            heading.level = heading.outline_level - offset + 1
-        elif heading.number is not None:
-            heading.level = _depth(heading.number) + (roman and bool(re.fullmatch(r"[A-H]", heading.number)))
-    known: dict[Style, int] = {}
-    for heading in found:
-        if heading.outline_level is not None or heading.number is not None:
-            known.setdefault(heading.style, heading.level)
-    level_of = _style_levels(sorted({h.style for h in found}, key=lambda style: _rank(style, body_size)), known)
-    for heading in found:
-        if heading.outline_level is None and heading.number is None:
-            heading.level = level_of[heading.style]
-    _lower_stacked(found)
-    _close_gaps(found)
-
-
-def _lower_stacked(found: list[Heading]) -> None:
-    """Where a main section's heading stands directly on another of the same style, that style names both levels.
-
-    Then the headings of the style that are no main sections (by their words) are one level lower.
-    """
-    stacked = {
-        a.style
-        for a, b in zip(found, found[1:], strict=False)
-        if a.end == b.start and a.style == b.style and a.level == b.level
-        and section_type(a.text) in _MAIN and section_type(b.text) == "other" and a.outline_level is None
-        and a.number is None
-    }  # fmt: skip
-    for heading in found:
-        if heading.style in stacked and heading.number is None and heading.outline_level is None:
-            heading.level += section_type(heading.text) == "other"
-
-
-def _rank(style: Style, body_size: float) -> tuple[float, ...]:
-    """Larger type first; among sizes near that of the text bold capitals, bold, capitals, bold italic, italic."""
-    size, bold, italic, capitals = style
-    face = 0 if bold and capitals else 1 if bold and not italic else 2 if capitals else 3 if bold else 4 if italic else 5
-    if size >= body_size + 0.9:
-        return (0, -size, face)
-    return (1, face, -size)
-
-
-def _depth(number: str) -> int:
-    """The depth of "3.1.2" is 3, of "IV" or "A" 1, of "A.1" 2."""
-    parts = [part for part in re.split(r"[.\s]+", number) if part]
-    if parts and len(parts[0]) > 1 and parts[0].isalpha() and not re.fullmatch(r"[IVX]+", parts[0]):
-        parts = parts[1:]  # "Appendix B"
-    return max(1, len(parts))
-
-
-def _style_levels(styles: list[Style], known: dict[Style, int]) -> dict[Style, int]:
-    """Styles in rank order get rising levels; one whose level is known sets the count."""
-    levels: dict[Style, int] = {}
-    current = 0
-    for style in styles:
-        current = known.get(style, current + 1 if style not in known else current)
-        levels[style] = current
-    return levels
-
-
-def _close_gaps(found: list[Heading]) -> None:
-    """The highest level is 1, and no heading is more than one level below the one before it."""
-    lowest = min((heading.level for heading in found), default=1)
-    previous = 0
-    for heading in found:
-        heading.level = max(1, min(heading.level - lowest + 1, previous + 1))
-        previous = heading.level

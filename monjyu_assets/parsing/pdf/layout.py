@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections import Counter
@@ -47,9 +48,7 @@ class Layout:
         return result
 
 
-def build_layout(
-    pages: list[PageChars], fonts: list[Font], outline: list[OutlineItem], info: dict[str, str]
-) -> Layout:
+def build_layout(pages: list[PageChars], fonts: list[Font], outline: list[OutlineItem], info: dict[str, str]) -> Layout:
     """Lines, columns and furniture of the pages."""
     found = [page_lines(page, fonts) for page in pages]
     kept, removed = remove_furniture(found, [page.height for page in pages])
@@ -81,7 +80,7 @@ def _leading(lines: list[Line], body_size: float) -> float:
     """Median distance of baselines of body lines."""
     steps = [
         round(b.base - a.base, 1)
-        for a, b in zip(lines, lines[1:], strict=False)
+        for a, b in itertools.pairwise(lines)
         if a.page == b.page and a.block == b.block and 0.8 * body_size < b.base - a.base < 3 * body_size
         and abs(a.size - body_size) < 0.6 and abs(b.size - body_size) < 0.6
     ]  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from monjyu_assets.parsing.pdf.characters import Bools, Floats, Font, Ints, PageChars
+from monjyu_assets.parsing.pdf.characters import Font, PageChars
+from monjyu_assets.parsing.pdf.geometry import Bools, Floats, Ints
 
 SPACE_GAP = 0.17
 """Gap between two characters, in font sizes, that is a space."""
@@ -19,7 +21,8 @@ class Line:
     """A line, or the part of it that lies in one column.
 
     `index[i]` is the row in `PageChars` of `text[i]`, -1 for a space; `script[i]` tells superscripts (1) and
-    subscripts (-1); `wide_gaps` are the spaces in `text` wider than 1.1 font sizes; `bold[i]` and `italic[i]` tell the face. Boxes are in the page's reading frame.
+    subscripts (-1); `bold[i]` and `italic[i]` tell the face; `wide_gaps` are the spaces in `text` wider than 1.1 font
+    sizes. Boxes are in the page's reading frame.
     """
 
     page: int
@@ -79,7 +82,7 @@ def _runs(page: PageChars) -> list[tuple[int, int]]:
     forward = (gap > -0.45 * size) & (gap < JOIN_GAP * size) & (page.x0[1:] > page.x0[:-1] - 0.1 * size)
     breaks = np.flatnonzero(~(same_base & same_size & forward)) + 1
     edges = [0, *breaks.tolist(), count]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(itertools.pairwise(edges))
 
 
 def _group_runs(page: PageChars, runs: list[tuple[int, int]]) -> list[Ints]:

@@ -10,7 +10,9 @@ _DEGREE = re.compile(
     r"(?:[,\s]+(?:Ph\.?\s?D|M\.?\s?D|M\.?\s?Sc|B\.?\s?Sc|M\.?S|MPH|DVM|MBBS|FRCP|RN|MBA|Jr|Sr)\.?)+"
     r"(?=\s*(?:[,;&*\u2020]|\d|$|and\b))|\b(?:Dr|Prof)\.\s"
 )
-_MARKS = re.compile(r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\b\d{1,2}\b|(?<=\D)\d{1,2}$")
+_MARKS = re.compile(
+    r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#\u2709\ue000-\uf8ff\u25a0\u2606\u2605|\u00a9\u00ae]|\b\d{1,2}\b|(?<=\D)\d{1,2}$"
+)
 _SPLIT = re.compile(r"\s*(?:,|;|\u00b7|\u2022|\u2013|\u2014|\band\b|\bAnd\b|\bAND\b|&|\bet\b|\bund\b)\s*")
 _PARTICLES = {
     "van", "von", "der", "den", "de", "del", "della", "di", "da", "dos", "du", "la", "le", "ter", "ten", "bin", "ibn",

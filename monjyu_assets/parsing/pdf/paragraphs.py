@@ -8,7 +8,9 @@ from collections import defaultdict
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 
-_BULLET = re.compile(r"(?:[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u25a0\uf0b7]|[-\u2013*](?=\s)|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)](?=\s))")
+_BULLET = re.compile(
+    r"(?:[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u25a0\uf0b7]|[-\u2013*](?=\s)|\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)](?=\s))"
+)
 _TERMINAL = re.compile(r"[.?!:\u3002][)\]\"\u201d\u2019]*(?:\s*\[[\d,\s\u2013-]+\])?\d{0,3}$")
 
 Edges = dict[tuple[int, int], tuple[float, float]]

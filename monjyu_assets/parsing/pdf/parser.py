@@ -10,7 +10,8 @@ from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
 from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
-from monjyu_assets.parsing.pdf.headings import Heading, find_headings, set_levels
+from monjyu_assets.parsing.pdf.heading_levels import set_levels
+from monjyu_assets.parsing.pdf.headings import Heading, find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries

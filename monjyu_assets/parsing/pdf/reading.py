@@ -73,7 +73,8 @@ def _read_pages(
         total += page.raw_count
         if total > settings.max_characters:
             raise DocumentTooLarge(
-                f"The PDF holds more than {settings.max_characters} characters.", "Raise parse.max_characters to read it."
+                f"The PDF holds more than {settings.max_characters} characters.",
+                "Raise parse.max_characters to read it.",
             )
         pages.append(page)
     if len(failed) == count:
@@ -128,8 +129,8 @@ def _outline(document: Any, count: int) -> list[OutlineItem]:
                 break
             destination = bookmark.get_dest()
             page = destination.get_index() if destination else None
-            valid = page is not None and 0 <= page < count
-            items.append(OutlineItem(bookmark.get_title().strip(), int(bookmark.level), page + 1 if valid else None))
+            number = page + 1 if page is not None and 0 <= page < count else None
+            items.append(OutlineItem(bookmark.get_title().strip(), int(bookmark.level), number))
     except (pdfium.PdfiumError, UnicodeError, ValueError):
         return []
     return items

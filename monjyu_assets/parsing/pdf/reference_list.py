@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
         starts = _hanging(lines) or _spaced(lines) or _by_text(lines)
     starts = starts if starts and starts[0] == 0 else [0, *starts]
     bounds = [*starts, len(lines)]
-    entries = [lines[a:b] for a, b in zip(bounds, bounds[1:], strict=False) if b > a]
+    entries = [lines[a:b] for a, b in itertools.pairwise(bounds) if b > a]
     return [entry for entry in entries if sum(c.isalpha() for line in entry for c in line.text) > 8]
 
 
@@ -87,7 +88,7 @@ def _stray(line: Line) -> bool:
 
 def _without_tail(lines: list[Line]) -> list[Line]:
     """The list ends at a wide gap after which years and labels have become rare (notices, addresses)."""
-    steps = [b.base - a.base for a, b in zip(lines, lines[1:], strict=False) if a.page == b.page and b.base > a.base]
+    steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
     usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
     for i in range(max(1, len(lines) // 3), len(lines)):
         above, line = lines[i - 1], lines[i]
@@ -131,7 +132,7 @@ def _spaced(lines: list[Line]) -> list[int]:
     """Starts of entries parted by wider gaps."""
     steps = [
         b.base - a.base if a.page == b.page and a.block == b.block and b.base > a.base else None
-        for a, b in zip(lines, lines[1:], strict=False)
+        for a, b in itertools.pairwise(lines)
     ]
     known = sorted(step for step in steps if step is not None)
     if len(known) < 4:
@@ -151,11 +152,13 @@ def _spaced(lines: list[Line]) -> list[int]:
 
 
 def _ends_entry(text: str) -> bool:
-    return bool(re.search(r"(?:[.\])]|\d|/\S+)$", text.rstrip())) and not re.search(r"(?:,|\b[A-Z]\.|and|&|doi\.org/?)$", text.rstrip())
+    return bool(re.search(r"(?:[.\])]|\d|/\S+)$", text.rstrip())) and not re.search(
+        r"(?:,|\b[A-Z]\.|and|&|doi\.org/?)$", text.rstrip()
+    )
 
 
 def _by_text(lines: list[Line]) -> list[int]:
-    """Starts of entries by their words alone: a name first, after a line that ends a sentence, a year since the last."""
+    """Starts of entries by words alone: a name, after a line that ends a sentence, with a year since the last start."""
     starts = [0]
     seen_year = bool(_YEAR.search(lines[0].text))
     for i in range(1, len(lines)):

@@ -105,9 +105,8 @@ def _join(result: MappedText, following: str, words: set[str]) -> None:
         if left + right in words and f"{left}-{right}" not in words and head.group()[0].islower():
             result.drop_last()
         return
-    if result.text.endswith(("-", "\u2013", "/")) and re.search(r"\S[-\u2013/]$", result.text):
-        if re.match(r"\w", following):
-            return
+    if re.search(r"\S[-\u2013/]$", result.text[-2:]) and re.match(r"\w", following):
+        return
     if _cjk(result.text[-1]) and _cjk(following[:1]):
         return
     result.add(" ")
