@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,18 +23,21 @@ def erf(values: Array) -> Array:
     """The error function to 2e-9, between the points of a table from -6 to 6; beyond, it is -1 or 1."""
     places = np.clip((values + 6) / _STEP, 0, 120_000)
     below = places.astype(np.int64)
-    return _ERF[below] + (places - below) * (_ERF[below + 1] - _ERF[below])
+    result: Array = _ERF[below] + (places - below) * (_ERF[below + 1] - _ERF[below])
+    return result
 
 
 class Reference:
     """Reads the files itself, so that an error in reading them shows too."""
 
     def __init__(self) -> None:
-        folder = model_folder()
-        self.weights = _read_safetensors((folder / WEIGHTS.name).read_bytes())
-        self.tokenizer = Tokenizer.from_file(str(folder / TOKENIZER.name))
+        self.tokenizer = Tokenizer.from_file(str(model_folder() / TOKENIZER.name))
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(256)
+
+    @cached_property
+    def weights(self) -> Mapping[str, Array]:
+        return _read_safetensors((model_folder() / WEIGHTS.name).read_bytes())
 
     def embed(self, text: str) -> Array:
         """The vector (384,) of one text."""
