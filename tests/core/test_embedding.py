@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.embedding import Embedder, engine, graph, load_embedder, weights
 from monjyu_core.embedding.minilm import MiniLM
+from monjyu_core.embedding.runtime import op
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings import EmbeddingSettings
 from tests.core.minilm_reference import Reference
@@ -107,7 +108,7 @@ def test_other_precisions_stay_close(precision: str, expected: NDArray[np.float6
 @pytest.mark.parametrize(
     ("broken", "replacement"),
     [
-        ("_mean", lambda hidden, present: graph.op.reduce_mean(hidden, graph._ints(1))),
+        ("_mean", lambda hidden, present: op.reduce_mean(hidden, graph._ints(1))),
         ("MASKED", 0.0),
         ("EPSILON", 0.1),
     ],
