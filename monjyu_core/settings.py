@@ -104,7 +104,7 @@ class AnswerSettings(_Group):
     engine: Annotated[Literal["extractive"], QUERY_TIME] = "extractive"
     max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
     min_support: Annotated[float, QUERY_TIME] = Field(
-        0.35, ge=0, le=1, description="below this evidence score the answer abstains"
+        0.45, ge=0, le=1, description="below this evidence score the answer abstains"
     )
 
 

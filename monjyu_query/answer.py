@@ -15,16 +15,15 @@ ENGINE = "extractive"
 
 _USUAL_WORDS = 24
 """A sentence of more terms finds words of the question by chance: its overlap counts less (as length does in BM25)."""
-_PASSAGE_WEIGHT = 0.35
-"""What the rank of its passage adds to a sentence, beside its own overlap."""
+_PASSAGE_WEIGHT = 0.5
+"""By how much the best passage raises the worth of its sentences; the second by half of it, the third by a third."""
 _COVERED = 0.4
 """What a term is still worth that an earlier sentence of the answer has."""
-_ENOUGH = 0.45
+_ENOUGH = 0.35
 """A further sentence must be worth this share of the first."""
 _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
-_CHANCE, _PARAPHRASE = 0.2, 0.7
-_SIMILARITY_SHARE = 0.7
+_LETTERS_SHARE = 0.8
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -57,15 +56,17 @@ class Evidence:
 
     @property
     def support(self) -> float:
-        """0 to 1: for the greater part the similarity, from chance (0) to paraphrase (1), for the rest the coverage.
+        """0 to 1: `1 - (1 - near) * (1 - shared)`. Either nearness of meaning or shared words can carry an answer.
 
-        Cosine similarity of all-MiniLM-L6-v2: the closest chunk to an unrelated question has 0.1 to 0.3, to a question
-        that the collection answers 0.5 to 0.8. Coverage alone tells less, for long questions share words with anything.
+        `near` is the similarity between chance and paraphrase: with all-MiniLM-L6-v2 the closest chunk to an unrelated
+        question has 0.1 to 0.3, to one that the collection answers 0.4 to 0.8. `shared` is the coverage above what
+        unrelated questions reach, and counts less, for words agree by chance. Without vectors it is the coverage.
         """
         if self.similarity is None:
             return self.coverage
-        close = min(1.0, max(0.0, (self.similarity - _CHANCE) / (_PARAPHRASE - _CHANCE)))
-        return _SIMILARITY_SHARE * close + (1 - _SIMILARITY_SHARE) * self.coverage
+        near = _between(self.similarity, 0.2, 0.7)
+        shared = 0.8 * _between(self.coverage, 0.4, 1.0)
+        return 1 - (1 - near) * (1 - shared)
 
     def thin_because(self) -> str:
         """The reason to abstain, in words."""
@@ -77,6 +78,10 @@ class Evidence:
         return "; ".join(reasons)
 
 
+def _between(value: float, low: float, high: float) -> float:
+    return min(1.0, max(0.0, (value - low) / (high - low)))
+
+
 def _listed(words: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in words)
 
@@ -85,7 +90,7 @@ def _listed(words: Sequence[str]) -> str:
 class ScoredSentence:
     sentence: PassageSentence
     terms: frozenset[str]
-    base: float
+    lift: float
 
 
 def weigh_evidence(
@@ -129,20 +134,26 @@ def choose_sentences(
 def _scored(
     question: Question, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
 ) -> list[ScoredSentence]:
-    """Sentences that are prose and share a term with the question, each with what its passage adds."""
+    """Sentences that are prose and share a term with the question, each with the lift of its passage."""
     ranks = {chunk: rank for rank, chunk in enumerate(dict.fromkeys(s.passage.chunk_id for s in sentences))}
     scored = []
     for sentence, own in zip(sentences, terms, strict=True):
-        if len(_LETTERS.findall(sentence.text)) >= 3 and question.weights.keys() & set(own):
-            base = _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
-            scored.append(ScoredSentence(sentence, frozenset(own), base))
+        if _is_prose(sentence.text) and question.weights.keys() & set(own):
+            lift = 1 + _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
+            scored.append(ScoredSentence(sentence, frozenset(own), lift))
     return scored
+
+
+def _is_prose(text: str) -> bool:
+    """At least three words, and mostly letters: no code, no rows of numbers."""
+    letters = sum(character.isalpha() or character.isspace() for character in text)
+    return len(_LETTERS.findall(text)) >= 3 and letters >= _LETTERS_SHARE * len(text)
 
 
 def _gain(question: Question, item: ScoredSentence, covered: set[str]) -> float:
     new, old = set(item.terms - covered), set(item.terms & covered)
     overlap = question.share(new) + _COVERED * question.share(old)
-    return overlap / (0.5 + 0.5 * max(1.0, len(item.terms) / _USUAL_WORDS)) + item.base
+    return item.lift * overlap / (0.5 + 0.5 * max(1.0, len(item.terms) / _USUAL_WORDS))
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

@@ -42,7 +42,10 @@ def rank(
     warnings = [] if passing.any() else ["No passage passes the filters."]
     if mode == "keyword":
         sparse = index.keywords.scores(query)
-        return Ranking(_only(sparse, passing & (sparse > 0)), None, warnings)
+        matched = passing & (sparse > 0)
+        if passing.any() and not matched.any():
+            warnings.append("No passage has a word of the question.")
+        return Ranking(_only(sparse, matched), None, warnings)
     waiting = _keyword_workers.submit(index.keywords.scores, query) if mode == "hybrid" else None
     dense = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
     scores = fuse(dense, waiting.result(), passing, settings) if waiting else _only(dense, passing)

@@ -14,7 +14,7 @@ from rich.text import Text
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.result import Citation, SearchResult
 
-_SNIPPET = 240
+_SNIPPET = 150
 
 
 def safe(text: str) -> str:
@@ -47,13 +47,17 @@ def _source(citation: Citation) -> Text:
 
 
 def _hits(result: SearchResult) -> Table:
-    table = _table(("score", "right"), ("paper", "left"), ("page", "right"), ("passage", "left"))
-    for hit in result.hits:
-        passage = safe(hit.text)
-        shown = passage if len(passage) <= _SNIPPET else passage[:_SNIPPET].rsplit(" ", 1)[0] + " …"
-        page = "" if hit.page is None else str(hit.page)
-        table.add_row(f"{hit.score:.3f}", Text(safe(hit.paper_title) or safe(hit.paper_id)), page, Text(shown))
+    table = _table(("", "right"), ("score", "right"), ("passage", "left"))
+    for number, hit in enumerate(result.hits, start=1):
+        where = Text(safe(hit.paper_title) or safe(hit.paper_id), style="cyan")
+        where.append("" if hit.page is None else f", page {hit.page}")
+        passage = Text("\n").join((where, Text(_snippet(safe(hit.text)))))
+        table.add_row(str(number), f"{hit.score:.2f}", passage)
     return table
+
+
+def _snippet(text: str) -> str:
+    return text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"
 
 
 def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = None) -> None:

@@ -79,8 +79,10 @@ def test_no_more_than_the_setting() -> None:
     assert len(chosen(question(*words), sentences, AnswerSettings(max_sentences=2))) == 2
 
 
-def test_fragments_are_no_answer() -> None:
-    assert chosen(question("graphs"), [sentence("Graphs 3.1 (2) 77 %")]) == []
+@pytest.mark.parametrize("text", ["graphs 3.1 (2) 77 %", 'graphs = plot(x["a"], y=[1, 2]); graphs.show("all")', "graphs"])
+def test_fragments_and_code_are_no_answer(text: str) -> None:
+    found = choose_sentences(question("graphs"), [sentence(text)], [["graphs"]], SETTINGS)
+    assert found == []
 
 
 def test_coverage_is_of_the_best_passage_and_missing_of_all() -> None:
@@ -90,8 +92,10 @@ def test_coverage_is_of_the_best_passage_and_missing_of_all() -> None:
 
 
 def test_support_grows_with_similarity_and_coverage() -> None:
-    assert Evidence(0.0, 0.1, ()).support == 0.0
-    assert Evidence(1.0, 0.8, ()).support == pytest.approx(1.0)
+    assert Evidence(0.3, 0.1, ()).support == 0.0
+    assert Evidence(0.0, 0.8, ()).support == pytest.approx(1.0)
+    assert Evidence(1.0, 0.0, ()).support == pytest.approx(0.8)
+    assert Evidence(0.7, 0.45, ()).support == pytest.approx(1 - 0.5 * 0.6)
     assert Evidence(0.5, 0.5, ()).support < Evidence(0.5, 0.6, ()).support
     assert Evidence(0.5, 0.5, ()).support < Evidence(0.6, 0.5, ()).support
     assert Evidence(0.4, None, ()).support == pytest.approx(0.4)
