@@ -1,5 +1,6 @@
 """Asset `chunk_embeddings`: a vector for every chunk."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -16,5 +17,7 @@ from monjyu_assets.stages.embeddings import CODE_VERSION, embed_shards
     description="Vectors of header and text, of length one. A text that has a vector in the collection keeps it; "
     "the data version is that of the inputs and the model.",
 )
-def chunk_embeddings(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
-    return run_stage(context, data, embed_shards)
+def chunk_embeddings(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, embed_shards)

@@ -1,5 +1,6 @@
 """Asset `chunks`: passages for retrieval, and the sentences each is made of."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -16,5 +17,5 @@ from monjyu_assets.stages.chunks import CODE_VERSION, chunk_shards
     description="Passages of whole sentences, within a section, with an overlap; each fits the window of the "
     "embedding model together with its header (paper title > section).",
 )
-def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
-    return run_stage(context, data, chunk_shards)
+def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, chunk_shards)

@@ -1,6 +1,6 @@
 """Asset `paper_manifest`: which papers a collection holds, by id and content hash."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import dagster as dg
@@ -18,10 +18,10 @@ ALLOW_DELETES_TAG = "monjyu/allow_deletes"
     description="The papers of a collection: stable id, content hash, type, place. Made by scanning its sources; "
     f"a scan that would delete much stops unless the run has the tag `{ALLOW_DELETES_TAG}: true`.",
 )
-def paper_manifest(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+def paper_manifest(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
     allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
 
     def stage(work: Work, shards: tuple[str, ...]) -> Iterable[ShardReport]:
         return write_manifest(work, shards, allow_deletes=allow)
 
-    return run_stage(context, data, stage)
+    yield from run_stage(context, data, stage)

@@ -1,5 +1,6 @@
 """Asset `parsed_papers`: documents understood, with sections, sentences and references."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -17,5 +18,5 @@ from monjyu_assets.stages.parsing import parse_shards
     description="Papers, authors, sections, sentences with their rectangles on the page, references, citations, "
     "tables, figures, equations. A document that cannot be read is a row in `failures`, and the shard succeeds.",
 )
-def parsed_papers(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
-    return run_stage(context, data, parse_shards)
+def parsed_papers(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, parse_shards)

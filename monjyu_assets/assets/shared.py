@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import dagster as dg
@@ -51,19 +51,25 @@ def column_schema(table: str) -> dg.TableSchema:
     )
 
 
-def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> dg.MaterializeResult[Any]:
+def run_stage(
+    context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage
+) -> Iterator[dg.MaterializeResult[Any]]:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
-    Dagster gives all partitions of one run the same data version, so each shard is reported by an event of its own.
+    Dagster gives all partitions of one run the same data version, so each shard is reported by an event of its own
+    after Dagster's: the last one counts.
     """
     total = ShardReport("all")
+    events: list[dg.AssetMaterialization] = []
     for collection, shards in by_collection(context.partition_keys).items():
         for report in stage(data.work(collection, context.log), shards):
             _add(total, report)
-            context.log_event(_materialization(context, collection, report))
+            events.append(_materialization(context, collection, report))
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    return dg.MaterializeResult(metadata={"seconds": total.seconds, "papers_recomputed": total.recomputed})
+    yield dg.MaterializeResult(metadata={"seconds": total.seconds, "papers_recomputed": total.recomputed})
+    for event in events:
+        context.log_event(event)
 
 
 def _add(total: ShardReport, report: ShardReport) -> None:
@@ -87,6 +93,8 @@ def _materialization(
             "dagster/data_version": report.asset_version,
             "dagster/data_version_is_user_provided": "true",
             "dagster/code_version": code_version,
+            **{f"dagster/input_data_version/{asset}": version for asset, version in report.inputs.items()},
+            **{f"dagster/input_event_pointer/{asset}": "NULL" for asset in report.inputs},
             **{f"dagster/partition/{name}": value for name, value in key.keys_by_dimension.items()},
         },
     )

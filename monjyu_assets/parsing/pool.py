@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from monjyu_core.errors import DocumentError, DocumentTimeout, ParserCrash
+from monjyu_core.errors import ConfigurationError, DocumentError, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
 
@@ -124,6 +124,8 @@ class _Worker:
         try:
             answer = json.loads(self.buffer)
             self.alive = self.alive and not answer.get("exit")
+            if "fatal" in answer:
+                raise ConfigurationError(f"The parser cannot start: {answer['fatal']}.", "Install Monjyu again.")
             if "error" in answer:
                 return document_error(answer["error"]["type"], answer["error"]["message"])
             return ParsedPaper.model_validate(answer["paper"])

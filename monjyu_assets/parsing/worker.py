@@ -46,6 +46,8 @@ def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
         return {"error": {"type": DocumentMemory.__name__, "message": message}, "exit": True}
     except RecursionError:
         return {"error": {"type": "MalformedDocument", "message": "The document is nested without end."}}
+    except ImportError as error:  # the installation is broken, not the paper
+        return {"fatal": str(error)}
     except Exception as error:  # a bug of a parser must cost one paper, and be seen
         return {"error": {"type": "ParserCrash", "message": f"{type(error).__name__}: {error}"[:500]}}
 

@@ -46,7 +46,7 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
         for tag in stale:
             table.tags.delete(tag)
         if stale:
-            table.cleanup_old_versions(older_than=timedelta(0), delete_unverified=False)
+            table.optimize(cleanup_older_than=timedelta(0))
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:

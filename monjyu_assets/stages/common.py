@@ -56,6 +56,7 @@ class ShardReport:
 
     shard: str
     asset_version: str = ""
+    inputs: dict[str, str] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     total: int = 0
     reused: int = 0
@@ -96,6 +97,7 @@ def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
 def finish(report: ShardReport, part: Part, parts: PartStore, asset: str, timer: Timer) -> ShardReport:
     """Fill in what a written part tells."""
     report.asset_version = part.asset_version
+    report.inputs = part.inputs
     report.rows = table_rows(parts, asset, report.shard)
     report.seconds = timer.seconds
     return report

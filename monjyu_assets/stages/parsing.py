@@ -11,10 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
 from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
-from monjyu_assets.scan import WHOLE_FILES
+from monjyu_assets.scan import WHOLE_FILES, source_root
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
 from monjyu_core.ids import digest, file_sha256
@@ -132,20 +133,34 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
 
 
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:
-    """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says."""
+    """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says.
+
+    A Markdown paper is kept as one file with its bibliographies.
+    """
     kept = work.folder.sources / sha256
     if kept.is_file():
         return kept
     work.folder.sources.mkdir(parents=True, exist_ok=True)
     temporary = kept.with_name(f".{sha256}.tmp")
     try:
-        shutil.copyfile(source, temporary)
+        beside = _beside(work, source, sha256)
+        if beside:
+            temporary.write_bytes(b"".join(joined(source, beside)))
+        else:
+            shutil.copyfile(source, temporary)
     except OSError as error:
         raise MalformedDocument(f"{source.name} cannot be read: {error.strerror}.", "Check its permissions.") from error
     if file_sha256(temporary) != sha256:
         temporary.unlink()
         raise MalformedDocument(f"{source.name} changed while it was read.", "Run the index again.")
     return temporary.replace(kept)
+
+
+def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
+    """The bibliographies that count for this hash: those inside the source by which the paper was found."""
+    roots = {source_root(Path(name)) for name in work.record.sources}
+    choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
+    return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
 
 
 def _take(work: Work, plan: _Shard, task: Task, outcome: Outcome) -> None:
