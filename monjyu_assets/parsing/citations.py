@@ -22,11 +22,11 @@ _YEAR = r"(?:1[6-9]|20)\d\d[a-z]?|n\.\s?d\.|in press|forthcoming"
 _UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _PARTICLE = r"(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|zu|al|el|Van|Von|De|Der|Den|Du|La|Le|Di|Da)"
 _SURNAME = (
-    rf"(?:{_PARTICLE}[\s-]){{0,3}}{_UPPER}[\w'\u2019.-]*[\w'\u2019]"
-    rf"(?:\s(?:{_PARTICLE}\s){{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+    rf"(?:{_PARTICLE}[\s-]){{0,3}}{_UPPER}[\w'\u2019.-]{{0,30}}[\w'\u2019]"
+    rf"(?:\s(?:{_PARTICLE}\s){{0,2}}{_UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
 _NARRATIVE = re.compile(
-    rf"(?P<name>{_SURNAME})(?:(?:,\s*{_SURNAME})*,?\s+(?:and|&|et)\s+{_SURNAME}|\s+et\s+al\.?|\s+and\s+(?:colleagues|others))?"
+    rf"(?<![\w'\u2019.-])(?P<name>{_SURNAME})(?:(?:,\s{{1,2}}{_SURNAME}){{0,12}},?\s+(?:and|&|et)\s+{_SURNAME}|\s+et\s+al\.?|\s+and\s+(?:colleagues|others))?"
     rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{_YEAR})(?:\s*[,;]\s*(?:{_YEAR}))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
 )
 _PARENTHESES = re.compile(rf"[(\[](?P<inner>[^()\[\]]{{2,600}}?\b(?:{_YEAR})[^()\[\]]{{0,60}})[)\]]")

@@ -10,7 +10,8 @@ _PARTICLE = (
     r"[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
 )
 _SURNAME = (
-    rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]*[\w'\u2019](?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]+){{0,2}}"
+    rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
+    rf"(?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
 _DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.){{0,4}}"
 _BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
@@ -50,7 +51,6 @@ _TRUSTED = 3
 
 def author_list(text: str) -> tuple[str, str]:
     """The author list at the head of an entry and the rest of the entry; ("", text) where there is none."""
-    text = text[:4000]
     dated = _before_year(text)
     best = 0
     for number, pattern in enumerate(_LISTS):

@@ -16,6 +16,8 @@ _ARXIV = re.compile(
     r"(?:arxiv(?:\.org/(?:abs|pdf)/|\s*preprint)?[\s:,]*(?:arxiv:)?\s*|abs/)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7}))(?:v\d+)?",
     re.I,
 )  # fmt: skip
+_LONGEST = 2500
+"""Characters of an entry that are read; longer ones are no references."""
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
@@ -69,7 +71,7 @@ def parse_reference(ref_id: str, raw: str) -> Reference:
     label = label_of(raw)
     text = _LABEL.sub("", raw, count=1).strip() if label else raw
     doi, arxiv = find_doi(text), _ARXIV.search(text)
-    plain = _plain(text)
+    plain = _plain(text[:_LONGEST])
     authors, rest = author_list(plain)
     year, rest = _year(plain, rest)
     title, after = _title(plain, rest)

@@ -55,7 +55,7 @@ def is_name(text: str) -> bool:
 
 def split_names(text: str) -> list[str]:
     """Names in a text such as "A. Smith1, B. Jones and C. de Vries, Ph.D."; parts that are none are left out."""
-    text = _DEGREE.sub("", text)
+    text = _DEGREE.sub("", " ".join(text[:5000].split()))
     parts = [_MARKS.sub("", part).strip(" .:") if part else "" for part in _SPLIT.split(text)]
     return [" ".join(part.split()) for part in parts if is_name(part)]
 
@@ -66,7 +66,7 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
     for gap in line.wide_gaps:
         kept[gap] = " ; "
-    text = _DEGREE.sub("", "".join(kept))
+    text = _DEGREE.sub("", " ".join("".join(kept).split()))
     parts = [" ".join(_MARKS.sub(" ", part).split()).strip(" .:") for part in _SPLIT.split(text)]
     raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
     runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d]|\band)$", line.text.rstrip())
