@@ -12,9 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from monjyu_assets.parsing.beside import files_beside, joined_sha256
 from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
-from monjyu_core.ids import digest, file_paper_id, file_sha256
+from monjyu_core.ids import digest, file_paper_id
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import PublishSettings
 
@@ -33,27 +34,31 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class SourceFile:
+    """A document, its path inside its source's folder `root`, and what parts its id from those of other sources."""
+
     path: Path
     relative: str
     salt: str
+    root: Path
 
 
 def find_files(record: CollectionRecord) -> list[SourceFile]:
     """All readable documents of a collection's sources, each once, in path order.
 
-    Ids rest on the path inside the source, so a copied folder gives the same; those of a second source carry a salt.
+    Ids rest on the path inside the source, so a copied folder has the same; those of a second source have a salt.
     """
-    primary = _root(Path(record.sources[0])) if record.sources else None
+    primary = source_root(Path(record.sources[0])) if record.sources else None
     found: dict[Path, SourceFile] = {}
     for source in map(Path, record.sources):
-        root = _root(source)
+        root = source_root(source)
         salt = "" if root == primary else str(root)
         for path in _walk(source):
-            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), salt))
+            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), salt, root))
     return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
 
 
-def _root(source: Path) -> Path:
+def source_root(source: Path) -> Path:
+    """The folder of a source: itself, or where its one file lies."""
     return source if source.is_dir() or not source.suffix else source.parent
 
 
@@ -106,21 +111,23 @@ def _known(previous: pa.Table) -> dict[tuple[str, int], list[Row]]:
 
 
 def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[Row]:
-    stat = file.path.stat()
-    before = known.get((str(file.path), stat.st_mtime_ns), [])
+    beside = files_beside(file.path, file.root)
+    stats = [path.stat() for path in (file.path, *beside)]
+    size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
+    before = known.get((str(file.path), mtime_ns), [])
     document_type = DOCUMENT_TYPES[file.path.suffix.lower()]
     paper_id = file_paper_id(file.relative, file.salt)
     if document_type == "jsonl":
-        return before if _whole(before, stat.st_size) else record_rows(file.path, paper_id, stat.st_mtime_ns)
-    unchanged = [row for row in before if row["paper_id"] == paper_id and row["size"] == stat.st_size]
+        return before if _whole(before, size) else record_rows(file.path, paper_id, mtime_ns)
+    unchanged = [row for row in before if row["paper_id"] == paper_id and row["size"] == size]
     if unchanged and unchanged[0]["document_type"] != UNREADABLE:
         return unchanged
     try:
-        sha256 = file_sha256(file.path)
+        sha256 = joined_sha256(file.path, beside)
     except OSError:  # its failure row says so; the rest goes on
-        sha256, document_type = digest(UNREADABLE, stat.st_mtime_ns, length=64), UNREADABLE
-    where = {"source_path": str(file.path), "mtime_ns": stat.st_mtime_ns, "record": None, "offset": None}
-    return [{"paper_id": paper_id, "sha256": sha256, "document_type": document_type, "size": stat.st_size} | where]
+        sha256, document_type = digest(UNREADABLE, mtime_ns, length=64), UNREADABLE
+    where = {"source_path": str(file.path), "mtime_ns": mtime_ns, "record": None, "offset": None}
+    return [{"paper_id": paper_id, "sha256": sha256, "document_type": document_type, "size": size} | where]
 
 
 def _whole(rows: list[Row], size: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,10 @@ PARSER_VERSION = "1"
 
 
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
-    """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`."""
+    """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
+
+    `beside` names bibliographies of a Markdown paper that its kept copy does not hold already.
+    """
     document_type = task["document_type"]
     if document_type == "duplicate":
         raise DuplicatePaperId("Another record has the same id.", "Give each record an id of its own.")
@@ -29,13 +33,17 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         )
     if size == 0:
         raise EmptyDocument("The file is empty.", "Replace it.")
-    paper = _record(path, task) if document_type == "jsonl" else _file(path, document_type, settings)
+    paper = (
+        _record(path, task)
+        if document_type == "jsonl"
+        else _file(path, document_type, settings, task.get("beside", ()))
+    )
     paper.document_type = document_type
     _check_text(paper, settings)
     return paper
 
 
-def _file(path: Path, document_type: str, settings: ParseSettings) -> ParsedPaper:
+def _file(path: Path, document_type: str, settings: ParseSettings, beside: Sequence[str]) -> ParsedPaper:
     """Each parser is imported only where it is needed: a process that reads PDFs carries nothing of the others."""
     match document_type:
         case "pdf":
@@ -51,9 +59,11 @@ def _file(path: Path, document_type: str, settings: ParseSettings) -> ParsedPape
 
             return parse_pptx(path, settings)
         case "md":
+            from monjyu_assets.parsing.beside import read_paper
             from monjyu_assets.parsing.markdown import parse_markdown
 
-            return parse_markdown(path.read_bytes(), settings)
+            data, bibliographies = read_paper(path, beside)
+            return parse_markdown(data, settings, bibliographies)
         case "txt":
             from monjyu_assets.parsing.plaintext import parse_text
 

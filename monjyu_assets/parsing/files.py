@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from monjyu_assets.parsing.beside import files_beside
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
 from monjyu_assets.scan import DOCUMENT_TYPES, record_rows
 from monjyu_core.errors import DocumentError
@@ -33,7 +34,8 @@ def _tasks(path: Path) -> list[Task]:
     if not path.is_file():
         return [task | {"document_type": "unreadable"}]
     if document_type != "jsonl":
-        return [task | {"document_type": document_type}]
+        beside = [str(other) for other in files_beside(path, path.parent)]
+        return [task | {"document_type": document_type, "beside": beside}]
     names = ("paper_id", "document_type", "size", "record", "offset")
     return [task | {name: row[name] for name in names} for row in record_rows(path, paper_id)]
 

@@ -11,19 +11,25 @@ from monjyu_core.paper import Equation, Figure
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
+    from monjyu_assets.parsing.citing import Citer
+
 _KEY = r"-?@\{?([\w](?:[\w:.#$%&+?<>~/-]*[\w/])?)\}?"
 _CITED = re.compile(rf"\[(?=[^\[\]]{{0,500}}@\w)([^\[\]]{{1,2000}})\]|(?<![\w@/.]){_KEY}")
 _UNSEEN_TAGS = re.compile(r"<(script|style|iframe|template|textarea)\b")
 
 
 class InlineReader:
-    """Reads inline nodes; images go to `figures`, formulas to `equations`, called footnotes wait in `take_notes`."""
+    """Reads inline nodes; images go to `figures`, formulas to `equations`, called footnotes wait in `take_notes`.
 
-    def __init__(self, figures: list[Figure], equations: list[Equation]) -> None:
+    A `citer` writes out the citations whose keys it knows.
+    """
+
+    def __init__(self, figures: list[Figure], equations: list[Equation], citer: Citer | None = None) -> None:
         self.footnotes: dict[int, str] = {}
         self._figures = figures
         self._equations = equations
         self._notes: list[str] = []
+        self._citer = citer
 
     def read(self, node: SyntaxTreeNode) -> str:
         """Text of one `inline` node; a paragraph that is only an image gives none, its caption being the figure's."""
@@ -33,9 +39,12 @@ class InlineReader:
                 self._figure(image)
             return ""
         pieces = self._pieces(node)
-        text = "".join(_citations(text) if running else text for text, running in _runs(pieces))
+        text = "".join(self._cited(text) if running else text for text, running in _runs(pieces))
         text = re.sub(rf"(?<=[{CJK}])\n(?=[{CJK}])", "", text)
         return re.sub(r"[ \t]*\n[ \t]*|[ \t]{2,}", " ", text).strip()
+
+    def _cited(self, text: str) -> str:
+        return _citations(self._citer.write_out(text) if self._citer else text)
 
     def take_notes(self) -> list[str]:
         """Texts of the footnotes called since the last time."""
@@ -85,7 +94,7 @@ class InlineReader:
     def _figure(self, node: SyntaxTreeNode) -> str:
         alt = "".join(text for text, _ in self._pieces(node)) if node.children else node.content
         caption = " ".join((alt or str(node.attrs.get("title", ""))).split())
-        caption = re.sub(r"\\label\{[^{}]*\}", "", _citations(caption)).strip()
+        caption = re.sub(r"\\label\{[^{}]*\}", "", self._cited(caption)).strip()
         self._figures.append(Figure(caption=caption or None))
         return ""
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from monjyu_assets.parsing.citing import Citer, attach, citer_for, settle
 from monjyu_assets.parsing.common import Entry, complete
 from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.front_matter import authors_of, keywords_of, metadata_of, split_front_matter, text_of
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.html_text import html_text
 from monjyu_assets.parsing.inline_text import InlineReader
+from monjyu_assets.parsing.marks import unmarked
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings import ParseSettings
@@ -26,18 +29,23 @@ _TABLE_CAPTION = re.compile(r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:
 _RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
 
 
-def parse_markdown(data: bytes, settings: ParseSettings) -> ParsedPaper:
+def parse_markdown(
+    data: bytes, settings: ParseSettings, bibliographies: Sequence[tuple[str, bytes]] = ()
+) -> ParsedPaper:
     """Parse a Markdown file; its sections hold plain text, their levels start at 1.
 
-    The title is the front matter's, else the first level-1 heading's. Raises EmptyDocument, MalformedDocument or
+    The title is the front matter's, else the first level-1 heading's. Works of the bibliographies (name and content,
+    BibTeX or CSL JSON) that the text cites become its references. Raises EmptyDocument, MalformedDocument or
     DocumentTooLarge.
     """
     from markdown_it.tree import SyntaxTreeNode
 
     text, warnings = decode(data, settings)
     fields, body, more = split_front_matter(text)
+    body = unmarked(body)
     markdown = _markdown()
-    reader = _Reader()
+    citer = citer_for(bibliographies, f"{fields.get('abstract', '')}\n{body}", settings)
+    reader = _Reader(citer)
     try:
         reader.read(SyntaxTreeNode(markdown.parse(_FENCED_DIV.sub("", body))))
     except RecursionError:
@@ -50,9 +58,11 @@ def parse_markdown(data: bytes, settings: ParseSettings) -> ParsedPaper:
         setattr(paper, name, value)
     paper.sections = reader.finish()
     paper.tables, paper.figures, paper.equations = reader.tables, reader.figures, reader.equations
-    _add_abstract(paper, _plain(markdown, text_of(fields.get("abstract"))))
+    _add_abstract(paper, _plain(markdown, text_of(fields.get("abstract")), citer))
     language = re.match(r"[a-z]{2}(?=[-_]|$)", text_of(fields.get("lang") or fields.get("language")).lower())
-    return complete(paper, reader.entries, language.group() if language else None)
+    cited = settle(paper, citer, text_of(fields.get("nocite"))) if citer else None
+    complete(paper, [] if cited else reader.entries, language.group() if language else None)
+    return attach(paper, cited) if cited else paper
 
 
 def _markdown() -> MarkdownIt:
@@ -66,11 +76,11 @@ def _markdown() -> MarkdownIt:
     return markdown.use(amsmath_plugin).use(footnote_plugin)
 
 
-def _plain(markdown: MarkdownIt, source: str) -> str:
+def _plain(markdown: MarkdownIt, source: str, citer: Citer | None = None) -> str:
     """Front matter's Markdown as plain paragraphs."""
     from markdown_it.tree import SyntaxTreeNode
 
-    reader = _Reader()
+    reader = _Reader(citer)
     reader.read(SyntaxTreeNode(markdown.parse(source)))
     return "\n\n".join(section.text for section in reader.finish() if section.text)
 
@@ -90,14 +100,14 @@ def _add_abstract(paper: ParsedPaper, abstract: str) -> None:
 class _Reader:
     """Walks the blocks of a document and gathers sections, reference entries, tables, figures and equations."""
 
-    def __init__(self) -> None:
+    def __init__(self, citer: Citer | None = None) -> None:
         self.sections = [Section(heading="")]
         self.entries: list[Entry] = []
         self.tables: list[Table] = []
         self.figures: list[Figure] = []
         self.equations: list[Equation] = []
         self._paragraphs: list[list[str]] = [[]]
-        self._inline = InlineReader(self.figures, self.equations)
+        self._inline = InlineReader(self.figures, self.equations, citer)
 
     def read(self, root: SyntaxTreeNode) -> None:
         footnotes = next((node for node in root.children if node.type == "footnote_block"), None)

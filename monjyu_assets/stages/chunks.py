@@ -123,8 +123,9 @@ def _chunk_shard(work: Work, shard: str, chunker: Chunker) -> ShardReport:
         ASSET, shard, tables, inputs={"parsed_papers": papers.asset_version}, keys=keys, code_version=made_with
     )
     deleted = len(own.keys.keys() - keys.keys()) if own else 0
-    counts = {"total": len(keys), "reused": len(kept), "recomputed": len(new), "deleted": deleted}
-    report = ShardReport(shard, recomputed_ids=new, **counts)
+    report = ShardReport(
+        shard, total=len(keys), reused=len(kept), recomputed=len(new), deleted=deleted, recomputed_ids=new
+    )
     return finish(report, part, work.parts, ASSET, timer)
 
 

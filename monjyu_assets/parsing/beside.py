@@ -1,0 +1,99 @@
+"""Bibliographies that belong to a Markdown paper: which they are, and how they are kept with it as one file.
+
+A paper and its bibliographies change together, so they have one content hash and one kept copy, which that hash names:
+the paper's bytes, then for each bibliography a line with its name, then its bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from monjyu_core.ids import file_sha256
+
+_DIVIDER = b"\n\x00monjyu beside\x00 "
+_HEAD_BYTES = 64_000
+_FRONT_MATTER = re.compile(r"\A\ufeff?\s*---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_NAMED = re.compile(r"^bibliography[ \t]*:[ \t]*(?P<here>[^\n]*)(?P<below>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.MULTILINE)
+_SUFFIXES = (".bib", ".json")
+_MOST = 20
+
+Attached = list[tuple[str, bytes]]
+"""Name and content of each bibliography."""
+
+
+def files_beside(path: Path, root: Path) -> list[Path]:
+    """The bibliographies that a Markdown file's front matter names, else the .bib or .json of the same stem.
+
+    Only files inside `root` count: a paper cannot have another folder's files read.
+    """
+    if path.suffix.lower() != ".md":
+        return []
+    inside = root.resolve()
+    named = [found for name in _names(path)[:_MOST] if (found := _inside(path.parent / name, inside))]
+    if named:
+        return list(dict.fromkeys(named))
+    same = (_inside(path.with_suffix(suffix), inside) for suffix in _SUFFIXES)
+    return [found for found in same if found][:1]
+
+
+def _names(path: Path) -> list[str]:
+    """What `bibliography:` says: a name, a list in brackets, or one item a line."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
+    except OSError:
+        return []
+    matter = _FRONT_MATTER.match(head)
+    match = _NAMED.search(matter["yaml"]) if matter else None
+    if not match:
+        return []
+    here = match["here"].split(" #")[0].strip().strip("[]")
+    items = here.split(",") if here else [line.strip().removeprefix("-") for line in match["below"].splitlines()]
+    return [name for item in items if (name := item.strip().strip("'\"")) and "\x00" not in name and len(name) < 500]
+
+
+def _inside(path: Path, root: Path) -> Path | None:
+    try:
+        found = path.resolve()
+        fits = found.is_relative_to(root) and found.suffix.lower() in _SUFFIXES
+        return found if fits and found.is_file() and os.access(found, os.R_OK) else None
+    except OSError:
+        return None
+
+
+def joined(path: Path, beside: Sequence[Path]) -> Iterator[bytes]:
+    """The bytes of the kept copy, in pieces."""
+    yield path.read_bytes()
+    for other in beside:
+        yield _DIVIDER + other.name.encode("utf-8", "replace").replace(b"\n", b" ") + b"\n"
+        yield other.read_bytes()
+
+
+def joined_sha256(path: Path, beside: Sequence[Path]) -> str:
+    """The hash of a paper and its bibliographies; that of the paper alone where it has none."""
+    if not beside:
+        return file_sha256(path)
+    hasher = hashlib.sha256()
+    for piece in joined(path, beside):
+        hasher.update(piece)
+    return hasher.hexdigest()
+
+
+def parted(data: bytes) -> tuple[bytes, Attached]:
+    """A kept copy as the paper and its bibliographies."""
+    paper, *others = data.split(_DIVIDER)
+    attached: Attached = []
+    for other in others:
+        name, _, content = other.partition(b"\n")
+        attached.append((name.decode("utf-8", "replace"), content))
+    return paper, attached
+
+
+def read_paper(path: Path, beside: Sequence[str] = ()) -> tuple[bytes, Attached]:
+    """A paper (a kept copy, or a file with its bibliographies still beside it) and its bibliographies."""
+    paper, attached = parted(path.read_bytes())
+    return paper, attached + [(Path(name).name, Path(name).read_bytes()) for name in beside]

@@ -1,0 +1,166 @@
+"""Pandoc citations whose keys stand in a bibliography, written out as author and year, each with its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_assets.parsing.bibliography import Bibliography, Work, read_bibliography
+from monjyu_assets.parsing.marks import Places, silent, take_marks
+from monjyu_core.paper import Figure, InlineCitation, ParsedPaper, Table
+from monjyu_core.settings import ParseSettings
+
+KEY = r"@(?:\{([^{}\s]{1,200})\}|([\w](?:[\w:.#$%&+?<>~/-]*[\w/])?))"
+"""A citation key, in braces or bare."""
+
+_ITEM = re.compile(rf"(?P<prefix>[^@]*?)(?P<minus>-?){KEY}(?P<suffix>.*)", re.DOTALL)
+_CITED = re.compile(
+    rf"\[(?=[^\[\]]{{0,500}}@[\w{{])(?P<group>[^\[\]]{{1,2000}})\]|(?<![\w@/.])(?P<minus>-?){KEY}(?:\s*\[(?P<where>[^\[\]@]{{1,100}})\])?"
+)
+
+
+class Citer:
+    """Writes citations out and remembers which works were cited, in order."""
+
+    def __init__(self, bibliography: Bibliography) -> None:
+        self._bibliography = bibliography
+        self._works: dict[str, Work] = {}
+        self._unknown: dict[str, None] = {}
+        self._letters: dict[str, str] = {}
+
+    def write_out(self, text: str) -> str:
+        """Running text with its citations readable; those with a key that no bibliography has are left as they are."""
+        return _CITED.sub(self._written, text)
+
+    def letters(self, text: str) -> None:
+        """Read a whole document first: two works of one author and year are told apart as 2019a and 2019b."""
+        for match in re.finditer(rf"(?<![\w@/.]){KEY}", text):
+            if (key := match[1] or match[2]) in self._bibliography:
+                self._work(key)
+        same: dict[str, list[str]] = {}
+        for key, work in self._works.items():
+            same.setdefault(f"{_people(work)} {work.year}", []).append(key)
+        for keys in same.values():
+            if 1 < len(keys) <= 26:
+                self._letters |= {key: chr(97 + place) for place, key in enumerate(keys)}
+
+    def _written(self, match: re.Match[str]) -> str:
+        if match["group"] is None:
+            key = match[4] or match[5]
+            return self._narrative(match, key) if key in self._bibliography else match[0]
+        items = [_ITEM.fullmatch(item) for item in match["group"].split(";")]
+        if not any(item and self._work(item[3] or item[4]) for item in items):
+            return match[0]
+        parts = [
+            self._item(item) if item else text for item, text in zip(items, match["group"].split(";"), strict=True)
+        ]
+        return f"({'; '.join(part.strip() for part in parts)})"
+
+    def _item(self, item: re.Match[str]) -> str:
+        key, prefix, suffix = item[3] or item[4], item["prefix"].strip(), item["suffix"].rstrip()
+        work = self._work(key)
+        if work is None:
+            return f"{prefix} {key}{suffix}"
+        name = "" if item["minus"] else f"{_people(work)} "
+        return f"{prefix} {silent(key)}{name}{self._year(work)}{suffix}"
+
+    def _narrative(self, match: re.Match[str], key: str) -> str:
+        work = self._bibliography.work(key)
+        where = f", {match['where']}" if match["where"] else ""
+        if match["minus"]:
+            return f"{silent(key)}{self._year(work)}{where}"
+        return f"{silent(key)}{_people(work)} ({self._year(work)}{where})"
+
+    def _year(self, work: Work) -> str:
+        return f"{work.year or 'n.d.'}{self._letters.get(work.key, '')}"
+
+    def _work(self, key: str) -> Work | None:
+        if key not in self._bibliography:
+            self._unknown.setdefault(key)
+            return None
+        if key not in self._works:
+            self._works[key] = self._bibliography.work(key)
+        return self._works[key]
+
+    def references(self, cited: Sequence[str], uncited: str) -> list[Work]:
+        """Works in the order of these keys, then those that `nocite` names ("@a, @b"; "@*" is all)."""
+        more = [a or b for a, b in re.findall(KEY, uncited)]
+        keys = [*cited, *(self._bibliography.keys if "@*" in uncited else more)]
+        return [work for key in dict.fromkeys(keys) if (work := self._work(key))]
+
+    @property
+    def warnings(self) -> list[str]:
+        unknown = [key for key in self._unknown if not re.match(r"(?:fig|tbl|tab|sec|eq|lst|thm|alg)[:-]", key)]
+        named = ", ".join(unknown[:5]) + (" …" if len(unknown) > 5 else "")
+        return [*self._bibliography.warnings, *([f"not in the bibliography: {named}"] if unknown else [])]
+
+
+def _people(work: Work) -> str:
+    """Who wrote it, as a citation says: Berger and Oliger; Zhang et al.; the title where nobody is named."""
+    families = [family or given for given, family in work.authors]
+    if not families:
+        return f"“{work.title}”" if work.title else work.key
+    return families[0] + (f" and {families[1]}" if len(families) == 2 else " et al." if len(families) > 2 else "")
+
+
+@dataclass(frozen=True)
+class Cited:
+    """The works a paper cites, in order, and where: places by the identity of its sections."""
+
+    works: list[Work]
+    places: dict[int, Places]
+
+
+def citer_for(files: Sequence[tuple[str, bytes]], text: str, settings: ParseSettings) -> Citer | None:
+    """A citer for a text and its bibliographies; None where it has none."""
+    if not files:
+        return None
+    citer = Citer(read_bibliography(files, settings))
+    citer.letters(text)
+    return citer
+
+
+def settle(paper: ParsedPaper, citer: Citer, uncited: str) -> Cited | None:
+    """Take the marks out of a paper before it is completed; None where nothing of a bibliography is cited."""
+    places: dict[int, Places] = {}
+    for section in paper.sections:
+        section.heading, in_heading = take_marks(section.heading)
+        section.text, places[id(section)] = take_marks(section.text)
+        places[id(section)] = [(0, key) for _, key in in_heading] + places[id(section)]
+    order = [key for section in paper.sections for _, key in places[id(section)]]
+    paper.abstract, _ = take_marks(paper.abstract)
+    captioned: list[Figure | Table] = [*paper.figures, *paper.tables]
+    for item in captioned:
+        item.caption, in_caption = take_marks(item.caption) if item.caption else (None, [])
+        order += [key for _, key in in_caption]
+    for table in paper.tables:
+        table.headers, table.rows, in_cells = _unmarked_cells(table)
+        order += in_cells
+    works = citer.references(order, uncited)
+    paper.warnings += citer.warnings
+    for section in paper.sections:
+        if works and section.section_type == "references" and not section.text.strip():
+            section.text = "\n\n".join(work.printed for work in works)
+            break
+    return Cited(works, places) if works else None
+
+
+def _unmarked_cells(table: Table) -> tuple[list[str], list[list[str]], list[str]]:
+    cells = [[take_marks(cell) for cell in row] for row in (table.headers, *table.rows)]
+    texts = [[text for text, _ in row] for row in cells]
+    return texts[0], texts[1:], [key for row in cells for _, marked in row for _, key in marked]
+
+
+def attach(paper: ParsedPaper, cited: Cited) -> ParsedPaper:
+    """Give a completed paper its references and, with the sentence around each, its citations."""
+    paper.references = [work.reference() for work in cited.works]
+    paper.is_academic_paper = True
+    paper.inline_citations = []
+    for section in paper.sections:
+        for position, key in cited.places.get(id(section), []):
+            held = (s.text for s in section.sentences if s.start <= position < s.end)
+            context = next(held, section.text[max(0, position - 150) : position + 150].strip())
+            citation = InlineCitation(ref_id=key, context=context, section=section.heading, position=position)
+            paper.inline_citations.append(citation)
+    return paper

@@ -1,0 +1,134 @@
+"""The assets under Dagster: one run over all shards, each shard reported on its own, failures seen, runs quiet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from monjyu_assets.assets.index_snapshot import UPSTREAM, index_snapshot
+from monjyu_assets.definitions import defs
+from monjyu_assets.partitions import range_tags
+from monjyu_assets.resources import DataFolderResource
+from monjyu_core.schemas import ASSET_TABLES, SHARDS
+from tests.assets.worlds import World, write_records
+
+TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(5)}
+
+
+@pytest.fixture
+def instance() -> Any:
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        ephemeral.add_dynamic_partitions("collections", ["c"])
+        yield ephemeral
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path / "data", tmp_path / "papers")
+    write_records(made.papers, TEXTS)
+    with (made.papers / "records.jsonl").open("a") as file:
+        file.write("{broken\n")
+    return made
+
+
+def run(world: World, instance: dg.DagsterInstance) -> None:
+    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    assert dg.materialize(UPSTREAM, instance=instance, resources=resources, tags=range_tags("c")).success
+    assert dg.materialize(
+        [*UPSTREAM, index_snapshot],
+        selection=[index_snapshot],
+        instance=instance,
+        resources=resources,
+        partition_key="c",
+    ).success
+
+
+def versions(instance: dg.DagsterInstance, asset: str) -> dict[str, str]:
+    """The data version of each shard, from its last event."""
+    found = {}
+    for shard in SHARDS:
+        records = instance.fetch_materializations(
+            dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[f"c|{shard}"]), limit=1
+        ).records
+        event = records[0].asset_materialization
+        assert event is not None
+        found[shard] = (event.tags or {})["dagster/data_version"]
+    return found
+
+
+def test_each_shard_has_its_own_data_version_and_only_changed_ones_move(
+    world: World, instance: dg.DagsterInstance
+) -> None:
+    run(world, instance)
+    before = {asset: versions(instance, asset) for asset in ASSET_TABLES}
+    heads = {shard: world.work.parts.head("chunks", shard) for shard in SHARDS}
+    assert before["chunks"] == {shard: head.asset_version for shard, head in heads.items() if head}
+    write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
+    run(world, instance)
+    after = {asset: versions(instance, asset) for asset in ASSET_TABLES}
+    moved = {asset: [s for s in SHARDS if before[asset][s] != after[asset][s]] for asset in ASSET_TABLES}
+    assert len(moved["chunks"]) == 1
+    assert moved["chunks"] == moved["chunk_embeddings"]
+
+
+def test_metadata_tells_failures_and_previews_hold_no_text(world: World, instance: dg.DagsterInstance) -> None:
+    run(world, instance)
+    failed, previews = 0, []
+    for shard in SHARDS:
+        records = instance.fetch_materializations(
+            dg.AssetRecordsFilter(asset_key=dg.AssetKey("parsed_papers"), asset_partitions=[f"c|{shard}"]), limit=1
+        ).records
+        event = records[0].asset_materialization
+        assert event is not None
+        failed += int(event.metadata["papers_failed"].value)  # type: ignore[arg-type]
+        previews.append(str(event.metadata["preview"].value))
+    assert failed == 1
+    assert "MalformedDocument 1" in " ".join(previews)
+    assert "speaks of graphs" not in json.dumps(previews)
+
+
+def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstance) -> None:
+    run(world, instance)
+    part = next(part for part in world.work.parts.heads("chunks", SHARDS) if part.rows)
+    tables = {name: world.work.parts.head(name, part.shard).read() for name in ASSET_TABLES["chunks"]}  # type: ignore[union-attr]
+    rows = tables["chunks"]
+    broken = rows.set_column(rows.column_names.index("pieces"), "pieces", [[9999] * len(rows)])
+    written = world.work.parts.write(
+        "chunks", part.shard, tables | {"chunks": broken}, inputs=part.inputs, keys=part.keys, code_version="broken"
+    )
+    embeddings = world.work.parts.head("chunk_embeddings", part.shard)
+    assert embeddings is not None
+    world.work.parts.write(
+        "chunk_embeddings",
+        part.shard,
+        {"chunk_embeddings": embeddings.read()},
+        inputs={"chunks": written.asset_version},
+        code_version="broken",
+    )
+    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    result = dg.materialize(
+        [*UPSTREAM, index_snapshot],
+        selection=[index_snapshot],
+        instance=instance,
+        resources=resources,
+        partition_key="c",
+        raise_on_error=False,
+    )
+    assert not result.success
+    failed = [
+        event.asset_check_evaluation_data.check_name
+        for event in result.all_events
+        if event.event_type_value == "ASSET_CHECK_EVALUATION" and not event.asset_check_evaluation_data.passed
+    ]
+    assert failed == ["fits_window"]
+
+
+def test_definitions_say_what_a_data_engineer_needs() -> None:
+    for asset in [*UPSTREAM, index_snapshot]:
+        spec = next(iter(asset.specs))
+        assert spec.description and spec.owners and spec.kinds and spec.code_version and spec.group_name
+    assert {job.name for job in defs.resolve_all_job_defs()} >= {"level_0_papers", "level_0_collection"}
