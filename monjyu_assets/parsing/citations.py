@@ -27,7 +27,7 @@ _SURNAME = (
 )
 _NARRATIVE = re.compile(
     rf"(?<![\w'\u2019.-])(?P<name>{_SURNAME})(?:(?:,\s{{1,2}}{_SURNAME}){{0,12}},?\s+(?:and|&|et)\s+{_SURNAME}|\s+et\s+al\.?|\s+and\s+(?:colleagues|others))?"
-    rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{_YEAR})(?:\s*[,;]\s*(?:{_YEAR}))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
+    rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{_YEAR})(?:\s*[,;]\s*(?:(?:{_YEAR})|[a-z]\b))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
 )
 _PARENTHESES = re.compile(rf"[(\[](?P<inner>[^()\[\]]{{2,600}}?\b(?:{_YEAR})[^()\[\]]{{0,60}})[)\]]")
 _NAMED_YEARS = re.compile(
@@ -166,6 +166,10 @@ class _ReferenceIndex:
                 self.numbers.setdefault(int(printed), reference.ref_id)
             for place, surname in enumerate(_surnames(reference)):
                 self._people[surname].append((reference, place))
+            first = reference.authors[0].split() if reference.authors else []
+            if len(first) > 2 and len(first[0]) > 2 and "." not in reference.authors[0]:
+                # An organisation, or a surname of several words: cited by its first word.
+                self._people[_folded(first[0])].append((reference, 0))
             self.order[reference.ref_id] = i
         self._suffixed = _suffixes(references)
 
@@ -231,10 +235,8 @@ def _suffixes(references: Sequence[Reference]) -> dict[str, str]:
 
 
 def _surnames(reference: Reference) -> list[str]:
-    """Folded last words of the authors' names; for an organisation its first word; else the first word printed."""
+    """Folded last words of the authors' names; without authors the first word printed."""
     surnames = [_folded(name.split()[-1]) for name in reference.authors if name.split()]
-    if reference.authors and len(reference.authors[0].split()) > 3:
-        surnames.insert(0, _folded(reference.authors[0].split()[0]))
     if not surnames:
         words = re.findall(r"[^\W\d_][\w'\u2019-]+", reference.raw_text)
         surnames = [_folded(words[0])] if words else []
@@ -242,5 +244,5 @@ def _surnames(reference: Reference) -> list[str]:
 
 
 def _folded(word: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", word).casefold().replace("\u2019", "'")
-    return "".join(c for c in decomposed if c.isalnum() or c == "-").removesuffix("'s").strip("-")
+    decomposed = unicodedata.normalize("NFKD", word).casefold().replace("\u2019", "'").removesuffix("'s")
+    return "".join(c for c in decomposed if c.isalnum() or c == "-").strip("-")

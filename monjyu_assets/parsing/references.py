@@ -21,7 +21,7 @@ _LONGEST = 2500
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
-_QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{8,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
+_QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{3,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
 _NO_END = re.compile(
     r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$",

@@ -1,0 +1,75 @@
+"""Citation markers of three styles, linked to the list."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from monjyu_assets.parsing.citations import link_citations
+from monjyu_assets.parsing.references import parse_reference
+from monjyu_core.paper import Reference, Section, Sentence
+
+RAW = [
+    "[1] J. Smith, A. Jones, and C. Miller, “Graphs,” J. Test, 2019.",
+    "[2] D. Lee and E. Kim, “Lists,” J. Test, 2020.",
+    "[3] F. van der Berg, “Trees,” J. Test, 2015.",
+    "[4] L. Müller, “Heaps,” J. Test, 2019a.",
+    "[5] L. Müller, “Tries,” J. Test, 2019b.",
+]
+NUMBERED = [parse_reference(str(i + 1), raw) for i, raw in enumerate(RAW)]
+
+
+def linked(text: str, references: list[Reference] = NUMBERED) -> list[tuple[str, int]]:
+    section = Section(heading="Body", text=text, sentences=[Sentence(start=0, end=len(text), text=text)])
+    return [(c.ref_id, c.position) for c in link_citations([section], references)]
+
+
+def test_numbers_ranges_and_lists() -> None:
+    text = "One [1]. Two [2, 4]. Range [1-3,5]. Dash [1–2]."
+    assert [ref for ref, _ in linked(text)] == ["1", "2", "4", "1", "2", "3", "5", "1", "2"]
+    assert linked(text)[0][1] == text.index("[1]")
+
+
+def test_numbers_outside_the_list_are_no_citations() -> None:
+    assert linked("An interval [0, 1] and [12] and [3] here.") == [("3", 32)]
+
+
+def test_author_year() -> None:
+    text = (
+        "As known (Smith et al., 2019; Lee & Kim, 2020). Müller (2019a, b) says so. "
+        "See van der Berg (2015) and (e.g., Lee and Kim 2020)."
+    )
+    assert [ref for ref, _ in linked(text)] == ["1", "2", "4", "5", "3", "2"]
+
+
+def test_accents_and_possessives() -> None:
+    assert [ref for ref, _ in linked("Muller's (2019b) heaps; Smith, Jones, and Miller (2019).")] == ["5", "1"]
+
+
+def test_unknown_names_and_years_are_not_linked() -> None:
+    assert linked("In Paris (2019) and for Smith (2001), (Figure 3, 2019).") == []
+
+
+def test_raised_numbers() -> None:
+    section = Section(heading="Body", text="Sparse codes1,2 are known3.")
+    found = link_citations([section], NUMBERED, lambda number: [(12, "1,2"), (25, "3")])
+    assert [(c.ref_id, c.position) for c in found] == [("1", 12), ("2", 12), ("3", 25)]
+
+
+def test_context_is_the_sentence() -> None:
+    text = "First thing. Second thing [2]. Third."
+    sentences = [Sentence(start=0, end=12, text=text[:12]), Sentence(start=13, end=30, text=text[13:30])]
+    found = link_citations([Section(heading="B", text=text, sentences=sentences)], NUMBERED)
+    assert [c.context for c in found] == ["Second thing [2]."]
+
+
+def test_no_references_no_citations() -> None:
+    assert linked("See [1] and Smith (2019).", []) == []
+
+
+@pytest.mark.parametrize("unit", ["Aa-", "Aa, ", "A'", "Aa,Bb", "中文", "Aa.", "[1,", "(2019", "Aa et al. "])
+def test_hostile_text_takes_no_time(unit: str) -> None:
+    start = time.process_time()
+    linked(unit * 3000)
+    assert time.process_time() - start < 3
