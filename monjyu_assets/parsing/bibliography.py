@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bibtexparser.model import Entry as BibtexEntry
 
 _ARXIV = re.compile(r"(?:arxiv[:.\s]*|abs/)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_ARXIV_LINK = re.compile(r"arxiv(?:\.org/(?:abs|pdf)/|:\s*)(\d{4}\.\d{4,5})", re.IGNORECASE)
 _VENUES = ("journal", "journaltitle", "booktitle", "series", "howpublished", "publisher", "institution", "school")
 _MOST_AUTHORS = 300
 
@@ -43,18 +44,13 @@ class Work:
     @cached_property
     def printed(self) -> str:
         """The work as a reference list prints it: Berger, M. J., and J. Oliger. 1984. “Adaptive …” Journal 53: 484."""
+        title = f"“{self.title.rstrip('.')}.”" if self.title else ""
         issue = f" ({self.issue})" if self.issue else ""
         where = f"{self.venue} {self.volume}".strip() + issue + (f": {self.pages}" if self.pages else "")
         link = f"https://doi.org/{self.doi}" if self.doi else f"arXiv:{self.arxiv_id}" if self.arxiv_id else self.url
-        sentences = [
-            self._people(),
-            str(self.year or "n.d."),
-            f"“{self.title.rstrip('.')}.”" if self.title else "",
-            where,
-        ]
-        return " ".join(
-            [*(f"{s}{'' if s.endswith(('.', '”')) else '.'}" for s in sentences if s.strip()), link]
-        ).strip()
+        year = str(self.year or "n.d.")
+        parts = [self._people(), year, title, where] if self.authors else [title, year, where]
+        return " ".join([*(f"{s}{'' if s.endswith(('.', '”')) else '.'}" for s in parts if s.strip()), link]).strip()
 
     def _people(self) -> str:
         names = [f"{given} {family}".strip() for given, family in self.authors]
@@ -125,21 +121,17 @@ def _add_bibtex(text: str, found: Bibliography) -> None:
 
 
 def _bibtex_work(entry: BibtexEntry) -> Work:
-    raw: dict[str, str] = {}
-    for item in entry.fields:
-        raw.setdefault(item.key.lower(), str(item.value))
+    raw = {item.key.lower(): value for item in entry.fields if (value := _inner(str(item.value)))}
     fields = {name: _plain(value) for name, value in raw.items() if name not in ("author", "editor", "abstract")}
     year = re.search(r"\b(1[5-9]|20)\d\d\b", fields.get("year") or fields.get("date", ""))
     eprint = fields.get("eprint") or fields.get("arxivid", "")
-    arxiv = _ARXIV.fullmatch(eprint) or re.search(
-        r"arXiv:\s*(\d{4}\.\d{4,5})", fields.get("journal", ""), re.IGNORECASE
-    )
+    arxiv = _ARXIV.fullmatch(eprint) or _ARXIV_LINK.search(f"{fields.get('journal', '')} {fields.get('url', '')}")
     return Work(
         key=entry.key,
         title=fields.get("title", ""),
         authors=_bibtex_people(raw.get("author") or raw.get("editor", "")),
         year=int(year.group()) if year else None,
-        venue=next((fields[name] for name in _VENUES if fields.get(name)), ""),
+        venue=next((fields[name] for name in _VENUES if fields.get(name) and "://" not in fields[name]), ""),
         volume=fields.get("volume", ""),
         issue=fields.get("number") or fields.get("issue", ""),
         pages=re.sub(r"-+", "–", fields.get("pages", "")),
@@ -147,6 +139,19 @@ def _bibtex_work(entry: BibtexEntry) -> Work:
         arxiv_id=arxiv[1] if arxiv else None,
         url=fields.get("url", ""),
     )
+
+
+def _inner(value: str) -> str:
+    """A value without the braces or quotes around it, which the parser leaves on entries that say a field twice."""
+    value = value.strip()
+    while len(value) > 1 and (value[0], value[-1]) in (("{", "}"), ('"', '"')):
+        depth = 0
+        for letter in value[1:-1]:
+            depth += (letter == "{") - (letter == "}")
+            if depth < 0 or (letter == value[0] == '"' and depth == 0):
+                return value
+        value = value[1:-1].strip()
+    return value
 
 
 def _bibtex_people(text: str) -> list[tuple[str, str]]:

@@ -48,22 +48,18 @@ def test_title_and_sections(name: str, kind: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_references_and_citations(name: str, kind: str) -> None:
     truth, paper = truth_of(name), parsed(name, kind)
-    dois = {
-        entry["doi"].lower()
-        for entry in truth["references"]
-        if entry.get("doi") and entry["key"] in truth["cited_keys"]
-    }
+    cited = [entry for entry in truth["references"] if entry["key"] in truth["cited_keys"]]
+    dois = {entry["doi"].lower() for entry in cited if entry.get("doi")}
     assert len(paper.references) == len(truth["cited_keys"])
     assert len(dois & {reference.doi for reference in paper.references}) >= 0.9 * len(dois)
-    cited = {citation.ref_id for citation in paper.inline_citations}
-    assert len(cited) >= 0.7 * len(truth["cited_keys"])
+    linked = {citation.ref_id for citation in paper.inline_citations}
+    assert len(linked) >= 0.7 * len(truth["cited_keys"])
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_words_in_all(name: str) -> None:
-    texts = {
-        kind: [s.text for s in parsed(name, kind).sections if s.heading == "Summary"][0]
-        for kind in ("docx", "pptx", "txt")
-    }
+    texts: dict[str, str] = {}
+    for kind in ("docx", "pptx", "txt"):
+        texts[kind] = next(section.text for section in parsed(name, kind).sections if section.heading == "Summary")
     assert texts["docx"] == texts["pptx"]
     assert texts["docx"].split() == texts["txt"].split()
