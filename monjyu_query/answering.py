@@ -11,6 +11,7 @@ from monjyu_query.citations import cite
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, load_sentences
 from monjyu_query.result import Citation, Status
+from monjyu_query.retrieval import QueryTerm
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,19 @@ class Answer:
 
 
 def answer_from(
-    index: OpenIndex, query: str, passages: Sequence[Passage], similarity: float | None, settings: AnswerSettings
+    index: OpenIndex,
+    asked: Sequence[QueryTerm],
+    passages: Sequence[Passage],
+    similarity: float | None,
+    settings: AnswerSettings,
 ) -> Answer:
-    """The extractive answer to a question from its best passages; `similarity` is that of the closest chunk."""
+    """The extractive answer from a question's terms, its best passages and the similarity of its closest chunk."""
     if not passages:
         return _abstained("no passage was found")
-    keywords = index.keywords
-    question = Question.of(keywords.query_terms(query), len(index.corpus))
+    question = Question.of(asked, len(index.corpus))
     sentences = load_sentences(index.snapshot.cursor(), passages)
-    terms = keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in sentences)])
+    texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
+    terms = index.keywords.terms(texts)
     evidence = weigh_evidence(question, terms[: len(passages)], similarity)
     if evidence.support < settings.min_support:
         return _abstained(evidence.thin_because())

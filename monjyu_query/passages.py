@@ -8,8 +8,6 @@ from typing import Any
 
 import duckdb
 
-from monjyu_core.paper import Span
-
 
 @dataclass(frozen=True)
 class Passage:
@@ -27,7 +25,8 @@ class Passage:
 
 @dataclass(frozen=True)
 class PassageSentence:
-    """A sentence of a passage. `place` orders those of a paper; `start` and `end` are offsets in the section."""
+    """A sentence of a passage. `place` orders those of a paper; `start` and `end` are offsets in the section; `spans`
+    are as the table has them."""
 
     passage: Passage
     sentence_id: str
@@ -36,28 +35,30 @@ class PassageSentence:
     start: int
     end: int
     text: str
-    spans: tuple[Span, ...]
+    spans: tuple[Any, ...]
 
 
 _CHUNKS = """SELECT c.chunk_id, c.paper_id, coalesce(p.title, ''), c.section_type, c.header, c.text, c.page_start
-FROM chunks c JOIN papers p USING (paper_id)
-WHERE list_contains($papers::VARCHAR[], c.paper_id) AND list_contains($chunks::VARCHAR[], c.chunk_id)"""
+FROM chunks c JOIN papers p ON p.paper_id = c.paper_id WHERE c.chunk_id IN ({chunks})"""
 
 _SENTENCES = """SELECT l.chunk_id, s.sentence_id, s.section_ord, s.ord, s.start, s."end", s.text, s.spans
-FROM chunk_sentences l JOIN sentences s ON s.sentence_id = l.sentence_id AND s.paper_id = l.paper_id
-WHERE list_contains($papers::VARCHAR[], l.paper_id) AND list_contains($papers::VARCHAR[], s.paper_id)
-  AND list_contains($chunks::VARCHAR[], l.chunk_id)
-ORDER BY l.chunk_id, l.ord"""
+FROM chunk_sentences l JOIN sentences s ON s.sentence_id = l.sentence_id
+WHERE l.chunk_id IN ({chunks}) ORDER BY l.chunk_id, l.ord"""
 
-_SECTION_TEXT = "SELECT text FROM sections WHERE paper_id = ? AND section_ord = ?"
+_SECTIONS = "SELECT paper_id, section_ord, text FROM sections WHERE paper_id IN ({papers})"
 
 
-def load_passages(
-    cursor: duckdb.DuckDBPyConnection, chunks: Sequence[str], papers: Sequence[str], scores: Sequence[float]
-) -> list[Passage]:
-    """The chunks with these ids (of these papers), in the given order, with their scores."""
-    values = {"chunks": list(chunks), "papers": sorted(set(papers))}
-    rows: dict[str, Any] = {row[0]: row for row in cursor.execute(_CHUNKS, values).fetchall()}
+def _fetch(cursor: duckdb.DuckDBPyConnection, query: str, name: str, values: Sequence[str]) -> list[Any]:
+    """Rows of a query with one list of values: a placeholder each, which DuckDB filters faster than a list."""
+    marks = ", ".join("?" * len(values))
+    return cursor.execute(query.format(**{name: marks}), list(values)).fetchall()
+
+
+def load_passages(cursor: duckdb.DuckDBPyConnection, chunks: Sequence[str], scores: Sequence[float]) -> list[Passage]:
+    """The chunks with these ids, in the given order, with their scores."""
+    if not chunks:
+        return []
+    rows = {row[0]: row for row in _fetch(cursor, _CHUNKS, "chunks", chunks)}
     found = zip(chunks, scores, strict=True)
     return [Passage(*(*rows[chunk_id], score)) for chunk_id, score in found if chunk_id in rows]
 
@@ -65,9 +66,8 @@ def load_passages(
 def load_sentences(cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage]) -> list[PassageSentence]:
     """The sentences of the passages, best passage first; one that stands in several belongs to the best of them."""
     by_id = {passage.chunk_id: passage for passage in passages}
-    values = {"chunks": list(by_id), "papers": sorted({passage.paper_id for passage in passages})}
     grouped: dict[str, list[Any]] = {chunk_id: [] for chunk_id in by_id}
-    for chunk_id, *rest in cursor.execute(_SENTENCES, values).fetchall():
+    for chunk_id, *rest in _fetch(cursor, _SENTENCES, "chunks", list(by_id)):
         grouped[chunk_id].append(rest)
     seen: set[str] = set()
     sentences: list[PassageSentence] = []
@@ -75,12 +75,19 @@ def load_sentences(cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage
         for sentence_id, section, place, start, end, text, spans in grouped[chunk_id]:
             if sentence_id not in seen:
                 seen.add(sentence_id)
-                spanned = tuple(Span.model_validate(span) for span in spans or [])
-                sentences.append(PassageSentence(passage, sentence_id, section, place, start, end, text, spanned))
+                where = (section, place, start, end)
+                sentences.append(PassageSentence(passage, sentence_id, *where, text, tuple(spans or ())))
     return sentences
 
 
-def stands_in_source(cursor: duckdb.DuckDBPyConnection, sentence: PassageSentence) -> bool:
-    """Whether the sentence is, letter by letter, what stands at its place in its paper's section."""
-    row = cursor.execute(_SECTION_TEXT, [sentence.passage.paper_id, sentence.section_ord]).fetchone()
-    return bool(row and sentence.text and row[0][sentence.start : sentence.end] == sentence.text)
+def standing(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
+    """Those sentences that are, letter by letter, what stands at their place in their paper's section."""
+    if not sentences:
+        return []
+    papers = sorted({sentence.passage.paper_id for sentence in sentences})
+    texts = {(paper, place): text for paper, place, text in _fetch(cursor, _SECTIONS, "papers", papers)}
+    return [s for s in sentences if s.text and _cut(texts.get((s.passage.paper_id, s.section_ord)), s) == s.text]
+
+
+def _cut(text: str | None, sentence: PassageSentence) -> str | None:
+    return None if text is None else text[sentence.start : sentence.end]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,9 +12,7 @@ from monjyu_query.filters import passing_chunks
 from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.request import Filters
-from monjyu_query.retrieval import vector_scores
-
-_keyword_workers = ThreadPoolExecutor(4, thread_name_prefix="keywords")
+from monjyu_query.retrieval import lookups, vector_scores
 
 
 @dataclass(frozen=True)
@@ -46,7 +43,7 @@ def rank(
         if passing.any() and not matched.any():
             warnings.append("No passage has a word of the question.")
         return Ranking(_only(sparse, matched), None, warnings)
-    waiting = _keyword_workers.submit(index.keywords.scores, query) if mode == "hybrid" else None
+    waiting = lookups.submit(index.keywords.scores, query) if mode == "hybrid" else None
     dense = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
     scores = fuse(dense, waiting.result(), passing, settings) if waiting else _only(dense, passing)
     return Ranking(scores, dense, warnings)

@@ -15,14 +15,13 @@ from monjyu_core.settings import SearchSettings, Settings
 from monjyu_core.snapshot import SnapshotReader, read_current
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.embedding import QueryEmbedder
-from monjyu_query.fusion import Scores
 from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.passages import Passage, load_passages
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.request import Filters, SearchRequest
 from monjyu_query.result import Hit, Routing, SearchResult
-from monjyu_query.retrieval import vector_scores
+from monjyu_query.retrieval import lookups, vector_scores
 from monjyu_query.routing import route
 from monjyu_query.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.which_collection import require_collection
@@ -91,11 +90,17 @@ class Searcher:
 
     def _search(self, index: OpenIndex, request: SearchRequest, mode: str, routing: Routing) -> SearchResult:
         settings = _settings_for(request, self.settings.search)
+        asked = lookups.submit(index.keywords.query_terms, request.query) if request.answer else None
         ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
         count = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
         rows = best_rows(ranking.scores, index.corpus.paper, count, settings.per_paper, settings.min_score)
         passages = _passages(index, ranking, rows)
-        answer = self._answer(index, request, ranking, rows, passages) if request.answer else Answer("", "complete")
+        closest = self._closest(index, request.query, ranking, rows) if asked else None
+        answer = (
+            answer_from(index, asked.result(), passages[:ANSWER_PASSAGES], closest, self.settings.answer)
+            if asked
+            else Answer("", "complete")
+        )
         return SearchResult(
             query=request.query,
             collection=self.collection,
@@ -113,21 +118,17 @@ class Searcher:
             hits=[_hit(passage) for passage in passages[: settings.top_k]],
         )
 
-    def _answer(
-        self, index: OpenIndex, request: SearchRequest, ranking: Ranking, rows: list[int], passages: list[Passage]
-    ) -> Answer:
-        similarity = ranking.similarity
-        if similarity is None and rows:
-            similarity = self._similarity(index, request.query)
-        closest = float(similarity[rows].max()) if similarity is not None and rows else None
-        return answer_from(index, request.query, passages[:ANSWER_PASSAGES], closest, self.settings.answer)
-
-    def _similarity(self, index: OpenIndex, query: str) -> Scores | None:
-        """Similarities for the evidence of a keyword search; None where the model is another than the snapshot's."""
-        try:
-            return vector_scores(index.corpus, self._embedder.embed(query, index.snapshot.manifest))
-        except QueryError:
+    def _closest(self, index: OpenIndex, query: str, ranking: Ranking, rows: list[int]) -> float | None:
+        """The similarity of the closest row; in keyword mode None where the model is another than the snapshot's."""
+        if not rows:
             return None
+        similarity = ranking.similarity
+        if similarity is None:
+            try:
+                similarity = vector_scores(index.corpus, self._embedder.embed(query, index.snapshot.manifest))
+            except QueryError:
+                return None
+        return float(similarity[rows].max())
 
 
 def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:
@@ -137,13 +138,9 @@ def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSet
 
 
 def _passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
-    if not rows:
-        return []
-    corpus = index.corpus
-    chunks = [corpus.chunk_ids[row] for row in rows]
-    papers = [corpus.paper_ids[corpus.paper[row]] for row in rows]
+    chunks = [index.corpus.chunk_ids[row] for row in rows]
     scores = [round(float(ranking.scores[row]), 6) for row in rows]
-    return load_passages(index.snapshot.cursor(), chunks, papers, scores)
+    return load_passages(index.snapshot.cursor(), chunks, scores)
 
 
 def _hit(passage: Passage) -> Hit:
