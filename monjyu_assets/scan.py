@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -134,42 +133,38 @@ def _whole(rows: list[Row], size: int) -> bool:
     """The rows cover their file to its end, and none of them hangs on another file's ids."""
     return (
         bool(rows)
-        and max(row["offset"] + row["size"] for row in rows) == size
+        and 0 <= size - max(row["offset"] + row["size"] for row in rows) <= len(b"\r\n")
         and all(row["document_type"] != DUPLICATE for row in rows)
     )
 
 
 def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[Row]:
     """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
-    rows: list[Row] = []
-    offset = 0
+    from monjyu_assets.parsing.jsonl import read_records
+
     with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            start, offset = offset, offset + len(line)
-            if not line.strip():
-                continue
-            rows.append(
-                {
-                    "paper_id": _record_id(line) or f"{file_id}-line-{number}",
-                    "sha256": hashlib.sha256(line.strip()).hexdigest(),
-                    "document_type": "jsonl",
-                    "size": len(line),
-                    "source_path": str(path),
-                    "mtime_ns": mtime_ns,
-                    "record": number,
-                    "offset": start,
-                }
-            )
-    return rows
+        return [
+            {
+                "paper_id": line.record["id"] if line.record else f"{file_id}-line-{line.line}",
+                "sha256": _hash_range(file, line.offset, line.size),
+                "document_type": "jsonl",
+                "size": line.size,
+                "source_path": str(path),
+                "mtime_ns": mtime_ns,
+                "record": line.line,
+                "offset": line.offset,
+            }
+            for line in read_records(path)
+        ]
 
 
-def _record_id(line: bytes) -> str | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    value = record.get("id") if isinstance(record, dict) else None
-    return str(value) if isinstance(value, str | int) and str(value).strip() and len(str(value)) <= 200 else None
+def _hash_range(file: BinaryIO, offset: int, size: int) -> str:
+    hasher = hashlib.sha256()
+    file.seek(offset)
+    while size > 0 and (block := file.read(min(size, 2**20))):
+        hasher.update(block)
+        size -= len(block)
+    return hasher.hexdigest()
 
 
 def _as_duplicate(row: Row) -> Row:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.errors import DocumentTooLarge, DuplicatePaperId, EmptyDocument, MalformedDocument, UnsupportedDocument
+from monjyu_core.errors import (
+    DocumentError,
+    DocumentTooLarge,
+    DuplicatePaperId,
+    EmptyDocument,
+    MalformedDocument,
+    UnsupportedDocument,
+)
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
 
@@ -72,18 +78,17 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
 
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:
-    from monjyu_assets.parsing.jsonl import parse_record
+    from monjyu_assets.parsing.jsonl import MAX_LINE_BYTES, decode_record, parse_record
 
     with path.open("rb") as file:
         file.seek(task["offset"])
-        line = file.read(task["size"])
+        line = file.read(min(task["size"], MAX_LINE_BYTES))
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise MalformedDocument(f"Line {task['record']} is no JSON: {error}.", "Mend the line.") from error
-    if not isinstance(record, dict):
-        raise MalformedDocument(f"Line {task['record']} is no JSON object.", 'Write {"id": …, "title": …, "text": …}.')
-    return parse_record(record)
+        if task["size"] > MAX_LINE_BYTES:
+            raise DocumentTooLarge(f"more than {MAX_LINE_BYTES // 2**20} MiB.", "Split the document or shorten it.")
+        return parse_record(decode_record(line))
+    except DocumentError as error:
+        raise type(error)(f"Line {task['record']}: {error.message}", error.hint) from None
 
 
 def _check_text(paper: ParsedPaper, settings: ParseSettings) -> None:
