@@ -105,14 +105,15 @@ def read_bibliography(files: Sequence[tuple[str, bytes]], settings: ParseSetting
 
 def _add_bibtex(text: str, found: Bibliography) -> None:
     from bibtexparser.entrypoint import parse_string
+    from bibtexparser.middlewares.enclosing import RemoveEnclosingMiddleware
     from bibtexparser.model import Entry
 
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     library = parse_string(text)
     twice_said = [getattr(block, "ignore_error_block", None) for block in library.failed_blocks]
-    doubled = [
-        entry for entry in twice_said if isinstance(entry, Entry)
-    ]  # an entry that says "year" twice is one still
+    doubled = [entry for entry in twice_said if isinstance(entry, Entry)]  # saying "year" twice does not spoil an entry
+    for entry in doubled:
+        RemoveEnclosingMiddleware().transform_entry(entry, library)
     for entry in [*library.entries, *doubled]:
         found.add(entry.key, partial(_bibtex_work, entry))
     broken = len(library.failed_blocks) - len(doubled)
@@ -121,7 +122,7 @@ def _add_bibtex(text: str, found: Bibliography) -> None:
 
 
 def _bibtex_work(entry: BibtexEntry) -> Work:
-    raw = {item.key.lower(): value for item in entry.fields if (value := _inner(str(item.value)))}
+    raw = {item.key.lower(): value for item in entry.fields if (value := str(item.value).strip())}
     fields = {name: _plain(value) for name, value in raw.items() if name not in ("author", "editor", "abstract")}
     year = re.search(r"\b(1[5-9]|20)\d\d\b", fields.get("year") or fields.get("date", ""))
     eprint = fields.get("eprint") or fields.get("arxivid", "")
@@ -139,19 +140,6 @@ def _bibtex_work(entry: BibtexEntry) -> Work:
         arxiv_id=arxiv[1] if arxiv else None,
         url=fields.get("url", ""),
     )
-
-
-def _inner(value: str) -> str:
-    """A value without the braces or quotes around it, which the parser leaves on entries that say a field twice."""
-    value = value.strip()
-    while len(value) > 1 and (value[0], value[-1]) in (("{", "}"), ('"', '"')):
-        depth = 0
-        for letter in value[1:-1]:
-            depth += (letter == "{") - (letter == "}")
-            if depth < 0 or (letter == value[0] == '"' and depth == 0):
-                return value
-        value = value[1:-1].strip()
-    return value
 
 
 def _bibtex_people(text: str) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ class Citer:
 
     def _written(self, match: re.Match[str]) -> str:
         if match["group"] is None:
-            key = match[4] or match[5]
+            key = match[3] or match[4]
             return self._narrative(match, key) if key in self._bibliography else match[0]
         items = [_ITEM.fullmatch(item) for item in match["group"].split(";")]
         if not any(item and self._work(item[3] or item[4]) for item in items):
