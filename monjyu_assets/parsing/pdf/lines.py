@@ -130,7 +130,9 @@ def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[in
         is_script = (small < 0.85 * large) & (gap < 0.35 * large) & (gap > -0.6 * small)
         raised = is_script & (size[i] < size[others]) & (drop < 0.62 * large)
         lowered = is_script & (size[i] > size[others]) & (drop < 0.42 * large)
-        for j in others[level | raised | lowered].tolist():
+        # The lowered letter of a logo touches its neighbours: same size, same word.
+        touching = (drop < 0.3 * large) & (np.abs(gap) < 0.25 * small)
+        for j in others[level | raised | lowered | touching].tolist():
             pairs.append((i, j))
     return pairs
 

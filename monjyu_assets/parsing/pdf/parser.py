@@ -15,7 +15,7 @@ from monjyu_assets.parsing.pdf.headings import Heading, find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
-from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections
+from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections, lines_in_images
 from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
 from monjyu_assets.parsing.references import label_of, parse_reference
@@ -58,6 +58,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     taken = heading_lines | front.used
     floats = [find_floats(layout, first, last, taken) for first, last in ranges]
     taken |= {i for found in floats for i in found.taken}
+    taken |= {i for first, last in ranges for i in lines_in_images(layout, first, last)}
     body = [i for first, last in ranges for i in body_lines(layout, max(first, body_start), last, taken)]
     kept = sum(len(layout.lines[i].text) for i in {*body, *taken})
     listed = references_at.end - references_at.heading if references_at else 0
@@ -66,6 +67,9 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
         body = [i for first, last in ranges for i in range(first, last) if i not in taken]
         body = body or [i for i in range(len(layout.lines)) if i not in taken]
     sections = build_sections(layout, front, headings, body, words)
+    for mapped in sections[3:]:
+        if mapped.section.section_type == "abstract" and (mapped.section.page_start or 1) > 1:
+            mapped.section.section_type = "conclusion"  # a "Summary" at the end
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)
     paper = ParsedPaper(

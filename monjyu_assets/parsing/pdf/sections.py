@@ -105,6 +105,22 @@ def body_lines(layout: Layout, first: int, last: int, taken: set[int]) -> list[i
     return result
 
 
+def lines_in_images(layout: Layout, first: int, last: int) -> set[int]:
+    """Lines drawn over an image that covers less than half of a page: the lettering of a figure."""
+    result: set[int] = set()
+    for i in range(first, last):
+        line = layout.lines[i]
+        page = layout.pages[line.page - 1]
+        if page.turn:
+            continue
+        x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
+        for x0, y0, x1, y1 in page.images:
+            small = (x1 - x0) * (y1 - y0) < 0.5 * page.width * page.height
+            if small and x0 <= x <= x1 and y0 <= y <= y1:
+                result.add(i)
+    return result
+
+
 def _is_prose(layout: Layout, start: int, end: int, taken: set[int]) -> bool:
     """Three or more lines of sentences in small type, with text of the body below them in the same column."""
     lines = layout.lines[start:end]
