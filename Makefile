@@ -9,7 +9,6 @@ PAPERS := data/samples/papers
 COLLECTION ?= samples
 QUESTION ?= How is a sentence of an answer traced back to its source?
 endif
-QUESTION ?= Which methods are used and what do the results show?
 export PAPERS COLLECTION QUESTION
 
 VENV := .venv
@@ -52,9 +51,11 @@ demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=fol
 	name=$${COLLECTION:-$$($(BIN)/python -c 'import pathlib, sys; from monjyu_core import ids; \
 		print(ids.collection_name_for(pathlib.Path(sys.argv[1])))' "$$PAPERS")}; \
 	echo "> monjyu index $$PAPERS -c $$name"; \
-	$(BIN)/monjyu index "$$PAPERS" -c "$$name"; \
-	echo; echo "> monjyu search \"$$QUESTION\" -c $$name"; \
-	$(BIN)/monjyu search "$$QUESTION" -c "$$name"; \
+	$(BIN)/monjyu index "$$PAPERS" -c "$$name" || [ $$? -eq 1 ]; \
+	question=$${QUESTION:-$$($(BIN)/monjyu papers list -c "$$name" --json | $(BIN)/python -c 'import json, sys; \
+		print(next(("What is " + p["title"].rstrip(".?") + "?" for p in json.load(sys.stdin) if p["title"]), "What is this about?"))')}; \
+	echo; echo "> monjyu search \"$$question\" -c $$name --top-k 5"; \
+	$(BIN)/monjyu search "$$question" -c "$$name" --top-k 5; \
 	echo; echo "Ask more:             $(BIN)/monjyu search \"your question\" -c $$name"; \
 	echo "Open the Dagster UI:  make up"
 
