@@ -1,0 +1,255 @@
+"""Searches of the sample papers, indexed for real."""
+
+from __future__ import annotations
+
+import gc
+import json
+import math
+import weakref
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.folders import DataFolder
+from monjyu_core.state import StateStore
+from monjyu_query.request import LONGEST_QUERY, SearchRequest, make_request
+from monjyu_query.result import SearchResult
+from monjyu_query.search import Searcher
+from monjyu_query.traces import NAMESPACE, TraceLog
+
+MODES = ("vector", "keyword", "hybrid")
+QUESTION = "What is early cutoff in a build system?"
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+
+
+@pytest.fixture(scope="module")
+def searcher(sample_data: Path) -> Searcher:
+    searcher = Searcher(DataFolder(sample_data), "samples")
+    searcher.prepare()
+    return searcher
+
+
+def ask(query: str = QUESTION, **more: Any) -> SearchRequest:
+    return make_request(query=query, collection="samples", **more)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_finds_and_answers(searcher: Searcher, mode: str) -> None:
+    result = searcher.search(ask(mode=mode))
+    assert (result.mode, result.status, result.verified, result.level) == (mode, "complete", True, 0)
+    assert result.hits[0].paper_id.startswith("incremental-indexes")
+    assert "Early cutoff is the property that the build stops" in result.answer
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_every_answerable_question_is_answered_and_the_others_are_not(searcher: Searcher) -> None:
+    questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
+    for question in questions:
+        result = searcher.search(ask(question["text"]))
+        assert result.status == ("complete" if question["gold"] else "abstained"), question
+        found = {hit.paper_id for hit in result.hits}
+        assert all(gold["paper_id"] in found for gold in question["gold"])
+
+
+def test_most_answers_hold_the_gold_sentence(searcher: Searcher) -> None:
+    questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
+    answerable = [question for question in questions if question["gold"]]
+    assert sum(_cites_gold(searcher.search(ask(question["text"])), question) for question in answerable) >= 6
+
+
+def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
+    quotes = [" ".join(citation.quote.split()) for citation in result.citations]
+    return any(" ".join(gold["sentence"].split()) in quotes for gold in question["gold"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["What is the capital of Mongolia?", "best pizza recipe", "the", "zzzz qqqq", "?", "🦆", "日本の首都はどこですか"],
+)
+def test_abstains_and_says_why(searcher: Searcher, query: str) -> None:
+    result = searcher.search(ask(query))
+    assert (result.status, result.citations, result.verified) == ("abstained", [], False)
+    assert result.answer.startswith("The collection does not answer this: ")
+
+
+def test_citations_stand_in_the_source(searcher: Searcher) -> None:
+    result = searcher.search(ask("How does search under a relevance budget test the passages of communities?"))
+    cursor = searcher.current().snapshot.cursor()
+    assert result.citations
+    for number, citation in enumerate(result.citations, start=1):
+        assert citation.n == number
+        assert f"[{number}]" in result.answer
+        (sentence_id,) = citation.sentence_ids
+        rows = cursor.execute(
+            'SELECT s.text, s.paper_id, s.start, s."end", t.text FROM sentences s '
+            "JOIN sections t ON t.paper_id = s.paper_id AND t.section_ord = s.section_ord WHERE sentence_id = ?",
+            [sentence_id],
+        ).fetchall()
+        ((text, paper_id, start, end, section),) = rows
+        assert (citation.quote, citation.paper_id) == (text, paper_id)
+        assert section[start:end] == text
+    paged = [citation for citation in result.citations if citation.paper_id.startswith("relevance-budget")]
+    assert paged
+    for citation in paged:
+        assert (citation.page, citation.boxes) == (citation.spans[0].page, citation.spans[0].boxes)
+        assert all(x0 < x1 and y0 < y1 for x0, y0, x1, y1 in citation.boxes)
+
+
+def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
+    result = json.loads(searcher.search(ask("How are noun phrases weighted in the graph?")).model_dump_json())
+    shape = {
+        "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
+        "warnings": list, "trace_id": str, "answer": str, "answer_engine": str, "verified": bool, "citations": list,
+        "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
+    }  # fmt: skip
+    assert {name: type(value) for name, value in result.items()} == shape
+    assert list(result["routing"]) == ["query_type", "reason"]
+    assert list(result["hits"][0]) == ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page"]
+    citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "page", "boxes", "spans"]
+    assert list(result["citations"][0]) == [*citation, "retracted"]
+    usage = ["llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "relevance_tests", "budget_total"]
+    assert list(result["usage"]) == [*usage, "cache_hits", "seconds"]
+    assert result["usage"]["seconds"] > 0
+
+
+def test_top_k_and_the_cap(searcher: Searcher) -> None:
+    for top_k in (1, 3, 7, 12):
+        result = searcher.search(ask(top_k=top_k, answer=False))
+        assert len(result.hits) == top_k
+        assert max(Counter(hit.paper_id for hit in result.hits).values()) <= 3
+    everything = searcher.search(ask(top_k=1000, answer=False))
+    assert len(everything.hits) == 15  # five papers, three passages each
+
+
+def test_without_an_answer(searcher: Searcher) -> None:
+    result = searcher.search(ask(answer=False))
+    assert (result.answer, result.citations, result.verified, result.status) == ("", [], False, "complete")
+    assert result.hits
+
+
+def test_min_score(searcher: Searcher) -> None:
+    for mode in MODES:
+        scores = [hit.score for hit in searcher.search(ask(mode=mode, answer=False)).hits]
+        kept = searcher.search(ask(mode=mode, answer=False, min_score=scores[2])).hits
+        assert [hit.score for hit in kept] == [score for score in scores if score >= scores[2] - 1e-6][: len(kept)]
+        assert 2 <= len(kept) <= 4
+    nothing = searcher.search(ask(min_score=1e6))
+    assert (nothing.hits, nothing.status) == ([], "abstained")
+
+
+def test_alpha_reaches_from_keyword_to_vector(searcher: Searcher) -> None:
+    def order(**more: Any) -> list[str]:
+        return [hit.chunk_id for hit in searcher.search(ask(answer=False, **more)).hits]
+
+    assert order(mode="hybrid", alpha=1.0) == order(mode="vector")
+    keyword = order(mode="keyword")
+    assert order(mode="hybrid", alpha=0.0)[: len(keyword)] == keyword
+
+
+def test_filters(searcher: Searcher) -> None:
+    def papers(**filters: Any) -> set[str]:
+        return {hit.paper_id for hit in searcher.search(ask(answer=False, top_k=100, filters=filters)).hits}
+
+    assert papers(paper_ids=["score-fusion"]) == {"score-fusion"}
+    assert papers(authors=["Arrowood"]) == {"noun-phrase-graphs-7d9c0d14", "relevance-budget-438725c6"}
+    assert papers(year_from=2100) == set()
+    assert papers(languages=["ja"]) == set()
+    methods = searcher.search(ask(answer=False, filters={"section_types": ["methods"]})).hits
+    assert {hit.section_type for hit in methods} == {"methods"}
+    nobody = searcher.search(ask(filters={"authors": ["Nobody Known"]}))
+    assert (nobody.status, nobody.hits, nobody.warnings) == ("abstained", [], ["No passage passes the filters."])
+    with pytest.raises(QueryError, match="no-such-paper"):
+        papers(paper_ids=["no-such-paper"])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "a", '"early cutoff"', "early AND NOT cutoff", "+early -cutoff", "cutoff*", "early~2 cutoff^3", "field:cutoff",
+        "(unbalanced", '"unbalanced', "'; DROP TABLE chunks; --", "%s %d {0} {chunks}", "\\", "/re/",
+        "a" * LONGEST_QUERY, "cutoff " * 1400, "[1] {2} <b>x</b>", "ﬀ ß İ ꙮ",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("mode", MODES)
+def test_any_text_is_a_question(searcher: Searcher, mode: str, query: str) -> None:
+    result = searcher.search(ask(query, mode=mode))
+    assert all(math.isfinite(hit.score) for hit in result.hits)
+
+
+def test_operators_mean_nothing(searcher: Searcher) -> None:
+    plain = searcher.search(ask("early cutoff", mode="keyword", answer=False)).hits
+    quoted = searcher.search(ask('"early" +cutoff', mode="keyword", answer=False)).hits
+    assert [hit.chunk_id for hit in plain] == [hit.chunk_id for hit in quoted]
+
+
+def test_history_is_said_to_be_unused(searcher: Searcher) -> None:
+    result = searcher.search(ask(history=[{"role": "user", "content": "hello"}]))
+    assert any("conversation" in warning for warning in result.warnings)
+
+
+def test_twenty_clients(searcher: Searcher) -> None:
+    questions = [f"{QUESTION} {word}" for word in ("graph", "budget", "provenance", "fusion", "Leiden")] * 12
+
+    def searched(number: int) -> SearchResult:
+        return searcher.search(ask(questions[number], mode=MODES[number % 3]))
+
+    alone = [searched(number).hits for number in range(15)]
+    with ThreadPoolExecutor(20) as clients:
+        crowded = list(clients.map(searched, range(len(questions))))
+    assert all(result.hits for result in crowded)
+    assert [result.hits for result in crowded[:15]] == alone
+
+
+def test_traces_hold_no_text_of_the_papers(sample_data: Path, tmp_path: Path) -> None:
+    store = StateStore(tmp_path)
+    log = TraceLog(store)
+    result = Searcher(DataFolder(sample_data), "samples", log).search(ask())
+    log.flush()
+    trace = store.get(NAMESPACE, result.trace_id)
+    assert trace is not None
+    assert trace["request"]["query"] == QUESTION
+    assert trace["snapshot_id"] == result.snapshot_id
+    assert [hit["chunk_id"] for hit in trace["hits"]] == [hit.chunk_id for hit in result.hits]
+    assert [c["sentence_ids"] for c in trace["citations"]] == [c.sentence_ids for c in result.citations]
+    written = json.dumps(trace, ensure_ascii=False)
+    assert not any(hit.text[:40] in written for hit in result.hits)
+    assert not any(citation.quote[:40] in written for citation in result.citations)
+
+
+def test_traces_that_cannot_be_written_do_not_stop_a_search(sample_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    log = TraceLog(StateStore(tmp_path / "file"))
+    result = Searcher(DataFolder(sample_data), "samples", log).search(ask())
+    log.flush()
+    assert result.status == "complete"
+
+
+def test_another_model_is_refused(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher = Searcher(DataFolder(sample_data), "samples")
+    embedding = searcher.current().snapshot.manifest.embedding
+    monkeypatch.setattr(embedding, "fingerprint", "sha256:of other weights")
+    for mode in ("vector", "hybrid", "auto"):
+        with pytest.raises(QueryError, match="sha256:of other weights"):
+            searcher.search(ask(mode=mode))
+    assert searcher.search(ask(mode="keyword")).status == "complete"
+
+
+def test_unknown_collections_name_the_known(sample_data: Path) -> None:
+    with pytest.raises(ConfigurationError, match="Known: samples"):
+        Searcher(DataFolder(sample_data), "sample")
+    with pytest.raises(ConfigurationError):
+        Searcher(DataFolder(sample_data), "../samples")
+
+
+def test_an_index_that_is_let_go_leaves_memory(sample_data: Path) -> None:
+    searcher = Searcher(DataFolder(sample_data), "samples")
+    searcher.search(ask(mode="keyword", answer=False))
+    held = weakref.ref(searcher.current())
+    searcher._index = None
+    gc.collect()
+    assert held() is None
