@@ -25,7 +25,8 @@ def gutters(pages: list[list[Line]]) -> list[list[float]]:
     result: list[list[float]] = []
     for lines, (x, pairs) in zip(pages, own, strict=True):
         aside = x < left + 5 or x > right - 5
-        credible = pairs >= MIN_PAIRS and (pairs >= 0.25 * len(lines) or (aside and pairs >= 0.08 * len(lines)))
+        outside = sum(1 for line in lines if line.x1 < left + 5 or line.x0 > right - 5)
+        credible = (pairs >= MIN_PAIRS and pairs >= 0.25 * len(lines)) or (aside and pairs >= 3 and outside >= 4)
         best, best_pairs = (x, pairs) if credible else (0.0, 0)
         for candidate in common:
             for shift in (0, -3, 3, -6, 6):

@@ -13,6 +13,7 @@ from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifi
 from monjyu_assets.parsing.pdf.heading_levels import set_levels
 from monjyu_assets.parsing.pdf.headings import Heading, find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
+from monjyu_assets.parsing.pdf.names import names_in_line
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
 from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections, lines_in_images
@@ -94,6 +95,10 @@ def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> lis
         certain = heading.outline_level is not None or heading.number == "1" or section_type(heading.text) != "other"
         if certain:
             return headings[k:]
+    while headings and layout.lines[headings[0].start].page == first_page:
+        if not names_in_line(layout.lines[headings[0].start]):
+            break
+        headings = headings[1:]
     return headings
 
 
