@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from monjyu_assets.parsing import guessing
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.settings import ParseSettings
 
@@ -66,6 +67,8 @@ def _decoded(data: bytes) -> tuple[str, list[str]]:
     if wide := _wide_encoding(data):
         return _strict(data, wide), [f"encoding guessed: {wide}"]
     if _control_share(data[:_SAMPLE]) > _MOST_CONTROL:
+        if wide := guessing.wide(data):
+            return _strict(data, wide), [f"encoding guessed: {wide}"]
         raise MalformedDocument("The file is binary, not text.")
     if b"\x1b$" in data or b"\x1b(J" in data:
         try:
@@ -107,24 +110,16 @@ def _control_share(data: bytes) -> float:
 
 
 def _guessed(data: bytes) -> tuple[str, list[str]]:
-    """One damaged byte in UTF-8 text costs that byte; else Western for mostly ASCII text, else the detector's word."""
+    """One damaged byte in UTF-8 text costs that byte; anything else is guessed."""
     lenient = data.decode("utf-8", "replace")
     bad = lenient.count("\ufffd")
     multibyte = sum(c > "\x7f" for c in lenient) - bad
     if bad <= max(2, len(lenient) // 500) and multibyte > 2 * bad:
         return lenient, [f"{bad} bytes were not valid UTF-8 and were replaced"]
-    high = sum(byte > 0x7F for byte in data[:_SAMPLE]) / len(data[:_SAMPLE])
-    if high < 0.1:
-        try:
-            return data.decode("cp1252"), ["encoding guessed: cp1252"]
-        except UnicodeDecodeError:
-            pass
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(data[:_SAMPLE]).best()
-    if best is None:
+    name = guessing.guess(data)
+    if name is None:
         raise MalformedDocument("The file's encoding could not be told.", "Save it as UTF-8.")
-    text = data.decode(best.encoding, "replace")
+    text = data.decode(name, "replace")
     if text.count("\ufffd") > 0.01 * len(text):
         raise MalformedDocument("The file is binary, not text.")
-    return text, [f"encoding guessed: {best.encoding}"]
+    return text, [f"encoding guessed: {name}"]

@@ -15,11 +15,14 @@ from monjyu_assets.parsing.bibliography import read_bibliography
 from monjyu_assets.parsing.files import parse_files
 from monjyu_assets.parsing.markdown import parse_markdown
 from monjyu_assets.scan import scan
+from monjyu_assets.stages.manifest import write_manifest
+from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.collection import CollectionRecord
 from monjyu_core.ids import file_sha256
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.schemas import empty
+from monjyu_core.schemas import SHARDS, empty
 from monjyu_core.settings import ParseSettings
+from tests.assets.worlds import World
 from tests.conftest import CORPORA, needs_corpora
 
 BIB = r"""
@@ -208,6 +211,24 @@ def test_an_edited_bibliography_changes_the_manifest(tmp_path: Path) -> None:
     assert second["a"] != first["a"] and second["b"] == first["b"]
     (tmp_path / "a.bib").unlink()
     assert hashes(table)[1]["a"] == file_sha256(tmp_path / "a.md")
+
+
+def test_an_edited_bibliography_is_parsed_again(tmp_path: Path) -> None:
+    papers = write(tmp_path / "papers", a_md="# T\n\nAs said [@team].\n", a_bib=BIB, b_md="# B\n\nNo citation.\n")
+    world = World(tmp_path / "data", papers)
+
+    def build() -> tuple[set[str], list[str]]:
+        write_manifest(world.work, SHARDS)
+        done = {paper_id[0] for report in parse_shards(world.work, SHARDS) for paper_id in report.recomputed_ids}
+        parts = world.work.parts.heads("references", SHARDS)
+        return done, [title for part in parts for title in part.read(["title"])["title"].to_pylist()]
+
+    assert build() == ({"a", "b"}, ["A tool"])
+    assert build() == (set(), ["A tool"])
+    (papers / "a.bib").write_text(BIB.replace("A tool", "A better tool"))
+    assert build() == ({"a"}, ["A better tool"])
+    kept = list(world.data.collection("c").sources.iterdir())
+    assert len(kept) == 3 and all(file_sha256(path) == path.name for path in kept)
 
 
 def test_the_command_reads_the_bibliography_too(tmp_path: Path) -> None:
