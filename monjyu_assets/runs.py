@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dagster as dg
+from dagster._core.errors import DagsterExecutionInterruptedError
 
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
@@ -15,19 +16,33 @@ from monjyu_assets.stages.common import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError
 from monjyu_core.folders import DataFolder
 
+COMMAND_TAG = "monjyu/command"
+"""Marks runs that a command executes in its own process; the value is the collection."""
+UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def run_level_0(work: Work, *, papers: bool, allow_deletes: bool) -> None:
     """The two level-0 jobs of a collection, in order; the first is left out where no paper needs it."""
     with open_instance(work.data) as instance, reporting_to(work.progress):
+        end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
         if papers:
             tags = range_tags(work.name) | ({ALLOW_DELETES_TAG: "true"} if allow_deletes else {})
-            run_job(instance, "level_0_papers", work, tags=tags)
+            run_job(instance, "level_0_papers", work, tags)
         work.progress("publish", 0, 0)
-        run_job(instance, "level_0_collection", work, partition_key=work.name)
+        run_job(instance, "level_0_collection", work, {}, partition_key=work.name)
+
+
+def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
+    """Mark runs of commands that were killed as failed.
+
+    A command holds its collection's index lock while it runs, and we hold it now: what still stands as running is dead.
+    """
+    ours = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
+    for run in instance.get_runs(ours):
+        instance.report_run_failed(run, "The command that ran it was killed; what it had written is kept.")
 
 
 def forget_collection(data: DataFolder, name: str) -> None:
@@ -37,14 +52,17 @@ def forget_collection(data: DataFolder, name: str) -> None:
             instance.delete_dynamic_partition(str(collections.name), name)
 
 
-def run_job(instance: dg.DagsterInstance, job: str, work: Work, **arguments: Any) -> None:
+def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: dict[str, Any], **arguments: Any) -> None:
     """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError."""
     from monjyu_assets.resources import DataFolderResource
 
     definition = defs.resolve_job_def(job)
     resources = {"data": DataFolderResource(root=str(work.data.root))}
+    arguments |= {"instance": instance, "run_config": QUIET, "resources": resources}
     try:
-        definition.execute_in_process(instance=instance, run_config=QUIET, resources=resources, **arguments)
+        definition.execute_in_process(tags=tags | {COMMAND_TAG: work.name}, **arguments)
+    except DagsterExecutionInterruptedError as interrupt:
+        raise KeyboardInterrupt from interrupt
     except Exception as error:
         raise _cause(error) from error
 

@@ -44,6 +44,13 @@ class RootCommand(click.Group):
         command: click.Command = point.load()
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
+            ctx.exit(130)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, SUMMARIES.get(name, "")) for name in self.list_commands(ctx)])
@@ -66,4 +73,8 @@ def main(args: list[str] | None = None) -> Any:
         click.echo(f"monjyu: {error}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
+        sys.exit(1)
+    except OSError as error:  # a full disk, a read-only folder: the system's own words say it best
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"monjyu: {where}{error.strerror or error}. What is published stays as it was.", err=True)
         sys.exit(1)

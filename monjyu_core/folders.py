@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import socket
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +91,7 @@ class DataFolder:
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write through a temporary file: a reader sees the old content or the new, also after a crash."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    temporary = temporary_for(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with temporary.open("wb") as file:
@@ -103,6 +105,34 @@ def write_atomically(path: Path, content: bytes) -> None:
             f"{path} cannot be written: {error.strerror or error}.",
             "Check free space and permissions; nothing is lost.",
         ) from error
+
+
+def temporary_for(path: Path) -> Path:
+    """A name beside `path` that says which process writes there, so that a dead one's file can be told and removed."""
+    return path.with_name(f".{path.name}.{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
+
+
+def remove_dead_temporaries(root: Path) -> None:
+    """Remove what processes of this host left unfinished when they were killed."""
+    for path in root.rglob(".*.tmp"):
+        host, _, rest = path.name.removesuffix(".tmp").rpartition(".")[2].partition("-")
+        process = rest.partition("-")[0]
+        if host == _host() and process.isdigit() and not _alive(int(process)):
+            path.unlink(missing_ok=True)
+
+
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def sync_folder(path: Path) -> None:

@@ -67,7 +67,9 @@ class ParseSettings(_Group):
     max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
     max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file")
     max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file when unpacked")
-    max_ratio: Annotated[int, PARSE_LIMIT] = Field(200, gt=0, description="most that unpacking may multiply its size by")
+    max_ratio: Annotated[int, PARSE_LIMIT] = Field(
+        200, gt=0, description="most that unpacking may multiply its size by"
+    )
     workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
 
 

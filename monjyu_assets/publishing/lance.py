@@ -66,10 +66,15 @@ def publish_chunks(
     return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows(), files=files)
 
 
+def _changes(name: str) -> bool:
+    """Tags and the hint of the latest version are rewritten; all other files of Lance are immutable."""
+    return "/_refs/" in name or name.endswith("hint.json")
+
+
 def hash_files(folder: Path, table: Path, known: dict[str, str]) -> dict[str, str]:
-    """SHA-256 of a table's immutable files by their path in the Lance folder (tags change and are left out)."""
+    """SHA-256 of a table's immutable files by their path in the Lance folder ."""
     names = [path.relative_to(folder).as_posix() for path in sorted(table.rglob("*")) if path.is_file()]
-    return {name: known.get(name) or file_sha256(folder / name) for name in names if "/_refs/" not in name}
+    return {name: known.get(name) or file_sha256(folder / name) for name in names if not _changes(name)}
 
 
 def _schema(dimensions: int) -> pa.Schema:
@@ -99,9 +104,9 @@ def _rows(chunks: Part, vectors: Part, part: str, dimensions: int) -> pa.Table:
         "shard": pa.array([chunks.shard] * len(texts), pa.string()),
         "part": pa.array([part] * len(texts), pa.string()),
         "search_text": pa.array(search_text, pa.string()),
-        "vector": held["vector"].take(pc.index_in(texts["chunk_id"], held["chunk_id"])).cast(
-            pa.list_(pa.float32(), dimensions)
-        ),
+        "vector": held["vector"]
+        .take(pc.index_in(texts["chunk_id"], held["chunk_id"]))
+        .cast(pa.list_(pa.float32(), dimensions)),
     }
     return pa.table(columns, schema=_schema(dimensions))
 

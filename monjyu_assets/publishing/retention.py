@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from datetime import timedelta
 
-from monjyu_core.folders import CollectionFolder
+from monjyu_core.folders import CollectionFolder, remove_dead_temporaries
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import SHARDS, TABLES
 from monjyu_core.snapshot import Manifest, is_leased, published, read_current, read_manifest
@@ -28,6 +28,7 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
     _collect_sources(folder, manifests)
     for left_over in folder.snapshots.glob(".building-*"):
         shutil.rmtree(left_over, ignore_errors=True)
+    remove_dead_temporaries(folder.root)
     return gone
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,12 +19,14 @@ from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
 from monjyu_assets.scan import WHOLE_FILES, source_root
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
+from monjyu_core.folders import temporary_for
 from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
 from monjyu_core.schemas import ASSET_TABLES, SHARDS, TABLES
 from monjyu_core.settings import Limit, Settings, settings_key
 
 ASSET = "parsed_papers"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def parse_recipe(settings: Settings) -> str:
@@ -141,7 +144,7 @@ def _keep_source(work: Work, source: Path, sha256: str) -> Path:
     if kept.is_file():
         return kept
     work.folder.sources.mkdir(parents=True, exist_ok=True)
-    temporary = kept.with_name(f".{sha256}.tmp")
+    temporary = temporary_for(kept)
     try:
         beside = _beside(work, source, sha256)
         if beside:
@@ -149,6 +152,9 @@ def _keep_source(work: Work, source: Path, sha256: str) -> Path:
         else:
             shutil.copyfile(source, temporary)
     except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno in NO_ROOM:
+            raise StorageError(f"{kept.parent} cannot be written: {error.strerror}.", "Check free space.") from error
         raise MalformedDocument(f"{source.name} cannot be read: {error.strerror}.", "Check its permissions.") from error
     if file_sha256(temporary) != sha256:
         temporary.unlink()
