@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.weights import WEIGHTS, Weights, read_weights
 from monjyu_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -24,6 +23,18 @@ Ids = NDArray[np.int32]
 Vectors = NDArray[np.float32]
 Precision = Literal["auto", "f32", "bf16"]
 Key = TypeVar("Key")
+
+
+class ModelSource(Protocol):
+    """Where the engine has its model from."""
+
+    def build(self) -> ov.Model:
+        """Read and check the files, and put the model together."""
+        ...
+
+    def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
+        """What the model is given for ids (n, tokens)."""
+        ...
 
 
 def resolve_precision(wanted: Precision) -> Literal["f32", "bf16"]:
@@ -77,11 +88,11 @@ class Compiled:
         for _ in range(streams):
             self._requests.put(compiled.create_infer_request())
 
-    def infer(self, ids: Ids) -> Vectors:
-        """Vectors (n, 384) of ids (n, tokens). Waits while all streams are taken."""
+    def infer(self, inputs: Sequence[NDArray[Any]]) -> Vectors:
+        """Vectors (n, 384). Waits while all streams are taken."""
         request = self._requests.get()
         try:
-            request.infer({0: ids})
+            request.infer(dict(enumerate(inputs)))
             return np.array(request.get_output_tensor(0).data, dtype=np.float32)
         finally:
             self._requests.put(request)
@@ -91,19 +102,19 @@ class Engine:
     """The model on the CPU: compiled narrow (one stream) for questions, wide (a stream a core) for batches.
 
     Two forms, because a narrow one is ready in two thirds of the time, and a process that only answers questions
-    needs no other.
+    needs no other. Only the compiled model is kept.
     """
 
-    def __init__(self, precision: Literal["f32", "bf16"], threads: int) -> None:
+    def __init__(self, source: ModelSource, precision: Literal["f32", "bf16"], threads: int) -> None:
+        self._source = source
         self._precision = precision
         self._threads = threads or core_count()
         self._lock = Lock()
-        self._model: ov.Model | None = None
         self._forms: dict[int, Compiled] = {}
 
     def run_one(self, ids: Ids) -> Vectors:
         """Vectors (n, 384) of one batch of ids (n, tokens), in the wide form if there is one."""
-        return (self._forms.get(self._threads) or self._form(1)).infer(ids)
+        return (self._forms.get(self._threads) or self._form(1)).infer(self._source.inputs(ids))
 
     def run_many(self, batches: Iterable[tuple[Key, Ids]], done: Callable[[Key, Vectors], None]) -> None:
         """Run (key, ids) batches on all cores; `done(key, vectors)` is called for each, in any order and thread.
@@ -122,7 +133,7 @@ class Engine:
                 if batch is None:
                     return
                 key, ids = batch
-                done(key, form.infer(ids))
+                done(key, form.infer(self._source.inputs(ids)))
 
         with ThreadPoolExecutor(form.streams, thread_name_prefix="embed") as pool:
             for worker in [pool.submit(work) for _ in range(form.streams)]:
@@ -131,20 +142,5 @@ class Engine:
     def _form(self, streams: int) -> Compiled:
         with self._lock:
             if streams not in self._forms:
-                self._model = self._model or _load_model()
-                self._forms[streams] = Compiled(self._model, self._precision, streams)
+                self._forms[streams] = Compiled(self._source.build(), self._precision, streams)
             return self._forms[streams]
-
-
-def _load_model() -> ov.Model:
-    """Read and check the weights while the engine is imported: each takes a tenth of a second or two."""
-    with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
-        reading = pool.submit(read_weights)
-        from monjyu_core.embedding.graph import build_model
-
-        weights: Weights = reading.result()
-    return build_model(weights)
-
-
-def fingerprint(precision: str) -> str:
-    return f"sha256:{WEIGHTS.sha256} {engine_name(precision)}"

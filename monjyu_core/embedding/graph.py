@@ -1,6 +1,7 @@
-"""all-MiniLM-L6-v2 as an OpenVINO model: BERT encoder, mean pooling and L2 normalisation in one graph.
+"""Small BERT encoders as OpenVINO models: encoder, mean pooling and L2 normalisation in one graph.
 
-Devlin et al. 2019 (the encoder), Reimers and Gurevych 2019 (mean pooling), Wang et al. 2020 (MiniLM).
+Devlin et al. 2019 (the encoder), Reimers and Gurevych 2019 (mean pooling), Wang et al. 2020 (MiniLM, from which
+multilingual-e5-small too was trained).
 """
 
 from __future__ import annotations
@@ -12,44 +13,53 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding.runtime import op, ov
+from monjyu_core.embedding.shape import HEADS, WIDTH, Shape
 from monjyu_core.embedding.weights import Weights
 
-LAYERS, HEADS, WIDTH = 6, 12, 384
 HEAD_WIDTH = WIDTH // HEADS
 EPSILON = 1e-12
-PADDING_ID = 0
 MASKED = -1e9
 """Added to the attention scores of padding: its weight becomes 0 exactly."""
+
+_WORDS = "embeddings.word_embeddings.weight"
 
 Node = Any
 
 
-def build_model(weights: Weights) -> ov.Model:
-    """Word piece ids (n, tokens) int32, padded with 0 on the right, to vectors (n, 384) float32 of L2 norm 1.
+def build_model(weights: Weights, shape: Shape) -> ov.Model:
+    """Word piece ids (n, tokens) int32, padded on the right, to vectors (n, 384) float32 of L2 norm 1.
 
-    The attention mask follows from the ids: no text gives the id of padding. The weights are not copied.
+    The attention mask follows from the ids: no text gives the id of padding. Without a table of word vectors among the
+    weights, the vectors of the ids (n, tokens, 384) float32 are a second input. Names are those of the published
+    models; the weights are not copied.
     """
-    return _Graph(weights).build()
+    return _Graph(weights, shape).build()
 
 
 class _Graph:
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, shape: Shape) -> None:
         self.weights = weights
+        self.shape = shape
 
     def build(self) -> ov.Model:
         ids = op.parameter([-1, -1], np.int32, name="ids")
-        present = op.convert(op.not_equal(ids, op.constant(np.int32(PADDING_ID))), np.float32)
+        inputs = [ids]
+        if _WORDS in self.weights:
+            words = op.gather(self.tensor(_WORDS), ids, _ints(0))
+        else:
+            words = op.parameter([-1, -1, WIDTH], np.float32, name="words")
+            inputs.append(words)
+        present = op.convert(op.not_equal(ids, op.constant(np.int32(self.shape.padding_id))), np.float32)
         absent = op.multiply(op.subtract(_scalar(1.0), present), _scalar(MASKED))
         mask = op.unsqueeze(absent, _ints(1, 2))
-        hidden = self.embeddings(ids)
-        for number in range(LAYERS):
+        hidden = self.embeddings(ids, words)
+        for number in range(self.shape.layers):
             hidden = self.layer(hidden, mask, f"encoder.layer.{number}")
         pooled = _mean(hidden, op.unsqueeze(present, _ints(2)))
-        return ov.Model([op.result(op.normalize_l2(pooled, _ints(1), EPSILON, "max"))], [ids], "all-MiniLM-L6-v2")
+        return ov.Model([op.result(op.normalize_l2(pooled, _ints(1), EPSILON, "max"))], inputs, self.shape.name)
 
-    def embeddings(self, ids: Node) -> Node:
+    def embeddings(self, ids: Node, words: Node) -> Node:
         """Word plus position plus the one token type of a single text, normalised: (n, tokens, 384)."""
-        words = op.gather(self.tensor("embeddings.word_embeddings.weight"), ids, _ints(0))
         tokens = op.gather(op.shape_of(ids), _ints(1), _ints(0))
         table = self.tensor("embeddings.position_embeddings.weight")
         positions = op.slice(table, _ints(0), tokens, _ints(1), _ints(0))

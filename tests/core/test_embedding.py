@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from monjyu_core.embedding import Embedder, engine, graph, load_embedder, weights
+from monjyu_core.embedding import Embedder, encoder, engine, graph, load_embedder, packaged, weights
 from monjyu_core.embedding.minilm import MiniLM
 from monjyu_core.embedding.runtime import op
 from monjyu_core.errors import ConfigurationError
@@ -148,7 +148,7 @@ def test_no_texts(embedder: Embedder) -> None:
 
 
 def test_more_texts_than_a_block(embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_core.embedding.minilm.BLOCK", 7)
+    monkeypatch.setattr(encoder, "BLOCK", 7)
     texts = [f"text {number} " * (number % 5 + 1) for number in range(40)]
     whole = embedder.embed_passages(texts)
     assert np.abs(whole[33] - embedder.embed_query(texts[33])).max() <= 1e-6
@@ -243,7 +243,7 @@ def test_missing_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigurationError, match=r"tokenizer\.json"):
         MiniLM("f32").embed_query("a")
     monkeypatch.undo()
-    monkeypatch.setattr(weights, "find_spec", lambda name: None)
+    monkeypatch.setattr(packaged, "find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match="not installed"):
         weights.model_folder()
 

@@ -1,0 +1,119 @@
+"""What the embedders on OpenVINO share: batches of similar length, padding, and the cut at the model's window."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.embedding.engine import Engine, Ids, Precision, Vectors, engine_name, resolve_precision
+from monjyu_core.embedding.shape import WIDTH, Shape
+
+if TYPE_CHECKING:
+    from monjyu_core.embedding.runtime import ov
+
+BLOCK = 4096
+"""Texts sorted and batched together; bounds the memory that word pieces take."""
+BATCH_TOKENS = 2048
+"""Padded word pieces in a batch: 8 texts of 256. Larger batches are not faster."""
+BATCH_TEXTS = 32
+STEP = 8
+"""Lengths are padded to a multiple of this, since each new shape costs the engine some 20 ms."""
+
+Places = NDArray[np.int64]
+
+
+class SentenceEncoder(ABC):
+    """An `Embedder` on OpenVINO. Nothing is loaded before it is needed."""
+
+    shape: Shape
+    max_tokens: int
+    weights_sha256: str
+    separator_id: int
+    passage_prefix = query_prefix = ""
+    dimensions = WIDTH
+
+    def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
+        resolved = resolve_precision(precision)
+        self.fingerprint = f"sha256:{self.weights_sha256} {engine_name(resolved)}"
+        self._engine = Engine(self, resolved, threads)
+
+    @property
+    def model_id(self) -> str:
+        return self.shape.name
+
+    @abstractmethod
+    def build(self) -> ov.Model:
+        """The model for the engine, of checked files."""
+
+    def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
+        """What the model is given for ids (n, tokens)."""
+        return [ids]
+
+    @abstractmethod
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        """Word piece ids of each text with the special tokens, uncut. The texts are valid Unicode."""
+
+    def warm_up(self) -> None:
+        """Read the tokenizer, compile the model and run it once."""
+        self.embed_query("warm up")
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors (n, 384) of the texts in their order; the first `max_tokens` word pieces of each count."""
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+
+        def keep(places: Places, found: Vectors) -> None:
+            vectors[places] = found
+
+        self._engine.run_many(self._batches(texts), keep)
+        return vectors
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector (384,) of a question."""
+        vector: NDArray[np.float32] = self._engine.run_one(self._padded(self._pieces([text], self.query_prefix)))[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Word pieces (n,) of each text as a passage, with prefix and special tokens, uncut."""
+        counts = np.empty(len(texts), dtype=np.int64)
+        for start in range(0, len(texts), BLOCK):
+            encoded = self._encode(texts[start : start + BLOCK], self.passage_prefix)
+            counts[start : start + len(encoded)] = [len(ids) for ids in encoded]
+        return counts
+
+    def _batches(self, texts: Sequence[str]) -> Iterator[tuple[Places, Ids]]:
+        """Batches of similar length, longest first, with the places of their texts."""
+        for start in range(0, len(texts), BLOCK):
+            pieces = self._pieces(texts[start : start + BLOCK], self.passage_prefix)
+            order = sorted(range(len(pieces)), key=lambda place: -len(pieces[place]))
+            while order:
+                count = min(BATCH_TEXTS, BATCH_TOKENS // _rounded(len(pieces[order[0]])))
+                batch, order = order[:count], order[count:]
+                yield np.array(batch, dtype=np.int64) + start, self._padded([pieces[place] for place in batch])
+
+    def _pieces(self, texts: Sequence[str], prefix: str) -> list[list[int]]:
+        """Word piece ids of each text, cut to the model's window; the separator stays the last of them."""
+        most = self.max_tokens
+        encoded = self._encode(texts, prefix)
+        return [ids if len(ids) <= most else [*ids[: most - 1], self.separator_id] for ids in encoded]
+
+    def _encode(self, texts: Sequence[str], prefix: str) -> list[list[int]]:
+        return self.encode([prefix + _unicode(text) for text in texts])
+
+    def _padded(self, pieces: Sequence[list[int]]) -> Ids:
+        ids = np.full((len(pieces), _rounded(max(map(len, pieces)))), self.shape.padding_id, dtype=np.int32)
+        for row, found in zip(ids, pieces, strict=True):
+            row[: len(found)] = found
+        return ids
+
+
+def _unicode(text: str) -> str:
+    """The text with lone surrogates (which no encoding has) replaced."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+
+
+def _rounded(length: int) -> int:
+    return -(-length // STEP) * STEP
