@@ -40,7 +40,7 @@ def take_field(paper: ParsedPaper, line: str) -> bool:
 
 def take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
     """A line of names, a date or a DOI without a label."""
-    if not paper.authors and names_fit and (authors := author_line(line)):
+    if not paper.authors and (authors := japanese_authors(line) or (author_line(line) if names_fit else [])):
         paper.authors = authors
         return True
     if paper.publication_date is None and len(line) <= 30 and (date := parse_date(line)):
@@ -50,3 +50,32 @@ def take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
         paper.doi = find_doi(line)
         return True
     return False
+
+
+_KANJI = r"[\u3005\u4e00-\u9fff]"
+_FAMILY = rf"{_KANJI}{{1,4}}"
+_GIVEN = r"[\u3005\u4e00-\u9fff\u3041-\u30ff]{1,4}"
+_APART = re.compile(rf"{_FAMILY}[ \u3000]{_GIVEN}")
+_CLOSED = re.compile(rf"{_FAMILY}{_GIVEN}")
+
+
+def japanese_authors(line: str) -> list[Author]:
+    """Authors where the whole line is names in Japanese letters: several with marks between, or 山田 太郎."""
+    names = [" ".join(name.split()) for name in re.split(r"\s*[・、，,;；/／]\s*", _FOOTNOTES.sub("", line).strip())]
+    if not 1 <= len(names) <= 60 or not all(2 <= len(name) <= 9 for name in names):
+        return []
+    apart = [_APART.fullmatch(name) is not None for name in names]
+    if all(apart) or (len(names) > 1 and all(a or _CLOSED.fullmatch(n) for a, n in zip(apart, names, strict=True))):
+        return [Author(name=name) for name in names] if not any(map(_no_person, names)) else []
+    return []
+
+
+_FOOTNOTES = re.compile(r"[*†‡§¶#∗\d¹²³⁰-⁹()（）]+")
+
+
+def _no_person(name: str) -> bool:
+    """A word of a front page or a heading that is written like a name."""
+    return (
+        re.search(r"大学|学部|学科|研究|株式|会社|論文|概要|要旨|年|月|手法|実験|結果|方法|検索|解析|問題", name)
+        is not None
+    )

@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.common import (
-    author_line,
-    complete,
-    join_lines,
-    parse_date,
-    split_keywords,
-    split_names,
-)
+from monjyu_assets.parsing.common import complete, join_lines
 from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.front_lines import take_field, take_line
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.outline import blocks_of, outline
-from monjyu_assets.parsing.references import find_doi
 from monjyu_assets.parsing.text_headings import is_underlined
-from monjyu_core.paper import Author, ParsedPaper
+from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
 
 _LONGEST_TITLE = 250
 _FRONT_BLOCKS = 8
-_FIELD = re.compile(
-    r"(?P<name>authors?|by|date|published|doi|keywords?|key words|index terms|journal|venue|著者|キーワード|日付)"
-    r"\s*(?:[:：]|(?<=by)\s)\s*(?P<value>\S.*)",
-    re.IGNORECASE,
-)
 
 
 def parse_text(data: bytes, settings: ParseSettings) -> ParsedPaper:
@@ -60,7 +48,7 @@ def _take_title(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
 
 def _is_front(line: str) -> bool:
     probe = ParsedPaper()
-    return _take_field(probe, line) or _take_line(probe, line, names_fit="," in line or " and " in line)
+    return take_field(probe, line) or take_line(probe, line, names_fit="," in line or " and " in line)
 
 
 def _is_title(text: str) -> bool:
@@ -81,44 +69,8 @@ def _take_front(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
         below = " ".join(blocks[index + 1]) if index + 1 < len(blocks) else ""
         # One capitalised pair of words over a paragraph is a heading rather than an author.
         names_fit = not rest and (len(lines) > 1 or "," in lines[0] or " and " in lines[0] or len(below) < 200)
-        understood = [_take_field(paper, line) or _take_line(paper, line, names_fit) for line in lines]
+        understood = [take_field(paper, line) or take_line(paper, line, names_fit) for line in lines]
         left = [line for line, taken in zip(block, understood, strict=True) if not taken]
         if left:
             rest.append(left)
     return rest + blocks[_FRONT_BLOCKS:]
-
-
-def _take_field(paper: ParsedPaper, line: str) -> bool:
-    match = _FIELD.fullmatch(line)
-    if not match or len(line) > 1000:
-        return False
-    name, value = match["name"].casefold(), match["value"].strip()
-    if name in ("author", "authors", "by", "著者"):
-        if name == "by" and not author_line(value):
-            return False
-        paper.authors = paper.authors or [Author(name=part) for part in split_names(value)]
-    elif name in ("date", "published", "日付"):
-        paper.publication_date = parse_date(value)
-        return paper.publication_date is not None
-    elif name == "doi":
-        paper.doi = find_doi(value)
-        return paper.doi is not None
-    elif name in ("journal", "venue"):
-        paper.venue = value
-    else:
-        paper.keywords = split_keywords(value)
-    return True
-
-
-def _take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
-    """A line of names, a date or a DOI without a label."""
-    if not paper.authors and names_fit and (authors := author_line(line)):
-        paper.authors = authors
-        return True
-    if paper.publication_date is None and len(line) <= 30 and (date := parse_date(line)):
-        paper.publication_date = date
-        return True
-    if paper.doi is None and re.fullmatch(r"(?:https?://(?:dx\.)?doi\.org/|doi:\s*)10\.\S+", line, re.IGNORECASE):
-        paper.doi = find_doi(line)
-        return True
-    return False
