@@ -20,6 +20,9 @@ _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in ra
 _REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
 
+LINE_BREAKS = (ord("\r"), ord("\n"))
+
+
 @dataclass(frozen=True)
 class Font:
     """A font as far as layout cares."""
@@ -228,7 +231,8 @@ def _page(
     middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
     inside = (middle_x > -2) & (middle_x < page_width + 2) & (middle_y > -2) & (middle_y < page_height + 2) & (size > 1)
     spaced = np.zeros(raw.count + 1, np.int64)
-    spaced[1:] = np.cumsum(~visible)
+    # pdfium makes up a line break wherever a glyph looks odd to it, so a break says nothing about a space.
+    spaced[1:] = np.cumsum(~visible & ~np.isin(raw.codes, LINE_BREAKS))
     before = spaced[kept] - spaced[np.concatenate([[0], kept[:-1] + 1])] if len(kept) else np.zeros(0, np.int64)
     page = PageChars(
         number=number, width=page_width, height=page_height,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
+from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
 from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
@@ -71,6 +72,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     for mapped in sections[3:]:
         if mapped.section.section_type == "abstract" and (mapped.section.page_start or 1) > 1:
             mapped.section.section_type = "conclusion"  # a "Summary" at the end
+    inherit_types([mapped.section for mapped in sections])
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)
     paper = ParsedPaper(

@@ -18,7 +18,7 @@ from monjyu_core.errors import (
 from monjyu_core.settings import ParseSettings
 
 _OUTLINE_LIMIT = 2000
-_OCR_HINT = "Install the extra `ocr` to read pages that are images, or add a text layer to the file."
+_OCR_HINT = "Add a text layer to the file with an OCR program."
 
 
 def read_layout(path: Path, settings: ParseSettings) -> tuple[Layout, list[str]]:
