@@ -55,8 +55,7 @@ class Corpus:
 def load_corpus(snapshot: Snapshot, table: Any | None) -> Corpus:
     """Read the chunks of a snapshot and their vectors; `table` is its pinned Lance table, None where it has no rows.
 
-    Raises StorageError where the two do not hold the same chunks. (No `pa.array` of Python values here: it would import
-    pandas, which costs a cold process half a second.)
+    Raises StorageError where the two do not hold the same chunks.
     """
     listed = "SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord"
     chunks: Any = snapshot.cursor().sql(listed).to_arrow_table()

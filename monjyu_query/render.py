@@ -19,8 +19,8 @@ _SNIPPET = 150
 
 def safe(text: str) -> str:
     """One line without control characters (escape sequences) and without format characters (bidi overrides)."""
-    spaced = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
-    return " ".join("".join(c for c in spaced if unicodedata.category(c) not in ("Cf", "Cs")).split())
+    visible = (c for c in text if unicodedata.category(c) != "Cf")
+    return " ".join("".join(c if c.isprintable() else " " for c in visible).split())
 
 
 def print_result(result: SearchResult, console: Console | None = None) -> None:

@@ -1,0 +1,195 @@
+"""The commands of the reader: what stands on stdout, what on stderr, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monjyu_core.cli import SUMMARIES, main
+from monjyu_core.paper import ParsedPaper
+from monjyu_query.commands import evaluate, papers, search
+from monjyu_query.commands.options import CONTROLLERS, MODES
+from monjyu_query.commands.search_command import events
+
+QUESTION = "What is early cutoff in a build system?"
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(sample_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """A command in this process: exit code, stdout, stderr."""
+    monkeypatch.setenv("MONJYU_DATA", str(sample_data))
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def command(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main(list(arguments))
+        captured = capfd.readouterr()
+        return int(end.value.code or 0), captured.out, captured.err
+
+    return command
+
+
+def test_summaries_are_those_of_the_root_command() -> None:
+    for name, command in {"search": search, "papers": papers, "eval": evaluate}.items():
+        assert command.get_short_help_str(limit=200) == SUMMARIES[name]
+
+
+def test_choices_are_those_of_the_request() -> None:
+    from typing import get_args
+
+    from monjyu_query.request import Controller, Mode
+
+    assert (get_args(Mode), get_args(Controller)) == (MODES, CONTROLLERS)
+
+
+def test_search_json_is_one_document(run: Run) -> None:
+    code, out, err = run("search", QUESTION, "-c", "samples", "--json", "--top-k", "4")
+    result = json.loads(out)
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    assert (result["collection"], result["mode"], len(result["hits"])) == ("samples", "hybrid", 4)
+    assert result["status"] == "complete"
+
+
+def test_the_only_collection_need_not_be_named(run: Run) -> None:
+    code, out, _ = run("search", QUESTION, "--json")
+    assert (code, json.loads(out)["collection"]) == (0, "samples")
+
+
+def test_stream_ends_with_the_result(run: Run) -> None:
+    code, out, _ = run("search", QUESTION, "--stream", "--json")
+    answer, done = (json.loads(line) for line in out.splitlines())
+    assert code == 0
+    assert (answer["event"], done["event"]) == ("answer", "done")
+    assert answer["answer"] == done["answer"]
+    assert answer["citations"] == done["citations"]
+    assert done["hits"]
+
+
+def test_events_do_not_change_the_result() -> None:
+    result: dict[str, Any] = {"answer": "", "status": "abstained", "verified": False, "citations": [], "hits": []}
+    assert {key: value for key, value in events(result)[-1].items() if key != "event"} == result
+
+
+def test_search_for_a_reader(run: Run) -> None:
+    code, out, err = run("search", QUESTION, "-c", "samples")
+    assert (code, err) == (0, "")
+    text = " ".join(out.split())
+    assert "Early cutoff is the property that the build stops" in text
+    assert "[1] Incremental Must Equal Full" in text
+    assert "\x1b" not in out  # no colours where nobody sees them
+
+
+def test_filters_and_options_reach_the_search(run: Run) -> None:
+    filters = ["--paper", "score-fusion", "--author", "Lindholt", "--year-from", "2000"]
+    code, out, _ = run("search", "fusion by rank", "--mode", "keyword", "--no-answer", "--json", *filters)
+    result = json.loads(out)
+    assert (code, result["mode"], result["answer"]) == (0, "keyword", "")
+    assert {hit["paper_id"] for hit in result["hits"]} == {"score-fusion"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["search", ""], ["empty"]),
+        (["search", "  \t"], ["empty"]),
+        (["search", "x" * 100_000], ["100000", "10000"]),
+        (["search", "x", "-c", "nothing"], ["'nothing'", "Known: samples"]),
+        (["search", "x", "-c", "../samples"], ["collection name"]),
+        (["search", "x", "--paper", "unknown"], ["'unknown'", "papers list"]),
+        (["search", "x", "--section-type", "poem"], ["section_types", "abstract"]),
+        (["search", "x", "--top-k", "0"], ["top_k"]),
+        (["search", "x", "--top-k", "1001"], ["top_k", "1000"]),
+        (["search", "x", "--alpha", "1.5"], ["alpha"]),
+        (["search", "x", "--min-score", "nan"], ["min_score"]),
+        (["search", "x", "--year-from", "2020", "--year-to", "2010"], ["year_from"]),
+        (["search", "x", "--mode", "lazy"], ["'lazy' is not available in this version", "level 1"]),
+        (["search", "x", "--mode", "global"], ["'global' is not available in this version", "level 3"]),
+        (["search", "x", "--mode", "magic"], ["magic"]),
+        (["search", "x", "--controller", "progressive"], ["not available in this version"]),
+        (["search", "x", "--budget", "z100"], ["not available in this version"]),
+        (["search", "x", "--budget", "z7"], ["budget"]),
+        (["search", "x", "--budget", "-5"], ["budget"]),
+        (["search", "x", "--expand", "3"], ["not available in this version"]),
+        (["search"], ["QUERY"]),
+        (["papers", "show", "unknown"], ["'unknown'", "papers list"]),
+        (["papers", "list", "-c", "nothing"], ["Known: samples"]),
+        (["eval", "retrieval", "--queries", "missing.jsonl", "--qrels", "missing.tsv"], ["missing.jsonl"]),
+    ],
+)
+def test_wrong_usage_ends_with_2(run: Run, arguments: list[str], words: list[str]) -> None:
+    code, out, err = run(*arguments, *(["--json"] if arguments[-1] != "search" else []))
+    assert (code, out) == (2, "")
+    assert all(word in err for word in words), err
+    assert "Traceback" not in err
+
+
+def test_an_empty_data_folder_says_what_to_do(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path))
+    code, out, err = run("search", "x", "--json")
+    assert (code, out) == (2, "")
+    assert "monjyu index" in err
+    (tmp_path / "papers" / "mine").mkdir(parents=True)
+    assert "no index" in run("search", "x", "-c", "mine")[2]
+
+
+def test_papers_list(run: Run) -> None:
+    code, out, err = run("papers", "list", "--json")
+    listed = json.loads(out)
+    assert (code, err, len(listed)) == (0, "", 5)
+    record = next(paper for paper in listed if paper["paper_id"] == "score-fusion")
+    assert (record["title"], record["year"]) == ("Score Fusion When One Ranker Is Weak", 2025)
+    assert record["authors"] == ["Amara Lindholt", "Rafael Stenbrook", "Mei Okonjo"]
+    assert record["chunks"] > 0
+    assert "Score Fusion" in run("papers", "list")[1]
+
+
+def test_papers_show(run: Run) -> None:
+    code, out, _ = run("papers", "show", "score-fusion", "-c", "samples", "--json")
+    paper = ParsedPaper.model_validate_json(out)
+    assert (code, paper.paper_id, paper.language) == (0, "score-fusion", "en")
+    assert paper.authors[0].name == "Amara Lindholt"
+    assert paper.references and paper.sections and paper.inline_citations
+    assert "Score Fusion" in run("papers", "show", "score-fusion")[1]
+
+
+def test_eval_retrieval(run: Run, tmp_path: Path) -> None:
+    queries = [{"id": "1", "text": QUESTION}, {"id": "2", "text": "unjudged"}]
+    (tmp_path / "q.jsonl").write_text("".join(f"{json.dumps(query)}\n" for query in queries))
+    (tmp_path / "r.tsv").write_text("query_id\tdoc_id\tscore\n1\tincremental-indexes-8583e31c\t1\n")
+    files = ["--queries", str(tmp_path / "q.jsonl"), "--qrels", str(tmp_path / "r.tsv")]
+    written = ["--run-out", str(tmp_path / "run.tsv")]
+    for mode in ("keyword", "vector", "hybrid", "auto"):
+        code, out, _ = run("eval", "retrieval", *files, *written, "--mode", mode, "--json")
+        found = json.loads(out)
+        assert list(found) == ["mode", "queries", "ndcg@10", "recall@10", "recall@100", "mrr@10", "p50_ms", "p95_ms"]
+        assert (code, found["queries"], found["ndcg@10"], found["mrr@10"]) == (0, 1, 1.0, 1.0)
+        lines = [line.split("\t") for line in (tmp_path / "run.tsv").read_text().splitlines()]
+        assert lines[0][:3] == ["1", "incremental-indexes-8583e31c", "1"]
+        assert len({line[1] for line in lines}) == len(lines)
+    assert "ndcg@10" in run("eval", "retrieval", *files)[1]
+
+
+def test_a_process_prints_only_json_and_never_imports_dagster(sample_data: Path) -> None:
+    program = (
+        "import sys; from monjyu_core.cli import main\n"
+        "try: main(['search', 'early cutoff', '-c', 'samples', '--json'])\n"
+        "finally: print(sorted(m for m in sys.modules if m in ('dagster', 'rich', 'torch')), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"MONJYU_DATA": str(sample_data), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["hits"]
+    assert done.stderr.strip() == "[]"

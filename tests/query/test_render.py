@@ -1,0 +1,77 @@
+"""What a terminal gets to see of untrusted text."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from monjyu_core.paper import Author, ParsedPaper, Section
+from monjyu_query.commands.options import print_json
+from monjyu_query.render import print_paper, print_papers, print_result, safe
+from monjyu_query.result import Citation, Hit, Routing, SearchResult
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[red]bold[/red]\u202eevil\u2066\r\nnext\u2028line\x00"
+
+
+def test_safe() -> None:
+    assert safe(EVIL) == "]0;owned [2J 31m[red]bold[/red]evil next line"
+
+
+@given(st.text())
+def test_safe_text_is_one_line_of_printable_characters(text: str) -> None:
+    assert safe(text).isprintable()
+
+
+def printed(*, result: SearchResult | None = None, paper: ParsedPaper | None = None) -> str:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100, highlight=False, color_system=None)
+    if result:
+        print_result(result, console)
+    if paper:
+        print_paper(paper, console)
+        short = {"paper_id": paper.paper_id, "title": paper.title, "authors": [EVIL], "year": 2020, "chunks": 1}
+        print_papers([short], console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def assert_harmless(output: str) -> None:
+    assert not set(output) & set("\x1b\x07\x9b\x00\u202e\u2066\r")
+    assert "[red]" in output  # markup stays text
+
+
+def test_a_result_is_harmless() -> None:
+    result = SearchResult(
+        query=EVIL,
+        collection="c",
+        snapshot_id="s",
+        level=0,
+        mode="hybrid",
+        routing=Routing(query_type="factoid", reason=""),
+        trace_id="t",
+        answer=EVIL,
+        warnings=[EVIL],
+        citations=[Citation(n=1, paper_id=EVIL, paper_title=EVIL, chunk_id="", sentence_ids=[], quote=EVIL, page=2)],
+        hits=[Hit(chunk_id="", paper_id="p", paper_title=EVIL, score=1.0, text=EVIL * 9, section_type="other", page=3)],
+    )
+    assert_harmless(printed(result=result))
+
+
+def test_a_paper_is_harmless() -> None:
+    paper = ParsedPaper(
+        paper_id=EVIL, title=EVIL, abstract=EVIL, authors=[Author(name=EVIL)], venue=EVIL, warnings=[EVIL]
+    )
+    paper.sections = [Section(heading=EVIL, text=EVIL)]
+    assert_harmless(printed(paper=paper))
+
+
+def test_json_escapes_what_terminals_obey(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"text": EVIL + "\x7f日本"})
+    out = capsys.readouterr().out
+    assert not set(out) & set("\x1b\x07\x9b\x00\x7f\r")
+    assert "日本" in out
+    assert json.loads(out) == {"text": EVIL + "\x7f日本"}
