@@ -11,8 +11,6 @@ from monjyu_core.settings import AnswerSettings
 from monjyu_query.passages import PassageSentence
 from monjyu_query.retrieval import QueryTerm
 
-ENGINE = "extractive"
-
 _USUAL_WORDS = 24
 """A sentence of more terms finds words of the question by chance: its overlap counts less (as length does in BM25)."""
 _PASSAGE_WEIGHT = 0.5

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
@@ -59,24 +57,25 @@ def load_corpus(snapshot: Snapshot, table: Any | None) -> Corpus:
     """
     listed = "SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord"
     chunks: Any = snapshot.cursor().sql(listed).to_arrow_table()
-    rows = None if table is None else _lance_rows(table, len(chunks))
-    held = 0 if rows is None else len(rows)
-    place = None if rows is None else pc.index_in(chunks["chunk_id"], rows["chunk_id"])
-    if held != len(chunks) or (place is not None and place.null_count):
+    chunk_ids: list[str] = chunks["chunk_id"].to_pylist()
+    rows = None if table is None else _lance_rows(table, len(chunk_ids))
+    held: list[str] = [] if rows is None else rows["chunk_id"].to_pylist()
+    if sorted(held) != sorted(chunk_ids):
         raise StorageError(
-            f"Snapshot {snapshot.id} has {len(chunks)} chunks in DuckDB and {held} in Lance, or others.",
+            f"Snapshot {snapshot.id} has {len(chunk_ids)} chunks in DuckDB and {len(held)} in Lance, or others.",
             "Index the collection again.",
         )
-    if rows is None or place is None:
+    if rows is None:
         return _empty(snapshot.manifest.embedding.dimensions)
-    order = place.to_numpy().astype(np.intp)
+    place = {name: row for row, name in enumerate(held)}
+    order = np.fromiter((place[name] for name in chunk_ids), np.intp, len(chunk_ids))
     papers, paper = _encoded(chunks["paper_id"])
     sections, section = _encoded(chunks["section_type"])
     codes = np.array([_SECTION_TYPES.index(name) for name in sections], np.int8)
     row_ids = rows["_rowid"].to_numpy()[order]
     by_row = np.argsort(row_ids)
     return Corpus(
-        chunk_ids=chunks["chunk_id"].to_pylist(),
+        chunk_ids=chunk_ids,
         paper_ids=papers,
         paper=paper,
         section_type=codes[section],
@@ -103,9 +102,9 @@ def _lance_rows(table: Any, count: int) -> Any:
     return query.limit(count + 1).to_arrow().combine_chunks()  # one more than expected shows a mismatch
 
 
-def _encoded(names: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int32]]:
+def _encoded(names: Any) -> tuple[list[str], NDArray[np.int32]]:
     """The distinct values in order of appearance, and for each row which it is."""
-    encoded: Any = pc.dictionary_encode(names).combine_chunks()
+    encoded = names.dictionary_encode().combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int32)
 
 

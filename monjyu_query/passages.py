@@ -58,9 +58,14 @@ def load_passages(cursor: duckdb.DuckDBPyConnection, chunks: Sequence[str], scor
     """The chunks with these ids, in the given order, with their scores."""
     if not chunks:
         return []
-    rows = {row[0]: row for row in _fetch(cursor, _CHUNKS, "chunks", chunks)}
+    rows: dict[str, Any] = {row[0]: row for row in _fetch(cursor, _CHUNKS, "chunks", chunks)}
     found = zip(chunks, scores, strict=True)
-    return [Passage(*(*rows[chunk_id], score)) for chunk_id, score in found if chunk_id in rows]
+    return [_passage(rows[chunk_id], score) for chunk_id, score in found if chunk_id in rows]
+
+
+def _passage(row: Any, score: float) -> Passage:
+    chunk_id, paper_id, title, section_type, header, text, page = row
+    return Passage(chunk_id, paper_id, title, section_type, header, text, page, score)
 
 
 def load_sentences(cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage]) -> list[PassageSentence]:

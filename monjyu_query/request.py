@@ -28,8 +28,8 @@ class Filters(_Model):
     its words are words of one author's name, whatever their order, case and accents.
     """
 
-    year_from: int | None = Field(None, ge=0, le=9999)
-    year_to: int | None = Field(None, ge=0, le=9999)
+    year_from: int | None = Field(default=None, ge=0, le=9999)
+    year_to: int | None = Field(default=None, ge=0, le=9999)
     authors: list[str] = []
     section_types: list[SectionType] = []
     paper_ids: list[str] = []
@@ -71,11 +71,11 @@ class SearchRequest(_Model):
     collection: str
     mode: Mode = "auto"
     controller: Controller = "unified"
-    top_k: int | None = Field(None, ge=1, le=1000)
+    top_k: int | None = Field(default=None, ge=1, le=1000)
     budget: Literal["z100", "z500", "z1500"] | int | None = None
-    alpha: float | None = Field(None, ge=0, le=1)
-    min_score: float | None = Field(None, allow_inf_nan=False)
-    expand: int | None = Field(None, ge=0, le=20)
+    alpha: float | None = Field(default=None, ge=0, le=1)
+    min_score: float | None = Field(default=None, allow_inf_nan=False)
+    expand: int | None = Field(default=None, ge=0, le=20)
     filters: Filters = Filters()
     history: list[Turn] = []
     answer: bool = True
