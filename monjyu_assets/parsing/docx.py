@@ -153,17 +153,18 @@ def _repacked(root: Element, package: Package) -> BytesIO:
     }
     relations = [("rId1", "styles", "word/styles.xml")]
     numbering = package.optional(package.related(package.main, "numbering"))
+    _link_levels(root, numbering)
     if numbering is not None:
-        _link_levels(root, numbering)
         parts["word/numbering.xml"] = NewPart(numbering, f"{_TYPE}.numbering+xml")
         relations.append(("rId2", "numbering", "word/numbering.xml"))
     parts["word/document.xml"] = NewPart(root, f"{_TYPE}.document.main+xml", relations)
     return write_package("word/document.xml", parts)
 
 
-def _link_levels(root: Element, numbering: Element) -> None:
+def _link_levels(root: Element, numbering: Element | None) -> None:
     """A level given by the name of a style is the level of the list that names the style."""
-    levels = {value(level, "pStyle"): level.get(f"{W}ilvl") for level in numbering.iter(f"{W}lvl")}
+    lists = numbering.iter(f"{W}lvl") if numbering is not None else ()
+    levels = {value(level, "pStyle"): level.get(f"{W}ilvl") for level in lists}
     for level in root.iter(f"{W}ilvl"):
         named = level.get(f"{W}val", "")
         if not re.fullmatch(r"\d", named):

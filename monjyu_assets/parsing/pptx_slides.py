@@ -42,6 +42,8 @@ def read_slide(package: Package, name: str, number: int) -> Slide:
     choose_alternatives(slide.root)
     _write_formulas(slide)
     _write_diagrams(package, slide)
+    for run in list(slide.root.iter(f"{A}r")):
+        _mend_run(run)
     for shape in list(slide.root.iter(f"{P}sp")):
         _mend_shape(slide, shape)
     if not any(_kind(shape) == "title" for shape in slide.root.iter(f"{P}sp")):
@@ -111,8 +113,8 @@ def _mend_shape(slide: Slide, shape: Element) -> None:
             slide.dates.append(" ".join(text_of(shape).split()))
         shape.getparent().remove(shape)
         return
-    for run in shape.iter(f"{A}r"):
-        _mend_run(run)
+    if shape.find(f"{P}spPr") is None:
+        shape.insert(1, etree.Element(f"{P}spPr"))
     if kind == "title":
         holder = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         slide.is_title = slide.is_title or holder.get("type") == "ctrTitle"
@@ -132,6 +134,7 @@ def _mend_shape(slide: Slide, shape: Element) -> None:
 def _mend_run(run: Element) -> None:
     text, properties = run.find(f"{A}t"), run.find(f"{A}rPr")
     if text is None:
+        run.getparent().remove(run)
         return
     text.text = unmarked(text.text or "")
     raised = properties is not None and re.fullmatch(r"[1-9]\d*%?", properties.get("baseline", "")) is not None
