@@ -20,27 +20,37 @@ HEADER_WEIGHT = 2
 Taylor 2004, "Simple BM25 extension to multiple weighted fields")."""
 
 
-def chunk_table_name(embedding: EmbeddingEntry) -> str:
+def chunk_table_prefix(embedding: EmbeddingEntry) -> str:
     """Another embedding model is another table."""
-    return f"chunks_{digest(embedding.model, embedding.fingerprint, length=12)}"
+    return f"chunks_{digest(embedding.model, embedding.fingerprint, length=12)}_"
+
+
+def _table_name(folder: Path, embedding: EmbeddingEntry, tag: str, before: Manifest | None) -> str:
+    """The table that the previous snapshot is in, if it can be built on; else one of its own."""
+    prefix = chunk_table_prefix(embedding)
+    old = before.lance["chunks"].table if before else ""
+    if old.startswith(prefix) and (folder / f"{old}.lance").is_dir():
+        return old
+    return prefix + digest(tag, length=8)
 
 
 def publish_chunks(
-    folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str, before: Manifest | None = None
+    folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str, before: Manifest | None
 ) -> LanceEntry:
     """Bring the table to these parts and pin the version under `tag`.
 
-    Files that the previous manifest names are immutable and not hashed again.
+    Without a manifest to build on the table is a new one. Lance marks rows as deleted and keeps their text in its files,
+    so that is also the way to be rid of a text for good.
     """
     import lancedb
 
     folder.mkdir(parents=True, exist_ok=True)
     connection = lancedb.connect(str(folder))
-    name = chunk_table_name(embedding)
+    name = _table_name(folder, embedding, tag, before)
     chunks = {part.shard: part for part in parts if part.table == "chunks"}
     vectors = {part.shard: part for part in parts if part.table == "chunk_embeddings"}
     wanted = {shard: digest(chunks[shard].version, vectors[shard].version) for shard in chunks}
-    if name not in connection.list_tables().tables:
+    if not (folder / f"{name}.lance").is_dir():
         table = connection.create_table(name, schema=_schema(embedding.dimensions))
         held: dict[str, set[str]] = {}
     else:

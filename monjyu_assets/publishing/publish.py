@@ -140,8 +140,9 @@ def _build(
     building.mkdir(parents=True)
     try:
         database = building / "index.duckdb"
-        build_database(database, parts, connect, *_base(work.folder, before, parts))
-        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, before)
+        base = before if before and not _papers_left(work.folder, before, parts) else None
+        build_database(database, parts, connect, *_base(work.folder, base))
+        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, base)
         manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance, file_version(database))
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
@@ -189,18 +190,19 @@ def _manifest(
     )
 
 
-def _base(
-    folder: CollectionFolder, before: Manifest | None, parts: list[Part]
-) -> tuple[Path, list[PartEntry]] | tuple[()]:
-    """The previous database to build on, unless papers have left it: their text would stay in its free blocks."""
-    if before is None:
+def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[PartEntry]] | tuple[()]:
+    """The previous database and its parts, where there is one to build on."""
+    if base is None:
         return ()
-    database = folder.snapshots / before.snapshot_id / "index.duckdb"
+    database = folder.snapshots / base.snapshot_id / "index.duckdb"
+    return (database, base.parts) if database.is_file() else ()
+
+
+def _papers_left(folder: CollectionFolder, before: Manifest, parts: list[Part]) -> bool:
+    """Whether papers have gone since: their text would stay in free blocks of DuckDB and deleted rows of Lance."""
     manifest = [part for part in parts if part.table == "manifest"]
     now = {paper_id for part in manifest for paper_id in part.read(["paper_id"])["paper_id"].to_pylist()}
-    if _paper_ids(folder, before) - now:
-        return ()
-    return (database, before.parts) if database.is_file() else ()
+    return bool(_paper_ids(folder, before) - now)
 
 
 def _paper_ids(folder: CollectionFolder, manifest: Manifest) -> set[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from monjyu_core.folders import CollectionFolder, remove_dead_temporaries
 from monjyu_core.parts import PartStore
@@ -33,21 +34,29 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
 
 
 def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
-    """Drop tags and tables that no kept snapshot names; tagged versions outlive the clean-up."""
+    """Drop tables and tags that no kept snapshot names, and the versions before the oldest kept one."""
     import lancedb
 
     kept = {(entry.table, entry.tag) for manifest in manifests for entry in manifest.lance.values()}
     connection = lancedb.connect(str(folder.lance))
-    for name in connection.list_tables().tables:
-        if name not in {table for table, _ in kept}:
-            connection.drop_table(name)
+    for path in sorted(folder.lance.glob("*.lance")):
+        if path.stem not in {table for table, _ in kept}:
+            shutil.rmtree(path)
             continue
-        table = connection.open_table(name)
-        stale = [tag for tag in table.tags.list() if (name, tag) not in kept]
+        table = connection.open_table(path.stem)
+        stale = [tag for tag in table.tags.list() if (path.stem, tag) not in kept]
         for tag in stale:
             table.tags.delete(tag)
         if stale:
-            table.optimize(cleanup_older_than=timedelta(0))
+            table.optimize(cleanup_older_than=_age_of_oldest_tag(table))
+
+
+def _age_of_oldest_tag(table: Any) -> timedelta:
+    """How old the oldest tagged version is; Lance refuses to clean up beyond it."""
+    first = min(tag["version"] for tag in table.tags.list().values())
+    made = next(version["timestamp"] for version in table.list_versions() if version["version"] == first)
+    age: timedelta = datetime.now(made.tzinfo) - made
+    return age + timedelta(seconds=1)
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:

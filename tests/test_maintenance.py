@@ -1,0 +1,124 @@
+"""Snapshots listed, compared, verified, rolled back; papers purged; collections deleted."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from monjyu_assets.snapshots import collections, purge, snapshots
+from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current
+from tests.assets.worlds import World, write_records
+
+TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(6)}
+SECRET = "Zyzzyvaword stands in this paper alone."
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Three snapshots: six records, one more, and the first one's text changed."""
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    made = World(tmp_path / "data", tmp_path / "papers")
+    for texts in (TEXTS, TEXTS | {"secret": SECRET}, TEXTS | {"secret": SECRET, "0": "Another text. It is new."}):
+        write_records(made.papers, texts)
+        made.build()
+    return made
+
+
+def run(command: Any, *arguments: str) -> Result:
+    return CliRunner().invoke(command, [*arguments, "--json"], catch_exceptions=False)
+
+
+def asked(command: Any, *arguments: str) -> dict[str, Any]:
+    result = run(command, *arguments)
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_list_and_diff(world: World) -> None:
+    rows = asked(snapshots, "list", "-c", "c")["snapshots"]
+    assert [row["papers"] for row in rows] == [6, 7, 7]
+    assert [row["current"] for row in rows] == [False, False, True]
+    found = asked(snapshots, "diff", rows[0]["snapshot_id"], rows[2]["snapshot_id"], "-c", "c")
+    assert (found["added"], found["changed"], found["deleted"]) == (["secret"], ["0"], [])
+    assert found["rows"]["papers"] == [6, 7]
+
+
+def test_a_rollback_holds_until_it_is_released(world: World) -> None:
+    reader = SnapshotReader(world.work.folder)
+    newest = reader.current().id
+    older = asked(snapshots, "rollback", "-c", "c")["snapshot_id"]
+    assert older < newest
+    assert reader.current().id == older
+    write_records(world.papers, TEXTS | {"1": "A new text for the second record."})
+    world.build()
+    assert reader.current().id == older
+    released = asked(snapshots, "rollback", "--release", "-c", "c")["snapshot_id"]
+    assert reader.current().id == released > newest
+
+
+def files(world: World) -> Iterator[Path]:
+    """The files that the current snapshot lists, one of each kind."""
+    folder = world.work.folder
+    snapshot = open_current(folder)
+    yield snapshot.folder / "manifest.json"
+    yield snapshot.folder / "index.duckdb"
+    for table in ("papers", "sentences", "chunk_embeddings"):
+        entry = next(e for e in snapshot.manifest.parts if e.table == table and e.rows)
+        yield world.work.parts.path(entry.table, entry.shard, entry.version)
+    names = [name for name in snapshot.manifest.lance["chunks"].files if name.endswith((".lance", ".manifest"))]
+    yield from (folder.lance / name for name in names[-2:])
+    yield folder.current
+    snapshot.close()
+
+
+def test_a_flipped_byte_in_any_file_is_found(world: World) -> None:
+    assert run(snapshots, "verify", "-c", "c").exit_code == 0
+    chance = random.Random(3)
+    for path in list(files(world)):
+        content = path.read_bytes()
+        place = chance.randrange(len(content) - 1)
+        path.write_bytes(content[:place] + bytes([content[place] ^ 0x01]) + content[place + 1 :])
+        assert run(snapshots, "verify", "-c", "c").exit_code == 1, path
+        path.write_bytes(content)
+    assert run(snapshots, "verify", "-c", "c").exit_code == 0
+
+
+def test_a_purge_leaves_no_trace(world: World) -> None:
+    done = asked(purge, "secret", "-c", "c")
+    assert done["snapshots_removed"]
+    assert published(world.work.folder) == [read_current(world.work.folder)]
+    for path in world.work.folder.root.rglob("*"):
+        if path.is_file() and path.suffix not in (".parquet",):
+            assert b"Zyzzyvaword" not in path.read_bytes(), path
+    assert "Zyzzyvaword" not in json.dumps(world.tables())
+    world.build()
+    assert "secret" not in [row["paper_id"] for row in world.tables()["papers"]]
+
+
+def test_a_snapshot_in_use_is_not_collected(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_PUBLISH__KEEP_SNAPSHOTS", "1")
+    reader = open_current(world.work.folder)
+    for number in range(3):
+        write_records(world.papers, TEXTS | {"1": f"Text number {number} of the second record."})
+        world.build()
+    assert reader.id in published(world.work.folder)
+    assert reader.cursor().execute("SELECT count(*) FROM papers").fetchall() == [(7,)]
+    reader.close()
+    write_records(world.papers, TEXTS)
+    world.build()
+    assert published(world.work.folder) == [read_current(world.work.folder)]
+
+
+def test_a_deleted_collection_is_gone_and_its_sources_stay(world: World) -> None:
+    assert [row["collection"] for row in asked(collections, "list")["collections"]] == ["c"]
+    assert asked(collections, "delete", "c", "--yes")["bytes"] > 0
+    assert asked(collections, "list")["collections"] == []
+    assert (world.papers / "records.jsonl").is_file()

@@ -1,0 +1,55 @@
+"""What README and the guides show works as written."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+TEXTS = ["README.md", "docs/operate.md"]
+LATER = ("make ", "source ")
+"""Not run here: `make demo` and `make test` are run by CI and by hand in a fresh clone."""
+
+
+def commands(name: str) -> list[str]:
+    """The commands in the `sh` blocks of a document, comments left out."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), flags=re.DOTALL)
+    lines = [line.split("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in lines if line and not line.startswith(LATER)]
+
+
+def test_documents_show_commands_at_all() -> None:
+    assert len(commands("README.md")) >= 9
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_every_command_shown_works(
+    name: str,
+    sample_data: Path,
+    monjyu: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(ROOT)
+    for command in commands(name):
+        program, *arguments = shlex.split(command)
+        assert program == "monjyu", command
+        files = [str(p) for a in arguments if "*" in a for p in sorted(ROOT.glob(a))]
+        arguments = [a for a in arguments if "*" not in a] + files
+        if arguments[:2] == ["config", "init"]:
+            (sample_data / "monjyu.yaml").unlink(missing_ok=True)
+        done = monjyu(sample_data, *arguments)
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+        assert done.stdout.strip(), command
+
+
+@pytest.mark.parametrize("name", ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/*.md"))])
+def test_links_lead_somewhere(name: str) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / name).read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert ((ROOT / name).parent / target).exists(), f"{name}: {target}"
