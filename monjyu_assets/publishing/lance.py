@@ -39,8 +39,8 @@ def publish_chunks(
 ) -> LanceEntry:
     """Bring the table to these parts and pin the version under `tag`.
 
-    Without a manifest to build on the table is a new one. Lance marks rows as deleted and keeps their text in its files,
-    so that is also the way to be rid of a text for good.
+    Without a manifest to build on the table is a new one. Lance keeps the text of deleted rows in its files, so that is
+    also the way to be rid of a text for good.
     """
     import lancedb
 
