@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,15 @@ class OpenIndex:
 
 
 def open_index(snapshot: Snapshot) -> OpenIndex:
-    """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read."""
+    """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read.
+
+    The snapshot is closed, and its lease ends, when the last request lets go of the index.
+    """
     table = _pinned_table(snapshot)
     corpus = load_corpus(snapshot, table)
-    return OpenIndex(snapshot, corpus, KeywordIndex(table, corpus))
+    index = OpenIndex(snapshot, corpus, KeywordIndex(table, corpus))
+    weakref.finalize(index, snapshot.close)
+    return index
 
 
 def _pinned_table(snapshot: Snapshot) -> Any | None:

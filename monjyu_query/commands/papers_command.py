@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -24,7 +25,8 @@ def papers_list(collection: str | None, as_json: bool) -> None:
     """Every paper: id, title, authors, year, passages."""
     from monjyu_query.papers import list_papers
 
-    found = list_papers(_snapshot(collection))
+    with closing(_snapshot(collection)) as snapshot:
+        found = list_papers(snapshot)
     if as_json:
         print_json(found)
         return
@@ -41,7 +43,8 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """One paper: what was understood of it, with its sections and references."""
     from monjyu_query.papers import show_paper
 
-    paper = show_paper(_snapshot(collection), paper_id.encode("utf-8", "replace").decode())
+    with closing(_snapshot(collection)) as snapshot:
+        paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
     if as_json:
         print_json(paper.model_dump(mode="json"))
         return

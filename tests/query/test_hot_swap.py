@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_core.snapshot import is_leased
 from monjyu_query.request import SearchRequest
 from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
@@ -45,9 +46,12 @@ def test_the_next_search_reads_the_new_snapshot(world: World) -> None:
     assert "eel" not in {hit.paper_id for hit in after.hits}
     assert after.status == "abstained"
 
+    old = world.data.collection("c").snapshots / before.snapshot_id
+    assert is_leased(old)
     del held
     gc.collect()
     assert gone() is None
+    assert not is_leased(old)
 
 
 def test_every_mode_forgets_a_deleted_paper(world: World) -> None:
