@@ -78,7 +78,7 @@ def index_collection(
     timer = Timer()
     source = check_source(source)
     name = check_collection_name(name or collection_name_for(source))
-    work = Work(data, name, progress)
+    work = Work(data, name, progress, say)
     with index_lock(work, say):
         remember(work, source)
         progress("scan", 0, 0)
@@ -117,7 +117,6 @@ def remember(work: Work, source: Path) -> None:
         inside = {known for known in record.sources if Path(known).is_relative_to(source)}
         record.sources = [*(known for known in record.sources if known not in inside), str(source)]
     work.record = record
-    record.embedding_model = record.embedding_model or work.settings.embedding.model
     if load_record(work.folder) != record:
         save_record(work.folder, record)
 

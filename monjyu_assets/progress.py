@@ -7,20 +7,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from logging import Logger
 
-from monjyu_assets.stages.common import Progress
+from monjyu_assets.stages.common import Progress, Warn, no_warning
 
 _installed: list[Progress] = []
+_warned: list[Warn] = []
 LOG_SECONDS = 5.0
 
 
 @contextmanager
-def reporting_to(progress: Progress) -> Iterator[None]:
-    """Runs of this process report to `progress` meanwhile."""
+def reporting_to(progress: Progress, warn: Warn = no_warning) -> Iterator[None]:
+    """Runs of this process report to `progress` meanwhile, and warn `warn` beside their log."""
     _installed.append(progress)
+    _warned.append(warn)
     try:
         yield
     finally:
         _installed.pop()
+        _warned.pop()
 
 
 def reporter(log: Logger) -> Progress:
@@ -36,3 +39,14 @@ def reporter(log: Logger) -> Progress:
             log.info("%s: %d of %d", stage, done, total)
 
     return to_log
+
+
+def warner(log: Logger) -> Warn:
+    """Warnings go to Dagster's log, and to the command line while that runs one in its own process."""
+    hearing = [log.warning, *_warned[-1:]]
+
+    def warn(text: str) -> None:
+        for tell in hearing:
+            tell(text)
+
+    return warn

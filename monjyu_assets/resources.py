@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from monjyu_assets.progress import reporter
+from monjyu_assets.progress import reporter, warner
 from monjyu_assets.stages.common import Work
 from monjyu_core.folders import DataFolder
 
@@ -21,4 +21,4 @@ class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return DataFolder(Path(self.root)) if self.root else DataFolder.default()
 
     def work(self, collection: str, log: Logger) -> Work:
-        return Work(self.folder(), collection, reporter(log))
+        return Work(self.folder(), collection, reporter(log), warner(log))

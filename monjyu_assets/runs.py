@@ -24,7 +24,7 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 def run_level_0(work: Work, *, papers: bool, allow_deletes: bool) -> None:
     """The two level-0 jobs of a collection, in order; the first is left out where no paper needs it."""
-    with open_instance(work.data) as instance, reporting_to(work.progress):
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn):
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])

@@ -9,19 +9,20 @@ from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
-from monjyu_core.settings import Settings, load_settings, read_yaml
+from monjyu_core.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
 
 
 class CollectionRecord(BaseModel):
     """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt.
 
-    `excluded` are purged papers: they are not indexed again while their files stand.
+    `language` and `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are
+    not indexed again while their files stand.
     """
 
     name: str
     sources: list[str] = []
     language: str | None = None
-    embedding_model: str | None = None
+    embedding_model: EmbeddingModel | None = None
     excluded: list[str] = []
 
 
@@ -66,5 +67,20 @@ def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
 
 
 def collection_settings(record: CollectionRecord) -> Settings:
-    """The settings a collection is indexed and searched with: its overrides over file and environment."""
+    """The settings a collection is indexed and searched with: its overrides over file and environment.
+
+    `embedding.model: auto` stands for the model that the record has, once there is one.
+    """
+    settings = _own_settings(record)
+    if settings.embedding.model == "auto" and record.embedding_model is not None:
+        settings.embedding.model = record.embedding_model
+    return settings
+
+
+def wanted_model(record: CollectionRecord) -> ModelName:
+    """What the settings say of the model, before `auto` is settled."""
+    return _own_settings(record).embedding.model
+
+
+def _own_settings(record: CollectionRecord) -> Settings:
     return load_settings(collection_yaml(record).get("overrides") or {})

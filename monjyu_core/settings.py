@@ -84,8 +84,16 @@ class ChunkSettings(_Group):
         return self
 
 
+EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
+ModelName = Literal["auto"] | EmbeddingModel
+
+
 class EmbeddingSettings(_Group):
-    model: Annotated[Literal["all-MiniLM-L6-v2"], Changes("chunks", "chunk_embeddings")] = "all-MiniLM-L6-v2"
+    model: Annotated[ModelName, Changes("chunks", "chunk_embeddings")] = Field(
+        "auto",
+        description="auto = by the papers' languages when a collection is first indexed: all-MiniLM-L6-v2 for English, "
+        "else multilingual-e5-small",
+    )
     precision: Annotated[Literal["auto", "f32", "bf16"], Changes("chunk_embeddings")] = Field(
         "auto", description="auto = bf16 where the processor has bf16 matrix units, else f32"
     )

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from monjyu_assets.chunking import NOT_RETRIEVED, Chunk, ChunkSizes, Count, Piece, chunk_section, header_for, unique_ids
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_assets.stages.model_choice import settle_model
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.ids import digest
@@ -98,6 +99,7 @@ def _rows(
 
 def chunk_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Chunk the papers of these shards that have changed."""
+    settle_model(work)
     chunker = Chunker(work.settings)
     for done, shard in enumerate(shards, start=1):
         yield _chunk_shard(work, shard, chunker)

@@ -21,8 +21,16 @@ Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total)."""
 
 
+Warn = Callable[[str], None]
+"""Called with what a person should know of a run that goes on."""
+
+
 def no_progress(stage: str, done: int, total: int) -> None:
     """Report to nobody."""
+
+
+def no_warning(text: str) -> None:
+    """Warn nobody."""
 
 
 @dataclass
@@ -32,6 +40,7 @@ class Work:
     data: DataFolder
     name: str
     progress: Progress = no_progress
+    warn: Warn = no_warning
 
     @cached_property
     def folder(self) -> CollectionFolder:
@@ -48,6 +57,11 @@ class Work:
     @cached_property
     def settings(self) -> Settings:
         return collection_settings(self.record)
+
+    def take_record(self, record: CollectionRecord) -> None:
+        """Go on with this record, and with the settings that follow from it."""
+        self.record = record
+        self.__dict__.pop("settings", None)
 
 
 @dataclass

@@ -73,17 +73,22 @@ class _Graph:
         return self.normalise(op.add(self.linear(inner, f"{name}.output.dense"), hidden), f"{name}.output.LayerNorm")
 
     def attention(self, hidden: Node, mask: Node, name: str) -> Node:
-        query, key, value = (self.heads(self.linear(hidden, f"{name}.{part}")) for part in ("query", "key", "value"))
-        scores = op.multiply(op.matmul(query, key, False, True), _scalar(1 / sqrt(HEAD_WIDTH)))
-        mixed = op.matmul(op.softmax(op.add(scores, mask), -1), value, False, False)
-        return op.reshape(op.transpose(mixed, _ints(0, 2, 1, 3)), _ints(0, 0, WIDTH), True)
+        query = self.heads(self.linear(hidden, f"{name}.query", scale=1 / sqrt(HEAD_WIDTH)))
+        key, value = (self.heads(self.linear(hidden, f"{name}.{part}")) for part in ("key", "value"))
+        shares = op.softmax(op.add(op.matmul(query, key, False, True), mask), -1)
+        mixed = op.transpose(op.matmul(shares, value, False, False), _ints(0, 2, 1, 3))
+        return op.reshape(mixed, _ints(0, 0, WIDTH), True)
 
     def heads(self, hidden: Node) -> Node:
         """(n, tokens, 384) to (n, heads, tokens, 32)."""
         return op.transpose(op.reshape(hidden, _ints(0, 0, HEADS, HEAD_WIDTH), True), _ints(0, 2, 1, 3))
 
-    def linear(self, hidden: Node, name: str) -> Node:
-        return op.add(op.matmul(hidden, self.tensor(f"{name}.weight"), False, True), self.tensor(f"{name}.bias"))
+    def linear(self, hidden: Node, name: str, scale: float = 1.0) -> Node:
+        """The layer's output times `scale`, which is multiplied into its weights beforehand."""
+        weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
+        if scale != 1.0:
+            weight, bias = weight * np.float32(scale), bias * np.float32(scale)
+        return op.add(op.matmul(hidden, _shared(weight), False, True), _shared(bias))
 
     def normalise(self, hidden: Node, name: str) -> Node:
         even = op.mvn(hidden, _ints(-1), True, EPSILON, "inside_sqrt")
@@ -99,6 +104,7 @@ def _mean(hidden: Node, present: Node) -> Node:
 
 
 def _shared(values: NDArray[np.float32]) -> Node:
+    """A constant on the array's own memory; it keeps the array alive."""
     return op.constant(values, shared_memory=True)
 
 

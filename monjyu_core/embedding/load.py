@@ -6,7 +6,6 @@ import os
 from threading import Lock
 
 from monjyu_core.embedding.base import Embedder
-from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings import EmbeddingSettings
 
 _embedders: dict[str, Embedder] = {}
@@ -16,7 +15,8 @@ _lock = Lock()
 def load_embedder(settings: EmbeddingSettings) -> Embedder:
     """The embedder that the settings name, shared by all threads of this process.
 
-    Cheap: files are checked and the model compiled when first needed, or by `warm_up`.
+    Cheap: files are checked and the model compiled when first needed, or by `warm_up`. `auto` without a collection to
+    ask is the English model.
     Raises ConfigurationError for a model that is not installed or a precision that this processor does not have.
     """
     key = settings.model_dump_json()
@@ -27,11 +27,13 @@ def load_embedder(settings: EmbeddingSettings) -> Embedder:
 
 
 def _make(settings: EmbeddingSettings) -> Embedder:
-    if settings.model == "all-MiniLM-L6-v2":
-        from monjyu_core.embedding.minilm import MiniLM
+    if settings.model == "multilingual-e5-small":
+        from monjyu_core.embedding.e5 import E5
 
-        return MiniLM(settings.precision, settings.threads)
-    raise ConfigurationError(f"No embedding model {settings.model!r}.", "Set embedding.model to all-MiniLM-L6-v2.")
+        return E5(settings.precision, settings.threads)
+    from monjyu_core.embedding.minilm import MiniLM
+
+    return MiniLM(settings.precision, settings.threads)
 
 
 def _forget() -> None:

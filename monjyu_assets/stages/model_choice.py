@@ -1,0 +1,77 @@
+"""Which embedding model a collection has: settled once, when its first chunks are made, and kept in its record."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from filelock import FileLock
+
+from monjyu_assets.stages.common import Work
+from monjyu_core.collection import CollectionRecord, collection_yaml, load_record, save_record, wanted_model
+from monjyu_core.schemas import SHARDS
+from monjyu_core.settings import EmbeddingModel
+
+ENGLISH_MODEL: EmbeddingModel = "all-MiniLM-L6-v2"
+MULTILINGUAL_MODEL: EmbeddingModel = "multilingual-e5-small"
+SHARE = 0.05
+"""From this share of papers in other scripts on, the collection needs the multilingual model."""
+
+_OTHER_SCRIPTS = """
+am ar as be bg bn dz el fa gu he hi hy ja ka kk km kn ko ky lo mk ml mn mr ne or pa ps ru si sr ta te th ug uk ur zh
+"""
+OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
+"""Languages that are not written in Latin letters: the English model reads next to nothing of them."""
+
+
+def settle_model(work: Work) -> None:
+    """Write language and model to the collection's record where they are not there yet, or where a setting names
+    another model; warn of what has changed since."""
+    languages = paper_languages(work)
+    work.folder.root.mkdir(parents=True, exist_ok=True)
+    with FileLock(work.folder.root / "model.lock"):
+        record = load_record(work.folder) or work.record
+        named = _named_language(record)
+        before, wanted = record.embedding_model, wanted_model(record)
+        if before is None or wanted not in ("auto", before):
+            record.language = named or _main_language(languages)
+            record.embedding_model = choose_model(named, languages) if wanted == "auto" else wanted
+            save_record(work.folder, record)
+        work.take_record(record)
+    if before and record.embedding_model != before:
+        work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
+    elif before == ENGLISH_MODEL and wanted == "auto" and choose_model(named, languages) != before:
+        work.warn(
+            f"{other_share(languages):.0%} of the papers of {work.name} are in languages that {before} does not read: "
+            f"they are found by keywords only. Set embedding.model to {MULTILINGUAL_MODEL} to embed all of it anew."
+        )
+
+
+def choose_model(named: str | None, languages: Counter[str]) -> EmbeddingModel:
+    """By the language that a person named, else by the papers' own."""
+    other = named in OTHER_SCRIPTS if named else other_share(languages) >= SHARE
+    return MULTILINGUAL_MODEL if other else ENGLISH_MODEL
+
+
+def paper_languages(work: Work) -> Counter[str]:
+    """Papers by language, of all shards that are parsed."""
+    counts: Counter[str] = Counter()
+    for part in work.parts.heads("papers", SHARDS):
+        counts.update(language or "en" for language in part.read(["language"])["language"].to_pylist())
+    return counts
+
+
+def other_share(languages: Counter[str]) -> float:
+    """Share of papers that are in a language of another script, 0 to 1."""
+    other = sum(count for language, count in languages.items() if language in OTHER_SCRIPTS)
+    return other / max(1, languages.total())
+
+
+def _named_language(record: CollectionRecord) -> str | None:
+    """The language in `collection.yaml`, without a country."""
+    named = collection_yaml(record).get("language")
+    return str(named).lower().split("-")[0] if named else None
+
+
+def _main_language(languages: Counter[str]) -> str:
+    """The language of most papers; of equally many, the first by its code."""
+    return min(languages, key=lambda code: (-languages[code], code), default="en")

@@ -1,0 +1,67 @@
+"""multilingual-e5-small, the embedder for collections with Japanese (Wang et al. 2024, "Multilingual E5")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from monjyu_core.embedding.e5_file import FILE, E5File, check_installed, from_blocks
+from monjyu_core.embedding.encoder import SentenceEncoder
+from monjyu_core.embedding.engine import Ids, Precision
+from monjyu_core.embedding.shape import Shape
+
+if TYPE_CHECKING:
+    from monjyu_core.embedding.e5_tokens import E5Tokenizer
+    from monjyu_core.embedding.runtime import ov
+
+PADDING_ID, SEPARATOR_ID = 1, 2
+
+
+class E5(SentenceEncoder):
+    """`Embedder` for multilingual-e5-small; the model was trained with a prefix for questions and one for passages.
+
+    The vectors of words are looked up outside of the engine: most of the model is their table, which the engine would
+    hold as floats.
+    """
+
+    shape = Shape("multilingual-e5-small", layers=12, padding_id=PADDING_ID)
+    max_tokens = 512
+    weights_sha256 = FILE.sha256
+    separator_id = SEPARATOR_ID
+    passage_prefix, query_prefix = "passage: ", "query: "
+
+    def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
+        check_installed()
+        super().__init__(precision, threads)
+        self._file = E5File()
+        self._lock = Lock()
+
+    def build(self) -> ov.Model:
+        """Read, check and unpack the weights while the engine is imported."""
+        with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
+            reading = pool.submit(self._file.weights)
+            from monjyu_core.embedding.graph import build_model
+
+            return build_model(reading.result(), self.shape)
+
+    def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
+        return [ids, from_blocks(self._file.word_blocks[ids])]
+
+    def encode(self, texts: Sequence[str]) -> list[list[int]]:
+        return self._tokenizer.encode(texts)
+
+    @property
+    def _tokenizer(self) -> E5Tokenizer:
+        with self._lock:
+            return self._loaded_tokenizer
+
+    @cached_property
+    def _loaded_tokenizer(self) -> E5Tokenizer:
+        from monjyu_core.embedding.e5_tokens import E5Tokenizer
+
+        return E5Tokenizer(self._file.vocabulary())
