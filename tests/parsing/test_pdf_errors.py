@@ -62,7 +62,7 @@ def test_image_only(tmp_path: Path) -> None:
     source = '#set page(margin: 0pt)\n#image("scan.png", width: 100%, height: 100%)'
     with pytest.raises(ScannedDocument) as error:
         parse_pdf(made(tmp_path, source), ParseSettings())
-    assert "ocr" in error.value.hint
+    assert "OCR" in error.value.hint
 
 
 def test_limits_of_pages_and_characters(tmp_path: Path) -> None:
