@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from monjyu_core.settings import AnswerSettings
@@ -37,10 +37,10 @@ class Question:
         weights = {t.term: math.log(1 + (chunks - t.frequency + 0.5) / (t.frequency + 0.5)) for t in terms}
         return cls(weights, {t.term: t.word for t in terms})
 
-    def share(self, terms: set[str]) -> float:
-        """The weighted share (0 to 1) of the question's terms that are among these."""
+    def share(self, terms: Set[str]) -> float:
+        """The weighted share (0 to 1) of the question's terms that are among these, added in the question's order."""
         total = sum(self.weights.values())
-        return sum(self.weights[term] for term in terms & self.weights.keys()) / total if total else 0.0
+        return sum(weight for term, weight in self.weights.items() if term in terms) / total if total else 0.0
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,7 @@ def _is_prose(text: str) -> bool:
 
 
 def _gain(question: Question, item: ScoredSentence, covered: set[str]) -> float:
-    new, old = set(item.terms - covered), set(item.terms & covered)
-    overlap = question.share(new) + _COVERED * question.share(old)
+    overlap = question.share(item.terms - covered) + _COVERED * question.share(item.terms & covered)
     return item.lift * overlap / (0.5 + 0.5 * max(1.0, len(item.terms) / _USUAL_WORDS))
 
 

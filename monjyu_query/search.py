@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import duckdb
 
-from monjyu_core.collection import collection_settings, load_record
+from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings import SearchSettings, Settings
@@ -34,12 +34,9 @@ class Searcher:
     """Searches of one collection. Safe to share between threads; a request keeps the snapshot it began with."""
 
     def __init__(self, data: DataFolder, collection: str, traces: TraceLog | None = None) -> None:
-        folder = require_collection(data, collection)
-        record = load_record(folder)
-        assert record is not None  # required above
         self.collection = collection
-        self.settings: Settings = collection_settings(record)
-        self._reader = SnapshotReader(folder)
+        self._reader = SnapshotReader(require_collection(data, collection))
+        self.settings: Settings = collection_settings(known_record(data, collection))
         self._embedder = QueryEmbedder(self.settings.embedding)
         self._traces = traces
         self._lock = threading.Lock()
@@ -93,7 +90,7 @@ class Searcher:
         asked = lookups.submit(index.keywords.query_terms, request.query) if request.answer else None
         ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
         count = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
-        rows = best_rows(ranking.scores, index.corpus.paper, count, settings.per_paper, settings.min_score)
+        rows = best_rows(ranking.scores, index.corpus.paper, count, _cap(request, settings, count), settings.min_score)
         passages = _passages(index, ranking, rows)
         closest = self._closest(index, request.query, ranking, rows) if asked else None
         answer = (
@@ -135,6 +132,12 @@ def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSet
     """The collection's settings with what the request itself says."""
     given = {name: getattr(request, name) for name in ("top_k", "alpha", "min_score")}
     return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+
+
+def _cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
+    """Most passages of one paper. Who names the papers wants all the passages asked for, evenly spread at least."""
+    named = len(set(request.filters.paper_ids))
+    return max(settings.per_paper, -(-count // named)) if named and settings.per_paper else settings.per_paper
 
 
 def _passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:

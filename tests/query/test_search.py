@@ -126,6 +126,14 @@ def test_top_k_and_the_cap(searcher: Searcher) -> None:
     assert len(everything.hits) == 15  # five papers, three passages each
 
 
+def test_a_named_paper_is_not_capped(searcher: Searcher) -> None:
+    one = searcher.search(ask(top_k=8, answer=False, filters={"paper_ids": ["score-fusion"]})).hits
+    assert len(one) == 8
+    ids = ["score-fusion", "relevance-budget-438725c6"]
+    two = searcher.search(ask(top_k=8, answer=False, filters={"paper_ids": ids})).hits
+    assert Counter(hit.paper_id for hit in two) == dict.fromkeys(ids, 4)
+
+
 def test_without_an_answer(searcher: Searcher) -> None:
     result = searcher.search(ask(answer=False))
     assert (result.answer, result.citations, result.verified, result.status) == ("", [], False, "complete")
