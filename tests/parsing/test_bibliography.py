@@ -12,7 +12,7 @@ import pytest
 
 from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256, parted
 from monjyu_assets.parsing.bibliography import read_bibliography
-from monjyu_assets.parsing.files import parse_files
+from monjyu_assets.parse_files import parse_files
 from monjyu_assets.parsing.markdown import parse_markdown
 from monjyu_assets.scan import scan
 from monjyu_assets.stages.manifest import write_manifest
