@@ -70,8 +70,9 @@ check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
 	@found=$$($(BIN)/vulture) || [ $$? -eq 3 ] || exit 1; \
 	! printf '%s' "$$found" | grep -vE "unused (variable|attribute) .*\(60%"
 
+# The files beside the folders start whole programs and take longest: they go first, so that no core is left with one.
 test: check ## The checks, then all tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/test_*.py tests/[a-z]*/
 
 bench: $(INSTALLED) ## Time, memory and quality, medians of RUNS runs
 	@$(BIN)/python bench/run.py --runs $(RUNS)
