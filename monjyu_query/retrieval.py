@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words
+from monjyu_query.background import later, now
 from monjyu_query.corpus import Corpus
 from monjyu_query.fusion import Scores
 
-_COLUMN = "search_text"
+if TYPE_CHECKING:
+    from lancedb import AsyncTable
+
+_WORDS, _GRAMS = "search_text", "search_grams"
 _WORD = re.compile(r"[^\W_]+")
 _BREAK = f"z{secrets.token_hex(8)}0"
 """Stands between texts that are cut into terms in one call; made anew in each process, so no paper can hold it."""
-
-lookups = ThreadPoolExecutor(4, thread_name_prefix="lookups")
-"""Words are looked up while the question is being embedded. No task here waits for another."""
 
 MOST_TERMS = 48
 """Further distinct terms of a question do not count as evidence."""
@@ -47,27 +50,66 @@ class QueryTerm:
 
 
 class KeywordIndex:
-    """Full text of a snapshot's pinned Lance table. Queries are plain words: no operator or quote means anything."""
+    """Full text of a snapshot's pinned Lance table. Queries are plain words: no operator or quote means anything.
 
-    def __init__(self, table: Any | None, corpus: Corpus) -> None:
+    `table` is None where there are no chunks.
+    """
+
+    def __init__(self, table: AsyncTable | None, corpus: Corpus) -> None:
         self._table = table
         self._corpus = corpus
         self._frequencies: dict[str, int] = {}
 
-    def scores(self, query: str) -> Scores:
+    def scores(self, query: str) -> Future[Scores]:
         """BM25 score (n,) of every chunk; 0 where no word of the query occurs."""
-        scores = np.zeros(len(self._corpus), dtype=np.float32)
-        if self._table is not None:
-            found = self._match(query)
-            places = np.searchsorted(self._corpus.lance_rows, found["_rowid"].to_numpy())
-            scores[self._corpus.lance_order[places]] = found["_score"].to_numpy()
-        return scores
+        return later(self._scores(query))
+
+    def query_terms(self, query: str) -> Future[list[QueryTerm]]:
+        """The distinct terms of a query in order, at most `MOST_TERMS`, each with the number of chunks that hold it."""
+        return later(self._query_terms(query))
 
     def terms(self, texts: Sequence[str]) -> list[list[str]]:
-        """Each text's words as the index has them: lower case, stemmed, without stop words, in order, repeated."""
-        joined = self._tokens(f" {_BREAK} ".join(texts))
+        """Each text's terms as the index has them: stemmed words without stop words, then grams, repeated."""
+        words = now(self._words([search_words(text) for text in texts]))
+        return [own + gram_terms(text) for own, text in zip(words, texts, strict=True)]
+
+    async def _scores(self, query: str) -> Scores:
+        scores = np.zeros(len(self._corpus), dtype=np.float32)
+        fields = {_WORDS: search_words(query), _GRAMS: search_grams(query)}
+        for found in await asyncio.gather(*(self._match(field, text) for field, text in fields.items())):
+            if found is not None:
+                places = np.searchsorted(self._corpus.lance_rows, found["_rowid"].to_numpy())
+                scores[self._corpus.lance_order[places]] += found["_score"].to_numpy()
+        return scores
+
+    async def _query_terms(self, query: str) -> list[QueryTerm]:
+        words = list(dict.fromkeys(_WORD.findall(search_words(query))))
+        found: dict[str, tuple[str, str, str]] = {}
+        for word, terms in zip(words, await self._words(words), strict=True):
+            for term in terms:
+                found.setdefault(term, (word, _WORDS, word))
+        for gram, run in content_grams(query).items():
+            found.setdefault(gram, (run, _GRAMS, gram))
+        some = list(found.items())[:MOST_TERMS]
+        counts = await asyncio.gather(*(self._frequency(term, field, asked) for term, (_, field, asked) in some))
+        return [QueryTerm(term, word, count) for (term, (word, _, _)), count in zip(some, counts, strict=True)]
+
+    async def _frequency(self, term: str, field: str, asked: str) -> int:
+        """Searched by the word, since a stem need not be its own stem; remembered by the term."""
+        known = self._frequencies.get(term)
+        if known is None:
+            found = await self._match(field, asked)
+            known = 0 if found is None else int(found.num_rows)
+            if len(self._frequencies) >= _REMEMBERED:
+                self._frequencies.clear()
+            self._frequencies[term] = known
+        return known
+
+    async def _words(self, texts: Sequence[str]) -> list[list[str]]:
+        """The terms of each text in the field of words, cut in one call."""
+        joined = await self._tokens(f" {_BREAK} ".join(texts))
         if joined.count(_BREAK) != max(len(texts) - 1, 0):
-            return [self._tokens(text) for text in texts]
+            return [await self._tokens(text) for text in texts]
         split: list[list[str]] = [[] for _ in texts]
         place = 0
         for token in joined:
@@ -77,35 +119,17 @@ class KeywordIndex:
                 split[place].append(token)
         return split
 
-    def query_terms(self, query: str) -> list[QueryTerm]:
-        """The distinct terms of a query in order, at most `MOST_TERMS`, each with the number of chunks that hold it."""
-        words = list(dict.fromkeys(_WORD.findall(query)))
-        found: dict[str, str] = {}
-        for word, terms in zip(words, self.terms(words), strict=True):
-            for term in terms:
-                found.setdefault(term, word)
-        some = list(found.items())[:MOST_TERMS]
-        return [QueryTerm(term, word, self._frequency(term, word)) for term, word in some]
-
-    def _frequency(self, term: str, word: str) -> int:
-        """Searched by the word, since a stem need not be its own stem; remembered by the term."""
-        known = self._frequencies.get(term)
-        if known is None:
-            known = 0 if self._table is None else int(self._match(word).num_rows)
-            if len(self._frequencies) >= _REMEMBERED:
-                self._frequencies.clear()
-            self._frequencies[term] = known
-        return known
-
-    def _tokens(self, text: str) -> list[str]:
+    async def _tokens(self, text: str) -> list[str]:
         if self._table is None or not text.strip():
             return []
-        return [token.text for token in self._table.tokenize(text, column=_COLUMN)]
+        return [token.text for token in await self._table.tokenize(text, column=_WORDS)]
 
-    def _match(self, query: str) -> Any:
+    async def _match(self, field: str, query: str) -> Any | None:
+        """Row ids and scores of the chunks that match in a field; None where there is nothing to ask."""
+        if self._table is None or not query.strip():
+            return None
         from lancedb.query import MatchQuery
 
-        assert self._table is not None
         match: Any = MatchQuery  # its optional fields look required to type checkers
-        search = self._table.search(match(query, _COLUMN), query_type="fts").with_row_id(True)
-        return search.select(["_score"]).limit(len(self._corpus)).to_arrow()
+        search = self._table.query().nearest_to_text(match(query, field)).with_row_id()
+        return await search.select(["_score"]).limit(len(self._corpus)).to_arrow()

@@ -12,17 +12,22 @@ import pyarrow.compute as pc
 from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
 from monjyu_core.snapshot import EmbeddingEntry, LanceEntry, Manifest
+from monjyu_core.text.search_text import search_grams, search_words
+
+LAYOUT = 2
+"""Raised when the columns or what stands in them change: another layout is another table."""
 
 REBUILD_ROWS = 50_000
 """Up to this size the full-text index is built anew at each publish, so that scores never depend on history."""
+FULL_TEXT = ("search_text", "search_grams")
 HEADER_WEIGHT = 2
 """How often the header stands in the full text: a field's weight in BM25 is its repetition (Robertson, Zaragoza and
 Taylor 2004, "Simple BM25 extension to multiple weighted fields")."""
 
 
 def chunk_table_prefix(embedding: EmbeddingEntry) -> str:
-    """Another embedding model is another table."""
-    return f"chunks_{digest(embedding.model, embedding.fingerprint, length=12)}_"
+    """Another embedding model or layout is another table."""
+    return f"chunks_{digest(LAYOUT, embedding.model, embedding.fingerprint, length=12)}_"
 
 
 def _table_name(folder: Path, embedding: EmbeddingEntry, tag: str, before: Manifest | None) -> str:
@@ -89,7 +94,7 @@ def hash_files(folder: Path, table: Path, known: dict[str, str]) -> dict[str, st
 
 def _schema(dimensions: int) -> pa.Schema:
     text = pa.string()
-    columns = [(name, text) for name in ("chunk_id", "paper_id", "shard", "part", "search_text")]
+    columns = [(name, text) for name in ("chunk_id", "paper_id", "shard", "part", *FULL_TEXT)]
     return pa.schema([*columns, ("vector", pa.list_(pa.float32(), dimensions))])
 
 
@@ -113,7 +118,8 @@ def _rows(chunks: Part, vectors: Part, part: str, dimensions: int) -> pa.Table:
         "paper_id": texts["paper_id"],
         "shard": pa.array([chunks.shard] * len(texts), pa.string()),
         "part": pa.array([part] * len(texts), pa.string()),
-        "search_text": pa.array(search_text, pa.string()),
+        "search_text": pa.array(map(search_words, search_text), pa.string()),
+        "search_grams": pa.array(map(search_grams, search_text), pa.string()),
         "vector": held["vector"]
         .take(pc.index_in(texts["chunk_id"], held["chunk_id"]))
         .cast(pa.list_(pa.float32(), dimensions)),
@@ -141,14 +147,17 @@ def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
 
 
 def _index(table: Any, changed: bool) -> None:
-    """Full text over the search text. An index made before the rows exist would index nothing, so it is made after."""
+    """Full text over words and grams. Made after the rows: an index made before them would index nothing."""
     from lancedb.index import FTS
 
+    grams = {"base_tokenizer": "whitespace", "lower_case": False, "stem": False, "remove_stop_words": False}
+    tokenizers: dict[str, Any] = {"search_text": {"max_token_length": 100}, "search_grams": grams}
     rows = table.count_rows()
-    indexed = any("search_text" in index.columns for index in table.list_indices())
-    if rows == 0 or (indexed and not changed):
+    indexed = {column for index in table.list_indices() for column in index.columns}
+    if rows == 0 or (indexed >= set(FULL_TEXT) and not changed):
         return
-    if indexed and rows > REBUILD_ROWS:
+    if indexed >= set(FULL_TEXT) and rows > REBUILD_ROWS:
         table.optimize()
     else:
-        table.create_index("search_text", config=FTS(max_token_length=100), replace=True)
+        for column in FULL_TEXT:
+            table.create_index(column, config=FTS(**tokenizers[column]), replace=True)

@@ -43,7 +43,7 @@ from monjyu_core.snapshot import (
     read_manifest,
 )
 
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 LOCK_SECONDS = 600
 
 

@@ -1,0 +1,69 @@
+"""What full text sees of a text: words for scripts with spaces, character bigrams for Chinese, Japanese and Korean.
+
+Each term stands in one of the two fields, so a score over both is a plain sum. Index and query are cut alike.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+_HAN = r"\u3005-\u3007\u303b\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_KATAKANA = r"\u30a1-\u30ff\u31f0-\u31ff"
+_HANGUL = r"\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+_WIDE = rf"{_HAN}\u3041-\u309f{_KATAKANA}\u3105-\u312f{_HANGUL}"
+
+_HAS_WIDE = re.compile(rf"[{_WIDE}]")
+_RUN = re.compile(r"[^\W_]+")
+_WIDE_RUN = re.compile(rf"[{_WIDE}]+")
+_IDEOGRAPH = re.compile(rf"[{_HAN}]")
+_CONTENT_RUN = re.compile(rf"[{_HAN}]+|[{_KATAKANA}]+|[{_HANGUL}]+")
+
+
+def search_words(text: str) -> str:
+    """The text in its usual width (NFKC), without what `search_grams` takes."""
+    return _WIDE_RUN.sub(" ", unicodedata.normalize("NFKC", text))
+
+
+def search_grams(text: str) -> str:
+    """The bigrams of each run of letters and digits in which such a script occurs, and its single ideographs.
+
+    Digits and Latin letters in the run count with it (2重, DNA型); an ideograph is a word as often as two are.
+    Separated by spaces, in small letters, in usual width.
+    """
+    return " ".join(_grams(text))
+
+
+def gram_terms(text: str) -> list[str]:
+    """The grams that no word can be mistaken for, in order, repeated."""
+    return [gram for gram in _grams(text) if _HAS_WIDE.search(gram)]
+
+
+def content_grams(text: str) -> dict[str, str]:
+    """The grams of a question that speak of its subject, each with the run that it is from.
+
+    Those within ideographs, katakana or hangul: hiragana is grammar for the most part. Where there is nothing else,
+    all grams.
+    """
+    plain = _plain(text)
+    found = {gram: run for run in _CONTENT_RUN.findall(plain) for gram in _bigrams(run)}
+    return found or {gram: gram for gram in _grams(plain)}
+
+
+def _grams(text: str) -> Iterator[str]:
+    if not _HAS_WIDE.search(text):
+        return
+    for run in _RUN.findall(_plain(text)):
+        if _HAS_WIDE.search(run):
+            yield from _bigrams(run)
+            if len(run) > 1:
+                yield from _IDEOGRAPH.findall(run)
+
+
+def _bigrams(run: str) -> list[str]:
+    return [run[place : place + 2] for place in range(len(run) - 1)] or [run]
+
+
+def _plain(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
