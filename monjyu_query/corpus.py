@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,11 @@ from numpy.typing import NDArray
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import SectionType
 from monjyu_core.snapshot import Snapshot
+from monjyu_query.background import now
 from monjyu_query.fusion import Mask
+
+if TYPE_CHECKING:
+    from lancedb import AsyncTable
 
 _SECTION_TYPES: tuple[str, ...] = get_args(SectionType)
 
@@ -50,7 +54,7 @@ class Corpus:
         return papers[self.paper]
 
 
-def load_corpus(snapshot: Snapshot, table: Any | None) -> Corpus:
+def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
     """Read the chunks of a snapshot and their vectors; `table` is its pinned Lance table, None where it has no rows.
 
     Raises StorageError where the two do not hold the same chunks.
@@ -58,7 +62,7 @@ def load_corpus(snapshot: Snapshot, table: Any | None) -> Corpus:
     listed = "SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord"
     chunks: Any = snapshot.cursor().sql(listed).to_arrow_table()
     chunk_ids: list[str] = chunks["chunk_id"].to_pylist()
-    rows = None if table is None else _lance_rows(table, len(chunk_ids))
+    rows = None if table is None else now(_lance_rows(table, len(chunk_ids)))
     held: list[str] = [] if rows is None else rows["chunk_id"].to_pylist()
     if sorted(held) != sorted(chunk_ids):
         raise StorageError(
@@ -97,9 +101,10 @@ def _empty(dimensions: int) -> Corpus:
     )
 
 
-def _lance_rows(table: Any, count: int) -> Any:
-    query = table.search().with_row_id(True).select(["chunk_id", "vector"])
-    return query.limit(count + 1).to_arrow().combine_chunks()  # one more than expected shows a mismatch
+async def _lance_rows(table: AsyncTable, count: int) -> Any:
+    query = table.query().with_row_id().select(["chunk_id", "vector"])
+    rows: Any = await query.limit(count + 1).to_arrow()  # one more than expected shows a mismatch
+    return rows.combine_chunks()
 
 
 def _encoded(names: Any) -> tuple[list[str], NDArray[np.int32]]:

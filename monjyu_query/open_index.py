@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from monjyu_core.errors import StorageError
 from monjyu_core.snapshot import Snapshot
+from monjyu_query.background import now
 from monjyu_query.corpus import Corpus, load_corpus
 from monjyu_query.retrieval import KeywordIndex
+
+if TYPE_CHECKING:
+    from lancedb import AsyncTable
 
 
 @dataclass(frozen=True)
@@ -24,14 +28,14 @@ def open_index(snapshot: Snapshot) -> OpenIndex:
 
     The snapshot is closed, and its lease ends, when the last request lets go of the index.
     """
-    table = _pinned_table(snapshot)
+    table = now(_pinned_table(snapshot))
     corpus = load_corpus(snapshot, table)
     index = OpenIndex(snapshot, corpus, KeywordIndex(table, corpus))
     weakref.finalize(index, snapshot.close)
     return index
 
 
-def _pinned_table(snapshot: Snapshot) -> Any | None:
+async def _pinned_table(snapshot: Snapshot) -> AsyncTable | None:
     """The Lance table at the version that the snapshot names; None where it has no chunks."""
     entry = snapshot.manifest.lance.get("chunks")
     if entry is None or entry.rows == 0:
@@ -39,8 +43,9 @@ def _pinned_table(snapshot: Snapshot) -> Any | None:
     import lancedb
 
     try:
-        table = lancedb.connect(str(snapshot.collection.lance)).open_table(entry.table)
-        table.checkout(entry.version)
+        connection = await lancedb.connect_async(str(snapshot.collection.lance))
+        table = await connection.open_table(entry.table)
+        await table.checkout(entry.version)
     except (OSError, RuntimeError, ValueError) as error:
         raise StorageError(
             f"The vectors of snapshot {snapshot.id} cannot be opened: {error}.", "Index the collection again."

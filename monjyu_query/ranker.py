@@ -12,7 +12,7 @@ from monjyu_query.filters import passing_chunks
 from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.request import Filters
-from monjyu_query.retrieval import lookups, vector_scores
+from monjyu_query.retrieval import vector_scores
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ def rank(
     passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
     warnings = [] if passing.any() else ["No passage passes the filters."]
     if mode == "keyword":
-        sparse = index.keywords.scores(query)
+        sparse = index.keywords.scores(query).result()
         matched = passing & (sparse > 0)
         if passing.any() and not matched.any():
             warnings.append("No passage has a word of the question.")
         return Ranking(_only(sparse, matched), None, warnings)
-    waiting = lookups.submit(index.keywords.scores, query) if mode == "hybrid" else None
+    waiting = index.keywords.scores(query) if mode == "hybrid" else None
     dense = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
     scores = fuse(dense, waiting.result(), passing, settings) if waiting else _only(dense, passing)
     return Ranking(scores, dense, warnings)

@@ -21,7 +21,7 @@ from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.request import Filters, SearchRequest
 from monjyu_query.result import Hit, Routing, SearchResult
-from monjyu_query.retrieval import lookups, vector_scores
+from monjyu_query.retrieval import vector_scores
 from monjyu_query.routing import route
 from monjyu_query.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.which_collection import require_collection
@@ -87,7 +87,7 @@ class Searcher:
 
     def _search(self, index: OpenIndex, request: SearchRequest, mode: str, routing: Routing) -> SearchResult:
         settings = _settings_for(request, self.settings.search)
-        asked = lookups.submit(index.keywords.query_terms, request.query) if request.answer else None
+        asked = index.keywords.query_terms(request.query) if request.answer else None
         ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
         count = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
         rows = best_rows(ranking.scores, index.corpus.paper, count, _cap(request, settings, count), settings.min_score)
