@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
@@ -86,11 +87,11 @@ def index_collection(
         if scanned.num_rows == 0 and read_current(work.folder) is None:
             raise ConfigurationError(f"{source} holds no documents.", "Known types: .pdf .md .txt .jsonl.")
         counts = count_papers(work, scanned)
-        papers_stale = papers_are_stale(work, scanned)
-        if papers_stale or not is_published(work):
+        stale = stale_shards(work, scanned)
+        if stale or not is_published(work):
             from monjyu_assets.runs import run_level_0
 
-            run_level_0(work, papers=papers_stale, allow_deletes=allow_deletes)
+            run_level_0(work, stale, allow_deletes=allow_deletes)
         return result(work, counts, timer.seconds)
 
 
@@ -140,23 +141,21 @@ def _contents(rows: pa.Table) -> dict[str, str]:
     return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
 
 
-def papers_are_stale(work: Work, scanned: pa.Table) -> bool:
-    """Whether any shard's parts are not what the sources, the code and the settings would give now."""
+def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
+    """The shards whose parts are not what the sources, the code and the settings would give now."""
     recipes = {
         "papers": parsing.parse_recipe(work.settings),
         "chunks": chunks.chunk_recipe(work.settings),
         "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings.embedding)),
     }
-    by_shard: dict[str, list[bool]] = {}
-    owners = [shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()]
-    for shard in SHARDS:
-        by_shard[shard] = [owner == shard for owner in owners]
-    return any(
-        lagging(work.parts, shard) is not None
-        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
-        or not manifest.same_rows(work, shard, scanned.filter(pa.array(by_shard[shard], pa.bool_())))
+    owners = pa.array([shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()], pa.string())
+    return [
+        shard
         for shard in SHARDS
-    )
+        if lagging(work.parts, shard) is not None
+        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
+        or not manifest.same_rows(work, shard, scanned.filter(pc.equal(owners, shard)))
+    ]
 
 
 def _made_with(parts: PartStore, table: str, shard: str) -> str | None:

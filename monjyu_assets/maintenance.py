@@ -14,6 +14,7 @@ from monjyu_assets.stages.common import Work
 from monjyu_core.collection import known_record, save_record
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
+from monjyu_core.ids import shard_of
 from monjyu_core.snapshot import held, published, read_current, read_manifest
 from monjyu_core.state import StateStore
 
@@ -135,7 +136,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
             _check_known(folder, paper_id)
             record.excluded = sorted({*record.excluded, paper_id})
             save_record(folder, record)
-        run_level_0(Work(data, name), papers=True, allow_deletes=True)
+        run_level_0(Work(data, name), [shard_of(paper_id)], allow_deletes=True)
         folder.hold.unlink(missing_ok=True)
         with publish_lock(folder):
             set_current(folder, published(folder)[-1])

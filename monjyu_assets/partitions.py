@@ -27,9 +27,9 @@ def by_collection(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(found)) for name, found in grouped.items()}
 
 
-def range_tags(collection: str) -> dict[str, Any]:
-    """The tags of one run over all shards of a collection."""
+def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) -> dict[str, Any]:
+    """The tags of one run over the shards of a collection from `first` to `last`."""
     return {
-        "dagster/asset_partition_range_start": shard_key(collection, SHARDS[0]),
-        "dagster/asset_partition_range_end": shard_key(collection, SHARDS[-1]),
+        "dagster/asset_partition_range_start": shard_key(collection, first),
+        "dagster/asset_partition_range_end": shard_key(collection, last),
     }

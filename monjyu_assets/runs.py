@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
@@ -22,14 +23,19 @@ UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-def run_level_0(work: Work, *, papers: bool, allow_deletes: bool) -> None:
-    """The two level-0 jobs of a collection, in order; the first is left out where no paper needs it."""
+def run_level_0(work: Work, shards: Sequence[str], *, allow_deletes: bool) -> None:
+    """The two level-0 jobs of a collection, in order; the first over these shards, and left out where there are none.
+
+    Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
+    """
     with open_instance(work.data) as instance, reporting_to(work.progress, work.warn):
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
-        if papers:
-            tags = range_tags(work.name) | ({ALLOW_DELETES_TAG: "true"} if allow_deletes else {})
+        if shards:
+            tags = range_tags(work.name, min(shards), max(shards)) | (
+                {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
+            )
             run_job(instance, "level_0_papers", work, tags)
         work.progress("publish", 0, 0)
         run_job(instance, "level_0_collection", work, {}, partition_key=work.name)
