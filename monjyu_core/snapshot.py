@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import threading
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -106,10 +105,6 @@ class Snapshot:
                 except duckdb.Error as error:
                     raise StorageError(f"{path} cannot be opened: {error}.", "Index the collection again.") from error
             return self._connection.cursor()
-
-    @cached_property
-    def has_text(self) -> bool:
-        return self.manifest.rows.get("chunks", 0) > 0
 
     def close(self) -> None:
         with self._lock:

@@ -91,9 +91,7 @@ class ScoredSentence:
     lift: float
 
 
-def weigh_evidence(
-    question: Question, passage_terms: Sequence[Sequence[str]], similarity: float | None
-) -> Evidence:
+def weigh_evidence(question: Question, passage_terms: Sequence[Sequence[str]], similarity: float | None) -> Evidence:
     """`passage_terms`: the terms of each passage with its header, best first."""
     sets = [set(terms) for terms in passage_terms]
     coverage = max(map(question.share, sets), default=0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 
 from monjyu_assets.parsing.reference_authors import author_list, names_of
@@ -27,18 +26,6 @@ _NO_END = re.compile(
     r"(?:\b(?:vs|etc|spp?|var|cf|ed|eds|vol|no|pp|st|dr|mr|inc|u\.s|e\.g|i\.e|et al|ver|linn|al)|(?<![\w-])[A-Z])\.$",
     re.I,
 )
-
-
-def split_references(text: str) -> list[str]:
-    """Entries of a reference list given as text: by labels where they count up, else by empty lines, else by lines."""
-    lines = [line.strip() for line in text.splitlines()]
-    starts = numbered_starts(lines)
-    if len(starts) > 1:
-        bounds = [*starts, len(lines)]
-        return [" ".join(filter(None, lines[a:b])) for a, b in itertools.pairwise(bounds)]
-    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", text)]
-    blocks = [block for block in blocks if block]
-    return blocks if len(blocks) > 1 else [line for line in lines if line]
 
 
 def label_of(text: str) -> str | None:

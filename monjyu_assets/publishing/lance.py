@@ -20,7 +20,7 @@ LAYOUT = 2
 REBUILD_ROWS = 50_000
 """Up to this size the full-text index is built anew at each publish, so that scores never depend on history."""
 FULL_TEXT = ("search_text", "search_grams")
-HEADER_WEIGHT = 2
+HEADER_WEIGHT = 3
 """How often the header stands in the full text: a field's weight in BM25 is its repetition (Robertson, Zaragoza and
 Taylor 2004, "Simple BM25 extension to multiple weighted fields")."""
 

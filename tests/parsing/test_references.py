@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.parsing.references import find_doi, parse_reference, split_references
+from monjyu_assets.parsing.references import find_doi, parse_reference
 
 STYLES = [
     ("1. Abbate A, Melfi R, D'Ambrosio A: Apoptosis in recent myocardial infarction. Clin Ther 2000, 151(4):247-251.",
@@ -58,14 +58,6 @@ def test_year_is_not_a_page_or_identifier() -> None:
     raw = "Roe A. A study. J Test 2012; 5: 1990-2001. doi:10.1/2003.5"
     assert parse_reference("1", raw).year == 2012
     assert parse_reference("1", "Doe J. Things. arXiv:2101.01234, 2022.").year == 2022
-
-
-def test_split_numbered_and_plain_lists() -> None:
-    text = "[1] A. Roe. One thing.\nwhich goes on, 2001.\n[2] B. Poe. Two, 2002.\n[3] C. Doe. Three, 2003."
-    assert [entry[:3] for entry in split_references(text)] == ["[1]", "[2]", "[3]"]
-    assert "which goes on" in split_references(text)[0]
-    assert len(split_references("Roe, A. (2001). One.\n\nPoe, B. (2002). Two.\nand more")) == 2
-    assert split_references("") == []
 
 
 @given(st.text(max_size=300))

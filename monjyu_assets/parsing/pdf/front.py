@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.pdf.headings import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
@@ -242,8 +242,3 @@ def _iso(match: re.Match[str]) -> str:
         return f"{y}-{m}-{d}"
     number = _MONTHS.index((month or month2)[:3].casefold()) + 1
     return f"{year or year2}-{number:02d}-{int(day or day2):02d}"
-
-
-def heading_words(text: str) -> str:
-    """A heading without its number."""
-    return strip_numbering(text)[1]
