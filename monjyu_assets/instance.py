@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock
+
 from monjyu_core.folders import DataFolder, write_atomically
 
 if TYPE_CHECKING:
@@ -28,4 +30,8 @@ def open_instance(data: DataFolder) -> DagsterInstance:
 
     home = prepare_home(data)
     os.environ["DAGSTER_HOME"] = str(home)
-    return DagsterInstance.from_config(str(home))
+    # Two processes that create Dagster's SQLite files at once leave them broken, so the first opening is done alone.
+    with FileLock(home / "open.lock"):
+        instance = DagsterInstance.from_config(str(home))
+        instance.get_dynamic_partitions("collections")
+    return instance
