@@ -16,7 +16,7 @@ from monjyu_core.ids import digest
 NOT_RETRIEVED = ("references", "acknowledgments")
 """Section types that are not chunked for retrieval."""
 
-_WORDS = re.compile(r"\s+")
+_BREAK = re.compile(r"\s+|(?<=[、，；])")
 
 Count = Callable[[Sequence[str]], Sequence[int]]
 """Texts to their lengths in tokens."""
@@ -81,13 +81,9 @@ def chunk_section(
 ) -> list[Chunk]:
     """The chunks of one section, in order. Ids are unique within the section's paper only with `unique_ids`."""
     room = sizes.window - count_pieces([input_text(header, "")])[0]
-    pieces = _split_long(text, sentences, min(sizes.size, room), count_tokens, count_pieces, room)
-    texts = [text[piece.start : piece.end] for piece in pieces]
-    tokens, word_pieces = list(count_tokens(texts)), list(count_pieces(texts))
-    groups = [pieces[first : last + 1] for first, last in _group(tokens, word_pieces, sizes, room)]
+    groups, joined, lengths = _groups_within(header, text, sentences, sizes, count_tokens, count_pieces, room)
     bodies = [text[group[0].start : group[-1].end] for group in groups]
-    joined = [input_text(header, body) for body in bodies]
-    lengths = zip(count_tokens(bodies), count_pieces(joined), strict=True)
+    counts = zip(count_tokens(bodies), lengths, strict=True)
     return [
         Chunk(
             chunk_id=digest(paper_id, header, body, length=20),
@@ -97,11 +93,37 @@ def chunk_section(
             header=header,
             input_hash=digest(whole, length=32),
             tokens=body_tokens,
-            pieces=int(whole_pieces),
+            pieces=whole_pieces,
             sentences=tuple(group),
         )
-        for group, body, whole, (body_tokens, whole_pieces) in zip(groups, bodies, joined, lengths, strict=True)
+        for group, body, whole, (body_tokens, whole_pieces) in zip(groups, bodies, joined, counts, strict=True)
     ]
+
+
+def _groups_within(
+    header: str,
+    text: str,
+    sentences: Sequence[Piece],
+    sizes: ChunkSizes,
+    count_tokens: Count,
+    count_pieces: Count,
+    room: int,
+) -> tuple[list[list[Piece]], list[str], list[int]]:
+    """The pieces of each chunk, its whole input and the length of that.
+
+    A text may have a word piece or two more than its parts, where the model's pieces span sentences that no space
+    divides: what does not fit then is grouped again with less room.
+    """
+    pieces = _split_long(text, sentences, min(sizes.size, room), count_tokens, count_pieces, room)
+    texts = [text[piece.start : piece.end] for piece in pieces]
+    tokens, word_pieces = list(count_tokens(texts)), list(count_pieces(texts))
+    groups = [pieces[first : last + 1] for first, last in _group(tokens, word_pieces, sizes, room)]
+    joined = [input_text(header, text[group[0].start : group[-1].end]) for group in groups]
+    lengths = [int(length) for length in count_pieces(joined)]
+    excess = max(lengths, default=0) - sizes.window
+    if excess > 0 and room > excess:
+        return _groups_within(header, text, sentences, sizes, count_tokens, count_pieces, room - excess)
+    return groups, joined, lengths
 
 
 def unique_ids(chunks: Sequence[Chunk]) -> list[str]:
@@ -156,10 +178,7 @@ def _step_back(tokens: list[int], pieces: list[int], first: int, last: int, size
 def _split_long(
     text: str, sentences: Sequence[Piece], size: int, count_tokens: Count, count_pieces: Count, room: int
 ) -> list[Piece]:
-    """Sentences as they are; one that passes the size or the window is halved at a word until its parts fit.
-
-    Word pieces never span white space, so those of a chunk are the sum of its sentences'.
-    """
+    """Sentences as they are; one that passes the size or the window is halved at a word until its parts fit."""
     result: list[Piece] = []
     waiting = list(reversed(sentences))
     bodies = [text[piece.start : piece.end] for piece in waiting]
@@ -182,10 +201,10 @@ def _lengths(text: str, piece: Piece, count_tokens: Count, count_pieces: Count) 
 
 
 def _middle(text: str, piece: Piece) -> int:
-    """The white space nearest to the middle, else the middle itself."""
+    """The white space or Japanese comma nearest to the middle, else the middle itself."""
     half = (piece.start + piece.end) // 2
-    spaces = [match.start() for match in _WORDS.finditer(text, piece.start + 1, piece.end - 1)]
-    return min(spaces, key=lambda space: abs(space - half), default=half)
+    breaks = [match.start() for match in _BREAK.finditer(text, piece.start + 1, piece.end - 1)]
+    return min(breaks, key=lambda place: abs(place - half), default=half)
 
 
 def _trimmed(text: str, piece: Piece) -> Piece:

@@ -20,7 +20,7 @@ from monjyu_core.settings import Settings
 from monjyu_core.text.tokens import count_many
 
 ASSET = "chunks"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 HEADER_SHARE = 0.25
 """The header may take this share of the model's window."""
 
