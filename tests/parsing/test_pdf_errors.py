@@ -13,7 +13,7 @@ import pytest
 import typst
 
 from monjyu_assets.parsing.pdf import parse_pdf
-from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument, ScannedDocument
+from monjyu_core.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, MalformedDocument, ScannedDocument
 from monjyu_core.settings import ParseSettings
 from tests.conftest import CORPORA, ROOT, needs_corpora
 
@@ -33,6 +33,15 @@ def test_zero_bytes(tmp_path: Path) -> None:
 def test_blank_page(tmp_path: Path) -> None:
     with pytest.raises(EmptyDocument):
         parse_pdf(made(tmp_path, "#rect(width: 10pt)"), ParseSettings())
+
+
+@needs_corpora
+def test_an_earlier_files_error_is_not_given_again() -> None:
+    hostile = CORPORA / "hostile"
+    with pytest.raises(EncryptedDocument):
+        parse_pdf(hostile / "encrypted__aes-256-r6.pdf", ParseSettings())
+    with pytest.raises(MalformedDocument):
+        parse_pdf(hostile / "malformed__poppler-395-0-fuzzed.pdf", ParseSettings())
 
 
 def test_not_a_pdf(tmp_path: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
+import re
+import threading
 import weakref
 from pathlib import Path
 
+import psutil
 import pytest
 
 from monjyu_core.snapshot import is_leased
@@ -18,6 +22,8 @@ RECORDS = {
     "bee": "The bee dances to show where flowers are. A hive has one queen.",
     "eel": "The eel swims to a far sea in order to spawn. Nobody has seen it happen.",
 }
+PUBLISHES = int(os.environ.get("MONJYU_PUBLISHES", "8"))
+VERSION = re.compile(r"This is version (\d+)")
 REQUEST = SearchRequest(query="Where does the eel spawn?", collection="c")
 
 
@@ -69,3 +75,43 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     result = Searcher(world.data, "c").search(REQUEST)
     assert (result.status, result.hits) == ("abstained", [])
     assert result.warnings == ["The collection holds no text to search."]
+
+
+def test_searching_without_pause_while_publishes_happen(world: World) -> None:
+    """No error, every answer from one snapshot, handles flat."""
+    searcher = Searcher(world.data, "c")
+    stop, errors, seen = threading.Event(), [], set()
+
+    def search() -> None:
+        while not stop.is_set():
+            try:
+                result = searcher.search(REQUEST)
+                versions = {match[1] for hit in result.hits if (match := VERSION.search(hit.text))}
+                assert len(versions) <= 1, versions
+                seen.add(result.snapshot_id)
+            except Exception as error:
+                errors.append(error)
+                return
+
+    def publish(number: int) -> None:
+        write_records(world.papers, {key: f"{text} This is version {number}." for key, text in RECORDS.items()})
+        world.build()
+
+    readers = [threading.Thread(target=search) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    process = psutil.Process()
+    handles, memory = [], []
+    for number in range(PUBLISHES):
+        publish(number)
+        gc.collect()
+        handles.append(process.num_fds())
+        memory.append(process.memory_info().rss)
+    stop.set()
+    for reader in readers:
+        reader.join(60)
+    assert not errors, errors
+    assert len(seen) >= PUBLISHES // 2
+    half = PUBLISHES // 2
+    assert max(handles[half:]) <= max(handles[:half]) + 20, handles
+    assert max(memory[half:]) < max(memory[:half]) + 100 * 2**20, memory

@@ -51,12 +51,14 @@ def _open(path: Path) -> Any:
     try:
         return pdfium.PdfDocument(path)
     except pdfium.PdfiumError as error:
-        message = str(error)
-        if "password" in message.casefold() or "security" in message.casefold():
+        # pdfium's last error may be that of an earlier file of this process, so the file itself says if it is encrypted.
+        if b"/Encrypt" in path.read_bytes():
             raise EncryptedDocument(
                 "The PDF needs a password.", "Save a copy without password protection and index that."
             ) from error
-        raise MalformedDocument(f"The file is not a readable PDF ({message}).") from error
+        raise MalformedDocument(
+            "The file is no readable PDF.", "It is damaged, cut short or of another type."
+        ) from error
 
 
 def _read_pages(
