@@ -10,7 +10,9 @@ from monjyu_core.errors import StorageError
 from monjyu_core.snapshot import Snapshot
 from monjyu_query.background import now
 from monjyu_query.corpus import Corpus, load_corpus
+from monjyu_query.fusion import Mask
 from monjyu_query.retrieval import KeywordIndex
+from monjyu_query.scripts import wide_chunks
 
 if TYPE_CHECKING:
     from lancedb import AsyncTable
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenIndex:
+    """`wide` (n,) are the chunks in Chinese, Japanese or Korean."""
+
     snapshot: Snapshot
     corpus: Corpus
     keywords: KeywordIndex
+    wide: Mask
 
 
 def open_index(snapshot: Snapshot) -> OpenIndex:
@@ -30,7 +35,7 @@ def open_index(snapshot: Snapshot) -> OpenIndex:
     """
     table = now(_pinned_table(snapshot))
     corpus = load_corpus(snapshot, table)
-    index = OpenIndex(snapshot, corpus, KeywordIndex(table, corpus))
+    index = OpenIndex(snapshot, corpus, KeywordIndex(table, corpus), wide_chunks(snapshot, corpus))
     weakref.finalize(index, snapshot.close)
     return index
 

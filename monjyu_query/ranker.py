@@ -13,11 +13,13 @@ from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.request import Filters
 from monjyu_query.retrieval import vector_scores
+from monjyu_query.scripts import levelled, merged
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores (n,) of all chunks in one mode, `-inf` for no candidate; `similarity` (n,) is None in keyword mode."""
+    """Scores (n,) of all chunks in one mode, `-inf` for no candidate; `similarity` (n,) with the question, between
+    scripts on one level, is None in keyword mode."""
 
     scores: Scores
     similarity: Scores | None
@@ -44,9 +46,12 @@ def rank(
             warnings.append("No passage has a word of the question.")
         return Ranking(_only(sparse, matched), None, warnings)
     waiting = index.keywords.scores(query) if mode == "hybrid" else None
-    dense = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
-    scores = fuse(dense, waiting.result(), passing, settings) if waiting else _only(dense, passing)
-    return Ranking(scores, dense, warnings)
+    raw = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
+    dense = levelled(raw, index.wide, passing)
+    if waiting is None:
+        return Ranking(_only(dense, passing), dense, warnings)
+    fused = fuse(dense, waiting.result(), passing, settings)
+    return Ranking(merged(fused, dense, index.wide, passing), dense, warnings)
 
 
 def fuse(dense: Scores, sparse: Scores, passing: Mask, settings: SearchSettings) -> Scores:

@@ -1,0 +1,58 @@
+"""Collections in two scripts: a question finds what answers it in the other one too.
+
+Neither ranker compares between scripts. Words of a question cannot stand in a text of another script; and models are
+nearer to a text in the language of the question than to a better one in another. So the rankers together order the
+chunks of each script, and the similarity alone, each script brought to the same mean, merges the two: scores are
+normalised per language before they are merged, as in Savoy 2004, "Combining multiple strategies for effective
+monolingual and cross-language retrieval".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from monjyu_core.snapshot import Snapshot
+from monjyu_query.corpus import Corpus
+from monjyu_query.fusion import Mask, Scores
+
+FEWEST = 10
+"""Chunks of a script from which their mean says something."""
+
+_WIDE_CHUNKS = r"""SELECT chunk_id FROM chunks JOIN papers USING (paper_id) WHERE language IN ('ja', 'ko', 'zh') AND
+5 * len(regexp_extract_all(chunks.text, '[\x{3041}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]')) > length(chunks.text)
+"""
+
+
+def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:
+    """Mask (n,) of the chunks in Chinese, Japanese or Korean: a fifth of their characters is."""
+    wide = {row[0] for row in snapshot.cursor().execute(_WIDE_CHUNKS).fetchall()}
+    return np.fromiter((chunk_id in wide for chunk_id in corpus.chunk_ids), np.bool_, len(corpus))
+
+
+def levelled(similarity: Scores, wide: Mask, passing: Mask) -> Scores:
+    """The similarities with the passing chunks of both scripts brought to their common mean; unchanged where a script
+    has few."""
+    groups = _groups(wide, passing)
+    if not groups:
+        return similarity
+    result = similarity.copy()
+    middle = similarity[passing].mean(dtype=np.float64)
+    for group in groups:
+        result[group] += np.float32(middle - similarity[group].mean(dtype=np.float64))
+    return result
+
+
+def merged(scores: Scores, similarity: Scores, wide: Mask, passing: Mask) -> Scores:
+    """The order of `scores` within each script, merged by the levelled `similarity`: the best chunk of a script has the
+    highest similarity in it, and so on down. Unchanged where a script has few."""
+    result = scores.copy()
+    for group in _groups(wide, passing):
+        rows = np.flatnonzero(group)
+        best_first = rows[np.argsort(-scores[rows], kind="stable")]
+        result[best_first] = np.sort(similarity[rows])[::-1]
+    return result
+
+
+def _groups(wide: Mask, passing: Mask) -> list[Mask]:
+    groups = [passing & wide, passing & ~wide]
+    return groups if min(np.count_nonzero(group) for group in groups) >= FEWEST else []
