@@ -8,6 +8,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from monjyu_core.settings import AnswerSettings
+from monjyu_core.text.search_text import count_wide
 from monjyu_query.passages import PassageSentence
 from monjyu_query.retrieval import QueryTerm
 
@@ -23,6 +24,15 @@ _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
 _LETTERS_SHARE = 0.8
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
+_WIDE_LETTERS = 8
+"""A sentence in a script without spaces has as many letters at least."""
+_GRAMS_A_WORD = 3
+"""A sentence of equal content has about three times as many grams as it would have words."""
+
+Scale = tuple[float, float]
+SCALES: dict[str, Scale] = {"all-MiniLM-L6-v2": (0.2, 0.7), "multilingual-e5-small": (0.81, 0.9)}
+"""By model, the similarity of the closest chunk to unrelated questions, and to those that a collection answers well.
+Measured on questions of other collections and of the collection itself; e5 crowds all texts into a narrow cone."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +61,19 @@ class Evidence:
     coverage: float
     similarity: float | None
     missing: tuple[str, ...]
+    scale: Scale = (0.2, 0.7)
 
     @property
     def support(self) -> float:
         """0 to 1: `1 - (1 - near) * (1 - shared)`. Either nearness of meaning or shared words can carry an answer.
 
-        `near` is the similarity between chance and paraphrase: with all-MiniLM-L6-v2 the closest chunk to an unrelated
-        question has 0.1 to 0.3, to one that the collection answers 0.4 to 0.8. `shared` is the coverage above what
-        unrelated questions reach, and counts less, for words agree by chance. Without vectors it is the coverage.
+        `near` is where the similarity lies on the model's `scale`, between chance and paraphrase. `shared` is the
+        coverage above what unrelated questions reach, and counts less, for words agree by chance. Without vectors it is
+        the coverage.
         """
         if self.similarity is None:
             return self.coverage
-        near = _between(self.similarity, 0.2, 0.7)
+        near = _between(self.similarity, *self.scale)
         shared = 0.8 * _between(self.coverage, 0.4, 1.0)
         return 1 - (1 - near) * (1 - shared)
 
@@ -91,13 +102,15 @@ class ScoredSentence:
     lift: float
 
 
-def weigh_evidence(question: Question, passage_terms: Sequence[Sequence[str]], similarity: float | None) -> Evidence:
+def weigh_evidence(
+    question: Question, passage_terms: Sequence[Sequence[str]], similarity: float | None, scale: Scale = (0.2, 0.7)
+) -> Evidence:
     """`passage_terms`: the terms of each passage with its header, best first."""
     sets = [set(terms) for terms in passage_terms]
     coverage = max(map(question.share, sets), default=0.0)
     everywhere = set().union(*sets)
-    missing = tuple(question.words[term] for term in question.weights if term not in everywhere)
-    return Evidence(coverage, similarity, missing)
+    missing = dict.fromkeys(question.words[term] for term in question.weights if term not in everywhere)
+    return Evidence(coverage, similarity, tuple(missing), scale)
 
 
 def choose_sentences(
@@ -143,12 +156,19 @@ def _scored(
 def _is_prose(text: str) -> bool:
     """At least three words, and mostly letters: no code, no rows of numbers."""
     letters = sum(character.isalpha() or character.isspace() for character in text)
-    return len(_LETTERS.findall(text)) >= 3 and letters >= _LETTERS_SHARE * len(text)
+    enough = len(_LETTERS.findall(text)) >= 3 or count_wide(text) >= _WIDE_LETTERS
+    return enough and letters >= _LETTERS_SHARE * len(text)
 
 
 def _gain(question: Question, item: ScoredSentence, covered: set[str]) -> float:
     overlap = question.share(item.terms - covered) + _COVERED * question.share(item.terms & covered)
-    return item.lift * overlap / (0.5 + 0.5 * max(1.0, len(item.terms) / _USUAL_WORDS))
+    return item.lift * overlap / (0.5 + 0.5 * max(1.0, _length(item.terms) / _USUAL_WORDS))
+
+
+def _length(terms: Set[str]) -> float:
+    """In words, of which grams are a part each."""
+    grams = sum(count_wide(term) > 0 for term in terms)
+    return len(terms) - grams + grams / _GRAMS_A_WORD
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> float:

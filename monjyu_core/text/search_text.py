@@ -35,6 +35,11 @@ def search_grams(text: str) -> str:
     return " ".join(_grams(text))
 
 
+def count_wide(text: str) -> int:
+    """How many characters of the text are Chinese, Japanese or Korean letters."""
+    return sum(map(len, _WIDE_RUN.findall(text)))
+
+
 def gram_terms(text: str) -> list[str]:
     """The grams that no word can be mistaken for, in order, repeated."""
     return [gram for gram in _grams(text) if _HAS_WIDE.search(gram)]
