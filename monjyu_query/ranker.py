@@ -51,7 +51,9 @@ def rank(
     if waiting is None:
         return Ranking(_only(dense, passing), dense, warnings)
     fused = fuse(dense, waiting.result(), passing, settings)
-    return Ranking(merged(fused, dense, index.wide, passing), dense, warnings)
+    if settings.alpha > 0:  # else similarity has no say, between scripts neither
+        fused = merged(fused, dense, index.wide, passing)
+    return Ranking(fused, dense, warnings)
 
 
 def fuse(dense: Scores, sparse: Scores, passing: Mask, settings: SearchSettings) -> Scores:

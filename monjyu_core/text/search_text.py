@@ -57,7 +57,7 @@ def content_grams(text: str) -> dict[str, str]:
 
 
 def _grams(text: str) -> Iterator[str]:
-    if not _HAS_WIDE.search(text):
+    if text.isascii():
         return
     for run in _RUN.findall(_plain(text)):
         if _HAS_WIDE.search(run):

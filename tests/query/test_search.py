@@ -123,7 +123,7 @@ def test_top_k_and_the_cap(searcher: Searcher) -> None:
         assert len(result.hits) == top_k
         assert max(Counter(hit.paper_id for hit in result.hits).values()) <= 3
     everything = searcher.search(ask(top_k=1000, answer=False))
-    assert len(everything.hits) == 15  # five papers, three passages each
+    assert len(everything.hits) == 21  # seven papers, three passages each
 
 
 def test_a_named_paper_is_not_capped(searcher: Searcher) -> None:
@@ -166,7 +166,8 @@ def test_filters(searcher: Searcher) -> None:
     assert papers(paper_ids=["score-fusion"]) == {"score-fusion"}
     assert papers(authors=["Arrowood"]) == {"noun-phrase-graphs-7d9c0d14", "relevance-budget-438725c6"}
     assert papers(year_from=2100) == set()
-    assert papers(languages=["ja"]) == set()
+    assert papers(languages=["ja"]) == {"japanese-bigrams-2bff5a34", "language-merging-57ff5f13"}
+    assert papers(languages=["fr"]) == set()
     methods = searcher.search(ask(answer=False, filters={"section_types": ["methods"]})).hits
     assert {hit.section_type for hit in methods} == {"methods"}
     nobody = searcher.search(ask(filters={"authors": ["Nobody Known"]}))

@@ -22,7 +22,9 @@ _NOT_PROSE = re.compile(
 _ARXIV = re.compile(r"arxiv[:\s]\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DATE = re.compile(
-    rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)", re.I
+    rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)"
+    r"|(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日",
+    re.I,
 )
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _IMRAD_PARTS = re.compile(
@@ -237,8 +239,9 @@ def find_date(layout: Layout) -> str | None:
 
 
 def _iso(match: re.Match[str]) -> str:
-    day, month, year, month2, day2, year2, y, m, d = match.groups()
-    if y:
-        return f"{y}-{m}-{d}"
+    day, month, year, month2, day2, year2, *numbers = match.groups()
+    plain = [int(number) for number in numbers if number]
+    if plain:
+        return f"{plain[0]}-{plain[1]:02d}-{plain[2]:02d}"
     number = _MONTHS.index((month or month2)[:3].casefold()) + 1
     return f"{year or year2}-{number:02d}-{int(day or day2):02d}"

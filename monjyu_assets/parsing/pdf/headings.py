@@ -10,6 +10,7 @@ from monjyu_assets.parsing.headings import section_type, strip_numbering
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.outline import outline_marks
+from monjyu_core.text.search_text import count_wide
 
 Style = tuple[float, bool, bool, bool]
 """Size to half a point, bold, italic, capitals."""
@@ -154,9 +155,11 @@ def _fits(layout: Layout, above: Line, line: Line) -> bool:
 
 
 def _shape(text: str, lines: list[Line]) -> bool:
-    """Short, begins like a heading, has letters, is no caption, bullet, sentence or reference."""
+    """Short, begins like a heading, has letters (方法 is a word), is no caption, bullet, sentence or reference."""
     letters = sum(c.isalpha() for c in text)
-    if letters < 3 or len(text) > 220 or len(text.split()) > 28 or letters < 0.5 * len(text.replace(" ", "")):
+    if letters + count_wide(text) < 3 or letters < 0.5 * len(text.replace(" ", "")):
+        return False
+    if len(text) > 220 or len(text.split()) > 28:
         return False
     if _CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
