@@ -16,7 +16,7 @@ from monjyu_query.search import Searcher
 from tests.conftest import CORPORA, needs_corpora, run_monjyu
 
 HYBRID_STEP = 3
-"""Hybrid asks every third jsquad question, since embedding all 4,442 takes minutes; fewer scatter too much for the bar."""
+"""Hybrid asks every third question of jsquad: embedding all 4,442 takes minutes, and fewer scatter too much."""
 TO_JAPANESE = [
     ("What protein in red blood cells carries oxygen?", "w00"),
     ("What are the risks of genetically modified crops?", "w02"),
