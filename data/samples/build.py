@@ -1,4 +1,4 @@
-"""Typeset the sample PDFs from their sources: `python data/samples/build.py [OUTPUT_FOLDER]`.
+"""Make the sample PDFs, DOCX and PPTX from their sources: `python data/samples/build.py [OUTPUT_FOLDER]`.
 
 The same sources give the same bytes: fonts come with the `typst` package, dates stand in the sources. Japanese needs
 the font IPAexGothic, on Debian and Ubuntu `apt-get install fonts-ipaexfont-gothic`.
@@ -11,14 +11,18 @@ from pathlib import Path
 
 import typst
 
+sys.path.insert(0, str(Path(__file__).parent))
+from office import build_docx, build_pptx
+
 HERE = Path(__file__).parent
 JAPANESE_FONT = Path("/usr/share/fonts/opentype/ipaexfont-gothic/ipaexg.ttf")
+OFFICE = {"reader-leases.docx": build_docx, "shard-sizes.pptx": build_pptx}
 CREATED = 1_750_000_000
 """Creation time written into the PDFs (seconds since 1970), so that no clock is read."""
 
 
 def build(output: Path) -> list[Path]:
-    """Write one PDF for each `sources/*.typ` into `output` and return their paths."""
+    """Write a PDF for each `sources/*.typ`, and the DOCX and the PPTX, into `output`; gives their paths."""
     if not JAPANESE_FONT.is_file():
         raise FileNotFoundError(f"{JAPANESE_FONT} is missing: apt-get install fonts-ipaexfont-gothic")
     fonts: list[str | Path] = [JAPANESE_FONT.parent]
@@ -28,6 +32,9 @@ def build(output: Path) -> list[Path]:
         target = output / f"{source.stem}.pdf"
         typst.compile(source, output=target, font_paths=fonts, ignore_system_fonts=True, timestamp=CREATED)
         written.append(target)
+    for name, make in OFFICE.items():
+        make(HERE / "sources" / f"{Path(name).stem}.json", output / name)
+        written.append(output / name)
     return written
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import unicodedata
+import zipfile
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,14 +31,20 @@ def _truth(name: str) -> dict[str, Any]:
 
 @cache
 def _paper(name: str) -> ParsedPaper:
+    from monjyu_assets.parsing.docx import parse_docx
     from monjyu_assets.parsing.jsonl import parse_record, read_records
     from monjyu_assets.parsing.markdown import parse_markdown
     from monjyu_assets.parsing.pdf import parse_pdf
     from monjyu_assets.parsing.plaintext import parse_text
+    from monjyu_assets.parsing.pptx import parse_pptx
 
     path = SAMPLES / "papers" / _truth(name)["file"]
     if path.suffix == ".pdf":
         return parse_pdf(path, ParseSettings())
+    if path.suffix == ".docx":
+        return parse_docx(path, ParseSettings())
+    if path.suffix == ".pptx":
+        return parse_pptx(path, ParseSettings())
     if path.suffix == ".md":
         return parse_markdown(path.read_bytes(), ParseSettings())
     if path.suffix == ".txt":
@@ -52,8 +59,8 @@ def _folded(text: str) -> str:
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", text).casefold())
 
 
-def test_there_are_seven_papers() -> None:
-    assert len(NAMES) == 7
+def test_there_are_nine_papers() -> None:
+    assert len(NAMES) == 9
     assert sorted(_truth(name)["file"] for name in NAMES) == sorted(p.name for p in (SAMPLES / "papers").iterdir())
 
 
@@ -123,7 +130,7 @@ def test_citation_links_are_those_of_the_reference_lists() -> None:
 def test_questions_quote_the_papers() -> None:
     questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
     ids = {_truth(name)["paper_id"]: name for name in NAMES}
-    assert [bool(question["gold"]) for question in questions] == [True] * 10 + [False] * 2
+    assert [bool(question["gold"]) for question in questions] == [True] * 12 + [False] * 2
     for question in questions:
         for gold in question["gold"]:
             paper = _paper(ids[gold["paper_id"]])
@@ -157,13 +164,21 @@ def _pdf_text(path: Path) -> str:
         document.close()
 
 
-def test_the_pdfs_are_those_of_their_sources(tmp_path: Path) -> None:
+def _content(path: Path) -> object:
+    """What a made file says, without how it is packed."""
+    if path.suffix == ".pdf":
+        return _pdf_text(path)
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_made_papers_are_those_of_their_sources(tmp_path: Path) -> None:
     pytest.importorskip("typst", reason="the typesetter is not installed")
     if not _build_script().JAPANESE_FONT.is_file():
         pytest.skip("the font of the Japanese sample is missing: apt-get install fonts-ipaexfont-gothic")
     first = _build_script().build(tmp_path / "one")
     second = _build_script().build(tmp_path / "two")
-    assert [path.stem for path in first] == PDFS
+    assert [path.stem for path in first] == [*PDFS, "reader-leases", "shard-sizes"]
     for one, two in zip(first, second, strict=True):
         assert one.read_bytes() == two.read_bytes()
-        assert _pdf_text(one) == _pdf_text(SAMPLES / "papers" / one.name)
+        assert _content(one) == _content(SAMPLES / "papers" / one.name)

@@ -142,7 +142,7 @@ def test_an_empty_data_folder_says_what_to_do(run: Run, tmp_path: Path, monkeypa
 def test_papers_list(run: Run) -> None:
     code, out, err = run("papers", "list", "--json")
     listed = json.loads(out)
-    assert (code, err, len(listed)) == (0, "", 7)
+    assert (code, err, len(listed)) == (0, "", 9)
     record = next(paper for paper in listed if paper["paper_id"] == "score-fusion")
     assert (record["title"], record["year"]) == ("Score Fusion When One Ranker Is Weak", 2025)
     assert record["authors"] == ["Amara Lindholt", "Rafael Stenbrook", "Mei Okonjo"]
