@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +15,14 @@ from monjyu_assets.instance import open_instance
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.stages.common import Work
-from monjyu_core.errors import IndexBuildError, MonjyuError
+from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+NO_ROOM = 16 << 20
+"""Bytes. A run that failed with less than this free failed for want of room (a DuckDB file alone starts at some MB)."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
@@ -70,11 +73,17 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: dict[str, 
     except DagsterExecutionInterruptedError as interrupt:
         raise KeyboardInterrupt from interrupt
     except Exception as error:
-        raise _cause(error) from error
+        raise _cause(error, work.data) from error
 
 
-def _cause(error: BaseException) -> MonjyuError:
-    """The MonjyuError inside Dagster's wrapping."""
+def _cause(error: BaseException, data: DataFolder) -> MonjyuError:
+    """The MonjyuError inside Dagster's wrapping. Libraries word a full disk in many ways: ask the disk."""
+    free = shutil.disk_usage(data.root).free
+    if free < NO_ROOM:
+        return StorageError(
+            f"The disk of {data.root} is full ({free >> 20} MB free). What is published stays as it was.",
+            "Make room and run the same command again; it goes on where it stopped.",
+        )
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, MonjyuError):

@@ -1,0 +1,47 @@
+"""A disk that fills up and a folder that turns read-only: a clear word, nothing lost, and the next run goes on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SAMPLES, run_monjyu
+
+
+def mount(*arguments: str) -> bool:
+    command = shutil.which("mount")
+    return (
+        command is not None and subprocess.run([command, *arguments], capture_output=True, check=False).returncode == 0
+    )
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MB of its own; needs the right to mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if not mount("-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)):
+        pytest.skip("a disk of its own cannot be mounted here (needs root)")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_and_a_read_only_folder_lose_nothing(small_disk: Path) -> None:
+    full = run_monjyu(small_disk, "index", SAMPLES, "-c", "s", "--json")
+    assert full.returncode == 1
+    assert "is full" in full.stderr and "Make room" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert mount("-o", "remount,size=300m", str(small_disk))
+    indexed = run_monjyu(small_disk, "index", SAMPLES, "-c", "s", "--json")
+    assert indexed.returncode == 0, indexed.stderr
+    assert mount("-o", "remount,ro", str(small_disk))
+    refused = run_monjyu(small_disk, "index", SAMPLES, "-c", "s", "--json")
+    assert refused.returncode == 1
+    assert "Read-only file system" in refused.stderr and "Traceback" not in refused.stderr
+    found = run_monjyu(small_disk, "search", "leases of readers", "-c", "s", "--no-answer", "--json")
+    assert found.returncode == 0, found.stderr
+    assert '"reader-leases' in found.stdout
