@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.assets.index_snapshot import UPSTREAM, index_snapshot
+from monjyu_assets.assets.index_snapshot import COLLECTION_ASSETS, PAPER_ASSETS, index_snapshot
 from monjyu_assets.jobs import JOBS
 from monjyu_assets.resources import DataFolderResource
 
 defs = dg.Definitions(
-    assets=[*UPSTREAM, index_snapshot],
+    assets=[*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
     jobs=JOBS,
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,

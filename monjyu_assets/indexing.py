@@ -183,7 +183,7 @@ def result(work: Work, counts: PaperCounts, seconds: float) -> IndexResult:
 
 def failure_rows(work: Work) -> list[Failure]:
     rows: list[dict[str, Any]] = [
-        row for part in work.parts.heads("failures", SHARDS) if part.rows for row in part.read().to_pylist()
+        row for part in work.parts.heads("failures") if part.rows for row in part.read().to_pylist()
     ]
     rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
     return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]

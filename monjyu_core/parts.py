@@ -62,8 +62,9 @@ class PartStore:
         part = self.open(primary, shard, version)
         return part if table == primary else self.open(table, shard, part.siblings[table])
 
-    def heads(self, table: str, shards: tuple[str, ...]) -> list[Part]:
-        return [part for shard in shards if (part := self.head(table, shard)) is not None]
+    def heads(self, table: str) -> list[Part]:
+        """The current parts of a table, those of shards that have none left out."""
+        return [part for shard in TABLES[table].shards if (part := self.head(table, shard)) is not None]
 
     def open(self, table: str, shard: str, version: str) -> Part:
         return _open(self.path(table, shard, version), table, shard, version)

@@ -9,13 +9,17 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when a snapshot's tables change in a way that older readers cannot read."""
 
 TEXT, INT, BOOL = pa.string(), pa.int32(), pa.bool_()
 TEXTS = pa.list_(TEXT)
 BOX = pa.list_(pa.float32())
 SPANS = pa.list_(pa.struct([("page", INT), ("boxes", pa.list_(BOX))]))
+CONTEXTS = pa.list_(pa.struct([("section", TEXT), ("context", TEXT)]))
+
+SHARDS = tuple("0123456789abcdef")
+COLLECTION_SHARD = "all"
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,11 @@ class TableSpec:
     unhashed: tuple[str, ...] = ()
     by_shard: bool = True
     served: bool = True  # stands in the snapshot's index.duckdb
+
+    @property
+    def shards(self) -> tuple[str, ...]:
+        """The shards its parts lie in: the sixteen, or the one of tables that a whole collection writes."""
+        return SHARDS if self.by_shard else (COLLECTION_SHARD,)
 
     @property
     def hashed(self) -> list[str]:
@@ -142,6 +151,28 @@ _SPECS = (
         unhashed=("vector",),  # floats may differ in the last bit; the inputs and the model decide
         served=False,
     ),
+    _table(
+        "paper_identity",
+        "paper_identity",
+        {"paper_id": TEXT, "canonical_id": TEXT, "reason": TEXT},
+        ("paper_id",),
+        by_shard=False,
+    ),
+    _table(
+        "citation_edges",
+        "citation_network",
+        {"citing_id": TEXT, "cited_id": TEXT, "paper_id": TEXT, "ref_ord": INT, "ref_id": TEXT, "method": TEXT}
+        | {"score": pa.float32(), "contexts": CONTEXTS},
+        ("citing_id", "cited_id"),
+        by_shard=False,
+    ),
+    _table(
+        "unresolved_references",
+        "citation_network",
+        {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "work_id": TEXT},
+        ("paper_id", "ord"),
+        by_shard=False,
+    ),
 )
 
 TABLES: dict[str, TableSpec] = {spec.name: spec for spec in _SPECS}
@@ -152,8 +183,6 @@ ASSET_TABLES: dict[str, list[str]] = {}
 for _spec in _SPECS:
     ASSET_TABLES.setdefault(_spec.asset, []).append(_spec.name)
 
-SHARDS = tuple("0123456789abcdef")
-COLLECTION_SHARD = "all"
 LEVEL_NAMES = ("level_0_baseline", "level_1_lazy", "level_2_entities", "level_3_reports", "level_4_claims")
 
 

@@ -10,6 +10,8 @@ from dagster_duckdb import DuckDBResource
 
 from monjyu_assets.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.assets.chunks import chunks
+from monjyu_assets.assets.citation_network import citation_network
+from monjyu_assets.assets.paper_identity import paper_identity
 from monjyu_assets.assets.paper_manifest import paper_manifest
 from monjyu_assets.assets.parsed_papers import parsed_papers
 from monjyu_assets.assets.shared import OWNERS
@@ -19,14 +21,15 @@ from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Publi
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer
 
-UPSTREAM = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
+PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
+COLLECTION_ASSETS = [paper_identity, citation_network]
 
 
 @dg.asset(
     name="index_snapshot",
     partitions_def=collections,
     group_name="publish",
-    deps=UPSTREAM,
+    deps=[*PAPER_ASSETS, *COLLECTION_ASSETS],
     code_version=CODE_VERSION,
     kinds={"duckdb", "lancedb"},
     owners=OWNERS,

@@ -7,10 +7,11 @@ from typing import Any
 
 import dagster as dg
 
-from monjyu_assets.partitions import by_collection, papers, shard_key
+from monjyu_assets.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.resources import DataFolderResource
-from monjyu_assets.stages.common import ShardReport, Work
-from monjyu_core.schemas import ASSET_TABLES, TABLES
+from monjyu_assets.stages.collection_stage import CollectionReport
+from monjyu_assets.stages.common import ShardReport, Work, table_rows
+from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 
 OWNERS = ["team:data-engineering"]
 LEVEL_0 = "level_0_baseline"
@@ -31,6 +32,25 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "tags": {"monjyu/level": "0"},
         "pool": asset,
         "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
+    }
+
+
+def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
+    """The arguments of `@dg.asset` that all collection-level assets of level 0 share."""
+    return shard_asset_arguments(asset, code_version, kinds) | {"partitions_def": collections, "backfill_policy": None}
+
+
+def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> dict[str, Any]:
+    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed."""
+    rows = table_rows(work.parts, asset, COLLECTION_SHARD)
+    table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
+    return {
+        "dagster/row_count": report.part.rows,
+        "recomputed": report.recomputed,
+        "seconds": round(seconds, 3),
+        "tokens": 0,
+        "cost_usd": 0.0,
+        "preview": dg.MetadataValue.md("\n".join(table)),
     }
 
 

@@ -5,34 +5,76 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from monjyu_core.errors import IndexBuildError
+from monjyu_core.ids import digest
 from monjyu_core.parts import Part, PartStore
-from monjyu_core.schemas import ASSET_TABLES, SHARDS
+from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
 
-LEVEL_0 = ("paper_manifest", "parsed_papers", "chunks", "chunk_embeddings")
-"""The shard assets of level 0 in the order in which they rest on each other."""
+RESTS_ON: dict[str, tuple[str, ...]] = {
+    "paper_manifest": (),
+    "parsed_papers": ("paper_manifest",),
+    "chunks": ("parsed_papers",),
+    "chunk_embeddings": ("chunks",),
+    "paper_identity": ("parsed_papers",),
+    "citation_network": ("parsed_papers", "paper_identity"),
+}
+"""The assets of level 0 in order, each with those whose versions its parts record."""
+
+
+def primary(asset: str) -> str:
+    return ASSET_TABLES[asset][0]
+
+
+def by_shard(asset: str) -> bool:
+    return TABLES[primary(asset)].by_shard
+
+
+def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
+    """The version of an asset's shard, or of all its shards together; None where one is missing.
+
+    What a whole collection writes rests on all shards of what it is made from.
+    """
+    if shard == COLLECTION_SHARD and by_shard(asset):
+        versions = [asset_version(parts, asset, one) for one in SHARDS]
+        return None if None in versions else digest(*versions, length=20)
+    part = parts.head(primary(asset), shard)
+    return part.asset_version if part else None
+
+
+def input_versions(parts: PartStore, asset: str, shard: str) -> dict[str, str]:
+    """What a part of the asset written now rests on. IndexBuildError where that is not there."""
+    found: dict[str, str] = {}
+    for upstream in RESTS_ON[asset]:
+        version = asset_version(parts, upstream, shard)
+        if version is None:
+            raise IndexBuildError(f"{asset} needs {upstream}, which is not there.", f"Materialise {upstream} first.")
+        found[upstream] = version
+    return found
 
 
 def lagging(parts: PartStore, shard: str) -> str | None:
-    """The first asset of a shard that is missing or rests on an older version, or None."""
-    version = ""
-    for position, asset in enumerate(LEVEL_0):
-        part = parts.head(ASSET_TABLES[asset][0], shard)
-        if part is None or (position and part.inputs.get(LEVEL_0[position - 1]) != version):
+    """The first asset of a shard (or of the collection: shard `all`) that is missing or rests on an older version."""
+    for asset, upstream in RESTS_ON.items():
+        if by_shard(asset) == (shard == COLLECTION_SHARD):
+            continue
+        part = parts.head(primary(asset), shard)
+        if part is None or any(part.inputs.get(name) != asset_version(parts, name, shard) for name in upstream):
             return asset
-        version = part.asset_version
     return None
+
+
+def is_closed(parts: PartStore) -> bool:
+    return all(lagging(parts, shard) is None for shard in (*SHARDS, COLLECTION_SHARD))
 
 
 def closed_set(parts: PartStore, collection: str) -> list[Part]:
     """All parts of level 0. IndexBuildError where a shard lags, naming what to materialise."""
-    behind = {shard: asset for shard in SHARDS if (asset := lagging(parts, shard))}
+    behind = {shard: asset for shard in (*SHARDS, COLLECTION_SHARD) if (asset := lagging(parts, shard))}
     if behind:
         raise IndexBuildError(
             f"Level 0 of {collection} is not whole: {describe(behind)}.",
             f"Materialise these shards, or run `monjyu index` for {collection}.",
         )
-    tables = [table for asset in LEVEL_0 for table in ASSET_TABLES[asset]]
-    return [part for table in tables for part in parts.heads(table, SHARDS)]
+    return [part for asset in RESTS_ON for table in ASSET_TABLES[asset] for part in parts.heads(table)]
 
 
 def describe(behind: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from monjyu_assets.publishing.checks import CheckResult, run_checks
-from monjyu_assets.publishing.closed_set import closed_set
+from monjyu_assets.publishing.closed_set import closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.retention import collect
@@ -101,7 +101,9 @@ def publish_lock(folder: CollectionFolder) -> Iterator[None]:
 def is_published(work: Work) -> bool:
     """Whether the newest snapshot is made of just the parts that are current, and readers see it (or a rollback)."""
     before = _previous(work.folder)
-    if before is None or before.content != _content(closed_set(work.parts, work.name), _embedding(work)[0]):
+    if before is None or not is_closed(work.parts):
+        return False
+    if before.content != _content(closed_set(work.parts, work.name), _embedding(work)[0]):
         return False
     return read_current(work.folder) == before.snapshot_id or held(work.folder) is not None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from monjyu_core.folders import CollectionFolder, remove_dead_temporaries
 from monjyu_core.parts import PartStore
-from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import Manifest, is_leased, published, read_current, read_manifest
 
 
@@ -62,7 +62,7 @@ def _age_of_oldest_tag(table: Any) -> timedelta:
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
     named = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
-    heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name, SHARDS)}
+    heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
     for path in folder.parts.glob("*/shard=*/*.parquet"):
         key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
         if key not in named and key not in heads:
@@ -72,9 +72,7 @@ def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
 def _collect_sources(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
     parts = [store.open("manifest", e.shard, e.version) for m in manifests for e in m.parts if e.table == "manifest"]
-    needed = {
-        value for part in [*parts, *store.heads("manifest", SHARDS)] for value in part.read()["sha256"].to_pylist()
-    }
+    needed = {value for part in [*parts, *store.heads("manifest")] for value in part.read()["sha256"].to_pylist()}
     for path in folder.sources.glob("[!.]*"):
         if path.name not in needed:
             path.unlink()

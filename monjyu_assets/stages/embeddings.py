@@ -14,7 +14,7 @@ from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.parts import Part
-from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.schemas import TABLES
 from monjyu_core.settings import Settings
 
 ASSET = "chunk_embeddings"
@@ -65,7 +65,7 @@ def _chunks(work: Work, shard: str) -> Part:
 def _known(work: Work, made_with: str) -> Vectors:
     """Vectors of all shards that the same model made, by the hash of their text."""
     known: Vectors = {}
-    for part in work.parts.heads(ASSET, SHARDS):
+    for part in work.parts.heads(ASSET):
         if part.code_version == made_with and part.rows:
             rows = part.read(["input_hash", "vector"])
             known.update(zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True))

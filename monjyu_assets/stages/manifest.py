@@ -7,14 +7,14 @@ import pyarrow as pa
 from monjyu_assets.scan import guard_deletes, scan
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.ids import shard_of
-from monjyu_core.schemas import SHARDS, TABLES, empty
+from monjyu_core.schemas import TABLES, empty
 
 CODE_VERSION = "1"
 
 
 def current_manifest(work: Work) -> pa.Table:
     """The manifest as it stands in the parts, over all shards."""
-    parts = work.parts.heads("manifest", SHARDS)
+    parts = work.parts.heads("manifest")
     return pa.concat_tables([empty("manifest"), *(part.read() for part in parts)])
 
 

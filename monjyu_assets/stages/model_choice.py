@@ -8,7 +8,6 @@ from filelock import FileLock
 
 from monjyu_assets.stages.common import Work
 from monjyu_core.collection import CollectionRecord, collection_yaml, load_record, save_record, wanted_model
-from monjyu_core.schemas import SHARDS
 from monjyu_core.settings import EmbeddingModel
 
 ENGLISH_MODEL: EmbeddingModel = "all-MiniLM-L6-v2"
@@ -55,7 +54,7 @@ def choose_model(named: str | None, languages: Counter[str]) -> EmbeddingModel:
 def paper_languages(work: Work) -> Counter[str]:
     """Papers by language, of all shards that are parsed."""
     counts: Counter[str] = Counter()
-    for part in work.parts.heads("papers", SHARDS):
+    for part in work.parts.heads("papers"):
         counts.update(language or "en" for language in part.read(["language"])["language"].to_pylist())
     return counts
 

@@ -22,7 +22,7 @@ from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
 from monjyu_core.folders import temporary_for
 from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
-from monjyu_core.schemas import ASSET_TABLES, SHARDS, TABLES
+from monjyu_core.schemas import ASSET_TABLES, TABLES
 from monjyu_core.settings import Limit, Settings, settings_key
 
 ASSET = "parsed_papers"
@@ -88,7 +88,7 @@ def _donors(work: Work) -> dict[str, Donor]:
     """Every current result by reuse key, over all shards: a moved file takes the one of its old place."""
     return {
         key: Donor(part, paper_id)
-        for part in reversed(work.parts.heads("papers", SHARDS))
+        for part in reversed(work.parts.heads("papers"))
         for paper_id, key in part.keys.items()
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from monjyu_assets.assets.index_snapshot import UPSTREAM, index_snapshot
+from monjyu_assets.assets.index_snapshot import COLLECTION_ASSETS, PAPER_ASSETS, index_snapshot
 from monjyu_assets.definitions import defs
 from monjyu_assets.partitions import range_tags
 from monjyu_assets.resources import DataFolderResource
@@ -37,9 +37,9 @@ def world(tmp_path: Path) -> World:
 
 def run(world: World, instance: dg.DagsterInstance) -> None:
     resources = {"data": DataFolderResource(root=str(world.data.root))}
-    assert dg.materialize(UPSTREAM, instance=instance, resources=resources, tags=range_tags("c")).success
+    assert dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c")).success
     assert dg.materialize(
-        [*UPSTREAM, index_snapshot],
+        [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
         selection=[index_snapshot],
         instance=instance,
         resources=resources,
@@ -93,7 +93,7 @@ def test_metadata_tells_failures_and_previews_hold_no_text(world: World, instanc
 
 def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstance) -> None:
     run(world, instance)
-    part = next(part for part in world.work.parts.heads("chunks", SHARDS) if part.rows)
+    part = next(part for part in world.work.parts.heads("chunks") if part.rows)
     tables = {name: world.work.parts.head(name, part.shard).read() for name in ASSET_TABLES["chunks"]}  # type: ignore[union-attr]
     rows = tables["chunks"]
     broken = rows.set_column(rows.column_names.index("pieces"), "pieces", [[9999] * len(rows)])
@@ -111,7 +111,7 @@ def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstanc
     )
     resources = {"data": DataFolderResource(root=str(world.data.root))}
     result = dg.materialize(
-        [*UPSTREAM, index_snapshot],
+        [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
         selection=[index_snapshot],
         instance=instance,
         resources=resources,
@@ -128,7 +128,7 @@ def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstanc
 
 
 def test_definitions_say_what_a_data_engineer_needs() -> None:
-    for asset in [*UPSTREAM, index_snapshot]:
+    for asset in [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot]:
         spec = next(iter(asset.specs))
         assert spec.description and spec.owners and spec.kinds and spec.code_version and spec.group_name
     assert {job.name for job in defs.resolve_all_job_defs()} >= {"level_0_papers", "level_0_collection"}

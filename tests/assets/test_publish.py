@@ -50,7 +50,7 @@ def test_a_set_that_is_not_closed_is_not_published(world: World) -> None:
 
 
 def test_a_failed_check_blocks(world: World) -> None:
-    part = next(p for p in world.work.parts.heads("chunk_embeddings", SHARDS) if p.rows)
+    part = next(p for p in world.work.parts.heads("chunk_embeddings") if p.rows)
     rows = part.read()
     short = pa.array([[1.0, 0.0]] * len(rows), pa.list_(pa.float32()))
     broken = rows.set_column(rows.column_names.index("vector"), "vector", short)

@@ -12,8 +12,10 @@ import pyarrow as pa
 from monjyu_assets.assets.index_snapshot import open_duckdb
 from monjyu_assets.publishing.publish import Published, publish
 from monjyu_assets.stages.chunks import chunk_shards
+from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.embeddings import embed_shards
+from monjyu_assets.stages.identity import find_identities
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.collection import CollectionRecord, save_record
@@ -43,6 +45,8 @@ class World:
         write_manifest(self.work, SHARDS, allow_deletes=True)
         for name, stage in stages.items():
             done[name] = {paper_id for report in stage(self.work, SHARDS) for paper_id in report.recomputed_ids}
+        find_identities(self.work)
+        build_network(self.work)
         self.publish()
         return done
 
@@ -53,8 +57,7 @@ class World:
         """The rows of all tables in the parts, without times and paths."""
         found = {}
         for name, spec in TABLES.items():
-            parts = self.work.parts.heads(name, SHARDS)
-            rows = pa.concat_tables([part.read(spec.hashed) for part in parts])
+            rows = pa.concat_tables([part.read(spec.hashed) for part in self.work.parts.heads(name)])
             found[name] = sorted(rows.to_pylist(), key=lambda row: json.dumps(row, sort_keys=True))
         return found
 

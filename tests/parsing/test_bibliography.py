@@ -220,7 +220,7 @@ def test_an_edited_bibliography_is_parsed_again(tmp_path: Path) -> None:
     def build() -> tuple[set[str], list[str]]:
         write_manifest(world.work, SHARDS)
         done = {paper_id[0] for report in parse_shards(world.work, SHARDS) for paper_id in report.recomputed_ids}
-        parts = world.work.parts.heads("references", SHARDS)
+        parts = world.work.parts.heads("references")
         return done, [title for part in parts for title in part.read(["title"])["title"].to_pylist()]
 
     assert build() == ({"a", "b"}, ["A tool"])

@@ -1,0 +1,113 @@
+"""References resolved inside the collection: by DOI, by arXiv id, then by title with first author and year."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from rapidfuzz import fuzz, process
+
+SURE_TITLE, LIKELY_TITLE = 96.0, 88.0
+"""Similarity (0-100) of a reference's title to a paper's that is enough with the first author or the year alone, and
+with both. `python bench/citation_matching.py` prints precision and recall around these values."""
+SHORT_TITLE = 25
+"""Characters. A title of less must be sure, and author and year must agree."""
+
+_KEYS = """
+CREATE TABLE reference_keys AS
+SELECT r.paper_id, r.ord, fold(coalesce(r.title, '')) AS title_key, fold(r.raw_text) AS raw_key,
+       clean_doi(r.doi) AS doi, arxiv_of(r.arxiv_id, r.doi) AS arxiv_id, r.year
+FROM "references" r ORDER BY ALL
+"""
+_BY_ID = """
+CREATE TABLE resolved AS
+SELECT r.paper_id, r.ord, p.paper_id AS cited, 'doi' AS method, 100.0::FLOAT AS score
+FROM reference_keys r JOIN paper_keys p ON r.doi = p.doi
+UNION ALL
+SELECT r.paper_id, r.ord, p.paper_id, 'arxiv_id', 100.0::FLOAT
+FROM reference_keys r JOIN paper_keys p ON r.arxiv_id = p.arxiv_id AND r.doi IS DISTINCT FROM p.doi
+"""
+_TITLE_WORDS = """
+CREATE TABLE title_words AS
+WITH each AS (
+    SELECT DISTINCT paper_id, unnest(parts) AS word FROM (
+        SELECT paper_id, CASE WHEN contains(title_key, ' ') THEN words(title_key)
+               ELSE pairs_of_letters(title_key) END AS parts
+        FROM paper_keys WHERE title_key <> '')
+), frequency AS (SELECT word, count(*) AS papers FROM each GROUP BY word)
+SELECT paper_id, word, count(*) OVER (PARTITION BY paper_id) AS kept FROM (
+    SELECT *, row_number() OVER (PARTITION BY paper_id ORDER BY papers, length(word) DESC, word) AS rarity
+    FROM each JOIN frequency USING (word)) WHERE rarity <= 5
+"""
+"""The five rarest words of each title (pairs of letters where it has no spaces): a reference that lacks more than two
+of them is not to it."""
+_CANDIDATES = """
+WITH open AS (
+    SELECT r.* FROM reference_keys r ANTI JOIN resolved USING (paper_id, ord)
+), reference_words AS (
+    SELECT DISTINCT paper_id AS citing, ord, unnest(words(raw_key)) AS word FROM open
+    UNION
+    SELECT DISTINCT paper_id, ord, unnest(pairs_of_letters(left(raw_key, 400))) FROM open
+    WHERE regexp_matches(raw_key, '[\\p{Han}\\p{Hiragana}\\p{Katakana}]')
+), pairs AS (
+    SELECT w.citing, w.ord, t.paper_id AS cited FROM reference_words w JOIN title_words t USING (word)
+    WHERE w.citing <> t.paper_id GROUP BY ALL HAVING count(*) >= greatest(1, any_value(t.kept) - 2)
+)
+SELECT c.citing, c.ord, c.cited, p.title_key AS title, r.title_key AS printed, r.raw_key AS raw,
+       length(p.title_key) AS length, numerals(p.title_key) = numerals(r.title_key) AS same_numerals,
+       CASE WHEN len(p.families) = 0 THEN NULL ELSE list_contains(words(r.raw_key), p.families[1])
+            OR (NOT contains(r.raw_key, ' ') AND contains(r.raw_key, p.families[1])) END AS author,
+       abs(r.year - p.year) AS gap,
+       coalesce(r.doi <> p.doi AND NOT is_preprint(r.doi) AND NOT is_preprint(p.doi), false)
+       OR coalesce(r.arxiv_id <> p.arxiv_id, false) AS other_id,
+       coalesce(p.year > c2.year + 1, false) AS too_late
+FROM pairs c JOIN paper_keys p ON p.paper_id = c.cited JOIN paper_keys c2 ON c2.paper_id = c.citing
+JOIN reference_keys r ON r.paper_id = c.citing AND r.ord = c.ord
+ORDER BY ALL
+"""
+_ACCEPTED = f"""
+SELECT citing AS paper_id, ord, cited, 'title' AS method, greatest(title_score, raw_score) AS score
+FROM scored WHERE NOT other_id AND NOT too_late AND (
+    (length >= {SHORT_TITLE} AND title_score >= {SURE_TITLE} AND same_numerals AND coalesce(gap, 0) <= 3
+        AND (author OR (coalesce(author, length >= 2 * {SHORT_TITLE}) AND coalesce(gap, 9) <= 1)))
+    OR (length >= {SHORT_TITLE} AND title_score >= {LIKELY_TITLE} AND same_numerals
+        AND author AND coalesce(gap, 9) <= 1)
+    OR (length >= {SHORT_TITLE} AND raw_score >= {SURE_TITLE} AND author AND coalesce(gap, 9) <= 1)
+    OR (title_score >= {SURE_TITLE} AND author AND coalesce(gap, 9) <= 1)
+)
+"""
+_BEST = """
+INSERT INTO resolved
+SELECT paper_id, ord, cited, method, score FROM (
+    SELECT *, row_number() OVER (PARTITION BY paper_id, ord ORDER BY score DESC, cited) AS place
+    FROM accepted) WHERE place = 1
+"""
+
+
+def resolve(connection: duckdb.DuckDBPyConnection, references: pa.Table) -> None:
+    """Add the tables `reference_keys` and `resolved` (paper_id, ord, cited, method, score) to `keys.connect`'s.
+
+    `references` needs paper_id, ord, raw_text, title, year, doi, arxiv_id. `cited` is a file's paper_id, and a
+    reference may be resolved to several files of one paper. `score` is a similarity of 0-100.
+    """
+    connection.register("references", references)
+    connection.execute(_KEYS)
+    connection.execute(_BY_ID)
+    connection.execute(_TITLE_WORDS)
+    candidates = connection.sql(_CANDIDATES).to_arrow_table()
+    connection.register("scored", _scored(candidates))
+    connection.register("accepted", connection.sql(_ACCEPTED).to_arrow_table())
+    connection.execute(_BEST)
+
+
+def _scored(candidates: pa.Table) -> pa.Table:
+    """The candidates with the similarity of the titles, and of the paper's title to the best place in the raw entry.
+
+    The second serves entries whose title was not found, or was cut at another place.
+    """
+    titles, printed, raw = (candidates[name].to_pylist() for name in ("title", "printed", "raw"))
+    of_title = process.cpdist(titles, printed, scorer=fuzz.ratio, dtype=np.float32)
+    of_raw = process.cpdist(titles, raw, scorer=fuzz.partial_ratio, dtype=np.float32)
+    for name, values in (("title_score", of_title), ("raw_score", of_raw)):
+        candidates = candidates.append_column(name, pa.array(np.asarray(values, np.float32).reshape(-1)))
+    return candidates.drop_columns(["title", "printed", "raw"])

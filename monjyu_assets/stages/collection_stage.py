@@ -1,0 +1,38 @@
+"""What the collection-level stages share: one part set for all papers, written anew where its inputs have changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from monjyu_assets.publishing.closed_set import input_versions, primary
+from monjyu_assets.stages.common import Work
+from monjyu_core.parts import Part
+from monjyu_core.schemas import COLLECTION_SHARD
+
+Tables = dict[str, pa.Table]
+
+
+@dataclass(frozen=True)
+class CollectionReport:
+    """The asset's current primary part, and whether it was computed now."""
+
+    part: Part
+    recomputed: bool
+
+
+def run_collection_stage(work: Work, asset: str, made_with: str, compute: Callable[[Work], Tables]) -> CollectionReport:
+    """The asset's tables for the collection; kept as they are where code, settings and inputs are the same."""
+    inputs = input_versions(work.parts, asset, COLLECTION_SHARD)
+    own = work.parts.head(primary(asset), COLLECTION_SHARD)
+    if own is not None and own.inputs == inputs and own.code_version == made_with:
+        return CollectionReport(own, recomputed=False)
+    part = work.parts.write(asset, COLLECTION_SHARD, compute(work), inputs=inputs, code_version=made_with)
+    return CollectionReport(part, recomputed=True)
+
+
+def whole_table(work: Work, table: str, columns: list[str]) -> pa.Table:
+    """These columns of a table, all shards together."""
+    return pa.concat_tables([part.read(columns) for part in work.parts.heads(table)])

@@ -1,0 +1,27 @@
+"""Level 0: which files are the same paper."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pyarrow as pa
+
+from monjyu_assets.matching.identity import identify
+from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.common import Work, recipe
+from monjyu_core.schemas import TABLES
+
+ASSET = "paper_identity"
+CODE_VERSION = "1"
+PAPER_COLUMNS = ["paper_id", "title", "doi", "arxiv_id", "year", "characters"]
+AUTHOR_COLUMNS = ["paper_id", "ord", "name"]
+
+
+def find_identities(work: Work) -> CollectionReport:
+    return run_collection_stage(work, ASSET, recipe(ASSET, CODE_VERSION, work.settings), _tables)
+
+
+def _tables(work: Work) -> Tables:
+    found = identify(whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS))
+    rows = [asdict(identity) for identity in found]
+    return {ASSET: pa.Table.from_pylist(rows, schema=TABLES[ASSET].schema)}
