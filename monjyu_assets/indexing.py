@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.scan import check_source
-from monjyu_assets.stages import chunks, embeddings, manifest, parsing
+from monjyu_assets.stages import chunks, citation_network, embeddings, identity, manifest, parsing
 from monjyu_assets.stages.common import Progress, Timer, Work
 from monjyu_core.collection import CollectionRecord, load_record, save_record
 from monjyu_core.embedding import load_embedder
@@ -23,7 +23,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
 from monjyu_core.ids import check_collection_name, collection_name_for, shard_of
 from monjyu_core.parts import PartStore
-from monjyu_core.schemas import SHARDS
+from monjyu_core.schemas import COLLECTION_SHARD, SHARDS
 from monjyu_core.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
@@ -88,7 +88,7 @@ def index_collection(
             raise ConfigurationError(f"{source} holds no documents.", "Known types: .pdf .md .txt .jsonl.")
         counts = count_papers(work, scanned)
         stale = stale_shards(work, scanned)
-        if stale or not is_published(work):
+        if stale or stale_collection_assets(work) or not is_published(work):
             from monjyu_assets.runs import run_level_0
 
             run_level_0(work, stale, allow_deletes=allow_deletes)
@@ -156,6 +156,15 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
         or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
         or not manifest.same_rows(work, shard, scanned.filter(pc.equal(owners, shard)))
     ]
+
+
+def stale_collection_assets(work: Work) -> list[str]:
+    """The collection-level tables made with other code or settings than now."""
+    recipes = {
+        "paper_identity": identity.identity_recipe(work.settings),
+        "citation_edges": citation_network.network_recipe(work.settings),
+    }
+    return [table for table, made in recipes.items() if _made_with(work.parts, table, COLLECTION_SHARD) != made]
 
 
 def _made_with(parts: PartStore, table: str, shard: str) -> str | None:

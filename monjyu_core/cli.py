@@ -18,6 +18,7 @@ SUMMARIES: Mapping[str, str] = {
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",
     "papers": "List the papers of a collection, or show one.",
+    "citations": "Show what a paper cites within the collection, and what cites it.",
     "eval": "Measure retrieval against judged queries.",
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",

@@ -84,6 +84,12 @@ class ChunkSettings(_Group):
         return self
 
 
+class CitationSettings(_Group):
+    follow_preprints: Annotated[bool, Changes("citation_network")] = Field(
+        False, description="a reference to a preprint by its DOI counts as one to the published paper of that title"
+    )
+
+
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
 
@@ -137,6 +143,7 @@ class Settings(BaseSettings):
     profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = "local"
     parse: ParseSettings = ParseSettings()
     chunking: ChunkSettings = ChunkSettings()
+    citations: CitationSettings = CitationSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()

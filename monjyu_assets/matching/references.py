@@ -58,7 +58,8 @@ SELECT c.citing, c.ord, c.cited, p.title_key AS title, r.title_key AS printed, r
        CASE WHEN len(p.families) = 0 THEN NULL ELSE list_contains(words(r.raw_key), p.families[1])
             OR (NOT contains(r.raw_key, ' ') AND contains(r.raw_key, p.families[1])) END AS author,
        abs(r.year - p.year) AS gap,
-       coalesce(r.doi <> p.doi AND NOT is_preprint(r.doi) AND NOT is_preprint(p.doi), false)
+       coalesce(r.doi <> p.doi AND r.arxiv_id IS NULL AND p.arxiv_id IS NULL AND NOT (
+           $follow_preprints AND (is_preprint(r.doi) OR is_preprint(p.doi))), false)
        OR coalesce(r.arxiv_id <> p.arxiv_id, false) AS other_id,
        coalesce(p.year > c2.year + 1, false) AS too_late
 FROM pairs c JOIN paper_keys p ON p.paper_id = c.cited JOIN paper_keys c2 ON c2.paper_id = c.citing
@@ -84,17 +85,20 @@ SELECT paper_id, ord, cited, method, score FROM (
 """
 
 
-def resolve(connection: duckdb.DuckDBPyConnection, references: pa.Table) -> None:
+def resolve(connection: duckdb.DuckDBPyConnection, references: pa.Table, *, follow_preprints: bool) -> None:
     """Add the tables `reference_keys` and `resolved` (paper_id, ord, cited, method, score) to `keys.connect`'s.
 
     `references` needs paper_id, ord, raw_text, title, year, doi, arxiv_id. `cited` is a file's paper_id, and a
     reference may be resolved to several files of one paper. `score` is a similarity of 0-100.
+
+    A printed DOI names one version of a work, and a title does not overrule it, unless `follow_preprints` says that a
+    reference to a preprint counts as one to the published paper (and the other way round).
     """
     connection.register("references", references)
     connection.execute(_KEYS)
     connection.execute(_BY_ID)
     connection.execute(_TITLE_WORDS)
-    candidates = connection.sql(_CANDIDATES).to_arrow_table()
+    candidates = connection.sql(_CANDIDATES, params={"follow_preprints": follow_preprints}).to_arrow_table()
     connection.register("scored", _scored(candidates))
     connection.register("accepted", connection.sql(_ACCEPTED).to_arrow_table())
     connection.execute(_BEST)

@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from monjyu_assets.publishing.checks import CheckResult, run_checks
-from monjyu_assets.publishing.closed_set import closed_set, is_closed
+from monjyu_assets.publishing.closed_set import RESTS_ON, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.retention import collect
@@ -172,7 +172,7 @@ def _manifest(
     rows: dict[str, int] = {}
     for part in parts:
         rows[part.table] = rows.get(part.table, 0) + part.rows
-    made_with = {name for asset in ("parsed_papers", "chunks", "chunk_embeddings") for name in settings_of(asset)}
+    made_with = {name for asset in RESTS_ON for name in settings_of(asset)}
     entries = [PartEntry.model_validate(part, from_attributes=True) for part in parts]
     return Manifest(
         snapshot_id=snapshot_id,

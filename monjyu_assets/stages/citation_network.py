@@ -12,6 +12,7 @@ from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_
 from monjyu_assets.stages.common import Work, recipe
 from monjyu_assets.stages.identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_core.schemas import TABLES
+from monjyu_core.settings import Settings
 
 ASSET = "citation_network"
 CODE_VERSION = "1"
@@ -37,14 +38,22 @@ ORDER BY citing_id, cited_id
 """One edge for two papers, from the canonical file where it has one."""
 
 
+def network_recipe(settings: Settings) -> str:
+    return recipe(ASSET, CODE_VERSION, settings)
+
+
 def build_network(work: Work) -> CollectionReport:
-    return run_collection_stage(work, ASSET, recipe(ASSET, CODE_VERSION, work.settings), _tables)
+    return run_collection_stage(work, ASSET, network_recipe(work.settings), _tables)
 
 
 def _tables(work: Work) -> Tables:
     papers, authors = whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS)
     with connect(papers, authors) as connection:
-        resolve(connection, whole_table(work, "references", _REFERENCE_COLUMNS))
+        resolve(
+            connection,
+            whole_table(work, "references", _REFERENCE_COLUMNS),
+            follow_preprints=work.settings.citations.follow_preprints,
+        )
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
         connection.register("inline_citations", whole_table(work, "inline_citations", _CITATION_COLUMNS))
         edges = connection.sql(_EDGES).to_arrow_table()

@@ -10,6 +10,7 @@ from monjyu_assets.matching.identity import identify
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe
 from monjyu_core.schemas import TABLES
+from monjyu_core.settings import Settings
 
 ASSET = "paper_identity"
 CODE_VERSION = "1"
@@ -17,8 +18,12 @@ PAPER_COLUMNS = ["paper_id", "title", "doi", "arxiv_id", "year", "characters"]
 AUTHOR_COLUMNS = ["paper_id", "ord", "name"]
 
 
+def identity_recipe(settings: Settings) -> str:
+    return recipe(ASSET, CODE_VERSION, settings)
+
+
 def find_identities(work: Work) -> CollectionReport:
-    return run_collection_stage(work, ASSET, recipe(ASSET, CODE_VERSION, work.settings), _tables)
+    return run_collection_stage(work, ASSET, identity_recipe(work.settings), _tables)
 
 
 def _tables(work: Work) -> Tables:

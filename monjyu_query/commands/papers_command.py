@@ -25,7 +25,7 @@ def papers_list(collection: str | None, as_json: bool) -> None:
     """Every paper: id, title, authors, year, passages."""
     from monjyu_query.papers import list_papers
 
-    with closing(_snapshot(collection)) as snapshot:
+    with closing(open_chosen(collection)) as snapshot:
         found = list_papers(snapshot)
     if as_json:
         print_json(found)
@@ -43,7 +43,7 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """One paper: what was understood of it, with its sections and references."""
     from monjyu_query.papers import show_paper
 
-    with closing(_snapshot(collection)) as snapshot:
+    with closing(open_chosen(collection)) as snapshot:
         paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
     if as_json:
         print_json(paper.model_dump(mode="json"))
@@ -53,7 +53,8 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     print_paper(paper)
 
 
-def _snapshot(collection: str | None) -> Snapshot:
+def open_chosen(collection: str | None) -> Snapshot:
+    """The published snapshot of the collection named, or of the only one."""
     from monjyu_core.folders import DataFolder
     from monjyu_core.snapshot import open_current
     from monjyu_query.which_collection import chosen_collection

@@ -1,0 +1,133 @@
+"""Who cites whom within a collection: cited and citing papers, co-citation, bibliographic coupling."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import duckdb
+from pydantic import BaseModel
+
+from monjyu_core.errors import QueryError
+from monjyu_core.snapshot import Snapshot
+
+Direction = Literal["cites", "cited_by"]
+MOST_DEPTH = 10
+
+
+class Context(BaseModel):
+    """Where the text cites: the section's heading and the sentence."""
+
+    section: str
+    context: str
+
+
+class Linked(BaseModel):
+    """A paper reached over `depth` citations; the contexts are those of the direct citation."""
+
+    paper_id: str
+    title: str
+    year: int | None = None
+    depth: int = 1
+    method: str | None = None
+    contexts: list[Context] = []
+
+
+class Counted(BaseModel):
+    """A paper with how many citing papers (co-citation) or cited works (coupling) it shares with another."""
+
+    paper_id: str
+    title: str
+    year: int | None = None
+    count: int
+
+
+class CitationView(BaseModel):
+    """A paper's place in the citation network. Files of one paper stand as their canonical one."""
+
+    paper_id: str
+    title: str
+    cites: list[Linked]
+    cited_by: list[Linked]
+    co_cited: list[Counted]
+    coupled: list[Counted]
+    unresolved_references: int
+
+
+_WORKS = """
+SELECT citing_id AS paper_id, 'paper ' || cited_id AS work FROM citation_edges
+UNION SELECT i.canonical_id, u.work_id FROM unresolved_references u JOIN paper_identity i USING (paper_id)
+"""
+_CO_CITED = """
+SELECT b.cited_id, count(*) FROM citation_edges a JOIN citation_edges b USING (citing_id)
+WHERE a.cited_id = ? AND b.cited_id <> a.cited_id GROUP BY ALL ORDER BY 2 DESC, 1
+"""
+_COUPLED = f"""
+WITH works AS ({_WORKS})
+SELECT b.paper_id, count(*) FROM works a JOIN works b USING (work)
+WHERE a.paper_id = ? AND b.paper_id <> a.paper_id GROUP BY ALL ORDER BY 2 DESC, 1
+"""
+_ENDS: dict[Direction, tuple[str, str]] = {"cites": ("citing_id", "cited_id"), "cited_by": ("cited_id", "citing_id")}
+
+
+def citations_of(snapshot: Snapshot, paper_id: str, depth: int = 1) -> CitationView:
+    """All that the network knows of a paper; `depth` follows citations of citations (1 to 10).
+
+    QueryError where the snapshot does not have the paper.
+    """
+    cursor = snapshot.cursor()
+    canonical = canonical_id(cursor, paper_id)
+    titles = _titles(cursor)
+    unresolved = cursor.execute(
+        "SELECT count(DISTINCT work_id) FROM unresolved_references JOIN paper_identity USING (paper_id) "
+        "WHERE canonical_id = ?",
+        [canonical],
+    ).fetchall()[0][0]
+    return CitationView(
+        paper_id=canonical,
+        title=titles[canonical]["title"],
+        cites=_linked(cursor, canonical, "cites", depth, titles),
+        cited_by=_linked(cursor, canonical, "cited_by", depth, titles),
+        co_cited=_counted(cursor, _CO_CITED, canonical, titles),
+        coupled=_counted(cursor, _COUPLED, canonical, titles),
+        unresolved_references=unresolved,
+    )
+
+
+def canonical_id(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> str:
+    """The file that stands for this file's paper."""
+    row = cursor.execute("SELECT canonical_id FROM paper_identity WHERE paper_id = ?", [paper_id]).fetchone()
+    if row is None:
+        raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+    return str(row[0])
+
+
+def _titles(cursor: duckdb.DuckDBPyConnection) -> dict[str, dict[str, Any]]:
+    rows = cursor.execute("SELECT paper_id, title, year FROM papers").fetchall()
+    return {paper_id: {"title": title, "year": year} for paper_id, title, year in rows}
+
+
+def _linked(
+    cursor: duckdb.DuckDBPyConnection, start: str, direction: Direction, depth: int, titles: dict[str, dict[str, Any]]
+) -> list[Linked]:
+    """Breadth first, so that every paper stands once, at its smallest depth."""
+    near, far = _ENDS[direction]
+    direct = f"SELECT {far}, method, contexts FROM citation_edges WHERE {near} = ? ORDER BY 1"
+    found = [
+        Linked(paper_id=paper_id, method=method, contexts=contexts, **titles[paper_id])
+        for paper_id, method, contexts in cursor.execute(direct, [start]).fetchall()
+    ]
+    seen = {start, *(link.paper_id for link in found)}
+    frontier = [link.paper_id for link in found]
+    for level in range(2, min(depth, MOST_DEPTH) + 1):
+        step = f"SELECT DISTINCT {far} FROM citation_edges WHERE list_contains(?, {near}) ORDER BY 1"
+        frontier = [row[0] for row in cursor.execute(step, [frontier]).fetchall() if row[0] not in seen]
+        found += [Linked(paper_id=paper_id, depth=level, **titles[paper_id]) for paper_id in frontier]
+        seen.update(frontier)
+    return found
+
+
+def _counted(
+    cursor: duckdb.DuckDBPyConnection, query: str, paper_id: str, titles: dict[str, dict[str, Any]]
+) -> list[Counted]:
+    rows = cursor.execute(query, [paper_id]).fetchall()
+    return [Counted(paper_id=other, count=count, **titles[other]) for other, count in rows]

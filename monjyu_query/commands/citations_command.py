@@ -1,0 +1,79 @@
+"""`monjyu citations`."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.papers_command import open_chosen
+
+if TYPE_CHECKING:
+    from monjyu_core.snapshot import Snapshot
+
+FORMATS = ("graphml", "bibtex", "ris")
+
+
+@click.command()
+@click.argument("paper_id", required=False)
+@collection_option
+@click.option("--depth", type=click.IntRange(1, 10), default=1, show_default=True, help="Follow citations so far.")
+@click.option("--co-cited", is_flag=True, help="Papers that are cited together with this one.")
+@click.option("--coupled", is_flag=True, help="Papers that cite the same works.")
+@click.option("--export", "form", type=click.Choice(FORMATS), help="The network, or PAPER_ID's references, as a file.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where --export writes.")
+@json_option
+def citations(
+    paper_id: str | None,
+    collection: str | None,
+    depth: int,
+    co_cited: bool,
+    coupled: bool,
+    form: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Show what a paper cites within the collection, and what cites it.
+
+    With --export graphml the whole network; with bibtex or ris the references of PAPER_ID, or without one the papers.
+    """
+    if form is None and paper_id is None:
+        raise click.UsageError("Name a paper (`monjyu papers list` shows them), or use --export.")
+    if output is not None and form is None:
+        raise click.UsageError("-o goes with --export.")
+    with closing(open_chosen(collection)) as snapshot:
+        if form is not None:
+            _write(_exported(snapshot, form, _printable(paper_id)), output)
+            return
+        from monjyu_query.citation_view import citations_of
+
+        view = citations_of(snapshot, _printable(paper_id) or "", depth)
+    if as_json:
+        print_json(view.model_dump(mode="json"))
+        return
+    from monjyu_query.render_citations import print_citations
+
+    print_citations(view, co_cited=co_cited, coupled=coupled)
+
+
+def _printable(paper_id: str | None) -> str | None:
+    return None if paper_id is None else paper_id.encode("utf-8", "replace").decode()
+
+
+def _exported(snapshot: Snapshot, form: str, paper_id: str | None) -> str:
+    from monjyu_query.citation_export import bibtex, entries, graphml, ris
+
+    if form == "graphml":
+        return graphml(snapshot)
+    return (bibtex if form == "bibtex" else ris)(entries(snapshot, paper_id))
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text)
+    else:
+        output.write_text(text, encoding="utf-8")
+        click.echo(f"Written to {output}.", err=True)

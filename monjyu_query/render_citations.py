@@ -1,0 +1,48 @@
+"""A paper's citations for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from monjyu_query.citation_view import CitationView, Counted, Linked
+from monjyu_query.render import safe
+
+
+def print_citations(
+    view: CitationView, *, co_cited: bool = False, coupled: bool = False, console: Console | None = None
+) -> None:
+    """Cited and citing papers with the sentences that cite; the shared ones where asked."""
+    console = console or Console(highlight=False)
+    console.print(Text(safe(view.title) or view.paper_id, style="bold"))
+    _print_links(console, "cites", view.cites)
+    _print_links(console, "cited by", view.cited_by)
+    if co_cited:
+        _print_counts(console, "cited together with", "citing papers", view.co_cited)
+    if coupled:
+        _print_counts(console, "cites the same works as", "shared works", view.coupled)
+    console.print(Text(f"{view.unresolved_references} cited works are not in the collection", style="dim"))
+
+
+def _print_links(console: Console, title: str, links: Sequence[Linked]) -> None:
+    console.print(Text(f"{title}: {len(links)}", style="cyan"))
+    for link in links:
+        step = f" (over {link.depth - 1} more)" if link.depth > 1 else ""
+        console.print(Padding(Text(f"{_named(link)}{step}"), (0, 0, 0, 2)))
+        for context in link.contexts[:3]:
+            where = f"{safe(context.section)}: " if context.section else ""
+            console.print(Padding(Text(f"{where}{safe(context.context)}", style="dim"), (0, 0, 0, 6)))
+
+
+def _print_counts(console: Console, title: str, unit: str, papers: Sequence[Counted]) -> None:
+    console.print(Text(f"{title}: {len(papers)}", style="cyan"))
+    for paper in papers[:20]:
+        console.print(Padding(Text(f"{paper.count:3} {unit}  {_named(paper)}"), (0, 0, 0, 2)))
+
+
+def _named(paper: Linked | Counted) -> str:
+    year = f" ({paper.year})" if paper.year else ""
+    return f"{safe(paper.title) or '(no title)'}{year}  [{safe(paper.paper_id)}]"
