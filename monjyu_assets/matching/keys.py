@@ -32,7 +32,8 @@ _MACROS = (
 
 _PAPERS = """
 CREATE TABLE paper_keys AS
-SELECT p.paper_id, fold(p.title) AS title_key, clean_doi(p.doi) AS doi, arxiv_of(p.arxiv_id, p.doi) AS arxiv_id, p.year,
+SELECT p.paper_id, fold(p.title) AS title_key, fold(split_part(p.title, ': ', 1)) AS main_key,
+       clean_doi(p.doi) AS doi, arxiv_of(p.arxiv_id, p.doi) AS arxiv_id, p.year,
        p.characters, coalesce(a.families, []) AS families
 FROM papers p LEFT JOIN (
     SELECT paper_id, list_filter(list(family(name) ORDER BY ord), lambda f: f IS NOT NULL AND f <> '') AS families
@@ -42,8 +43,8 @@ FROM papers p LEFT JOIN (
 
 
 def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A connection with the macros above and the table `paper_keys` (paper_id, title_key, doi, arxiv_id, year,
-    characters, families in the order of the authors).
+    """A connection with the macros above and the table `paper_keys` (paper_id, title_key, main_key without the subtitle,
+    doi, arxiv_id, year, characters, families in the order of the authors).
 
     `papers` needs paper_id, title, doi, arxiv_id, year, characters; `authors` paper_id, ord, name.
     """

@@ -12,6 +12,8 @@ SURE_TITLE, LIKELY_TITLE = 96.0, 88.0
 with both. `python bench/citation_matching.py` prints precision and recall around these values."""
 SHORT_TITLE = 25
 """Characters. A title of less must be sure, and author and year must agree."""
+LONG_TITLE = 35
+"""Characters. So much of a title inside the raw entry is enough with the author where the entry has no year."""
 
 _KEYS = """
 CREATE TABLE reference_keys AS
@@ -53,8 +55,10 @@ WITH open AS (
     SELECT w.citing, w.ord, t.paper_id AS cited FROM reference_words w JOIN title_words t USING (word)
     WHERE w.citing <> t.paper_id GROUP BY ALL HAVING count(*) >= greatest(1, any_value(t.kept) - 2)
 )
-SELECT c.citing, c.ord, c.cited, p.title_key AS title, r.title_key AS printed, r.raw_key AS raw,
+SELECT c.citing, c.ord, c.cited, p.title_key AS title, p.main_key AS main, r.title_key AS printed, r.raw_key AS raw,
        length(p.title_key) AS length, numerals(p.title_key) = numerals(r.title_key) AS same_numerals,
+       list_has_all(numerals(p.title_key), numerals(r.title_key)) AS no_more_numerals,
+       length(p.main_key) AS main_length,
        CASE WHEN len(p.families) = 0 THEN NULL ELSE list_contains(words(r.raw_key), p.families[1])
             OR (NOT contains(r.raw_key, ' ') AND contains(r.raw_key, p.families[1])) END AS author,
        abs(r.year - p.year) AS gap,
@@ -67,14 +71,17 @@ JOIN reference_keys r ON r.paper_id = c.citing AND r.ord = c.ord
 ORDER BY ALL
 """
 _ACCEPTED = f"""
-SELECT citing AS paper_id, ord, cited, 'title' AS method, greatest(title_score, raw_score) AS score
+SELECT citing AS paper_id, ord, cited, 'title' AS method, greatest(title_score, main_score, raw_score) AS score
 FROM scored WHERE NOT other_id AND NOT too_late AND (
     (length >= {SHORT_TITLE} AND title_score >= {SURE_TITLE} AND same_numerals AND coalesce(gap, 0) <= 3
         AND (author OR (coalesce(author, length >= 2 * {SHORT_TITLE}) AND coalesce(gap, 9) <= 1)))
     OR (length >= {SHORT_TITLE} AND title_score >= {LIKELY_TITLE} AND same_numerals
         AND author AND coalesce(gap, 9) <= 1)
-    OR (length >= {SHORT_TITLE} AND raw_score >= {SURE_TITLE} AND author AND coalesce(gap, 9) <= 1)
-    OR (title_score >= {SURE_TITLE} AND author AND coalesce(gap, 9) <= 1)
+    OR (length >= {SHORT_TITLE} AND raw_score >= {SURE_TITLE} AND no_more_numerals
+        AND author AND coalesce(gap, CASE WHEN length >= {LONG_TITLE} THEN 0 END, 9) <= 1)
+    OR (main_length >= {SHORT_TITLE} AND main_score >= {SURE_TITLE} AND no_more_numerals
+        AND author AND coalesce(gap, 9) <= 1)
+    OR (title_score >= {SURE_TITLE} AND same_numerals AND author AND coalesce(gap, 9) <= 1)
 )
 """
 _BEST = """
@@ -105,13 +112,14 @@ def resolve(connection: duckdb.DuckDBPyConnection, references: pa.Table, *, foll
 
 
 def _scored(candidates: pa.Table) -> pa.Table:
-    """The candidates with the similarity of the titles, and of the paper's title to the best place in the raw entry.
-
-    The second serves entries whose title was not found, or was cut at another place.
-    """
-    titles, printed, raw = (candidates[name].to_pylist() for name in ("title", "printed", "raw"))
-    of_title = process.cpdist(titles, printed, scorer=fuzz.ratio, dtype=np.float32)
-    of_raw = process.cpdist(titles, raw, scorer=fuzz.partial_ratio, dtype=np.float32)
-    for name, values in (("title_score", of_title), ("raw_score", of_raw)):
-        candidates = candidates.append_column(name, pa.array(np.asarray(values, np.float32).reshape(-1)))
-    return candidates.drop_columns(["title", "printed", "raw"])
+    """The candidates with the similarity of the titles, of the title without its subtitle to the printed one, and of
+    the title to the best place in the raw entry (for entries whose title was not found, or was cut elsewhere)."""
+    for name, one, other, scorer in (
+        ("title_score", "title", "printed", fuzz.ratio),
+        ("main_score", "main", "printed", fuzz.ratio),
+        ("raw_score", "title", "raw", fuzz.partial_ratio),
+    ):
+        pairs = candidates[one].to_pylist(), candidates[other].to_pylist()
+        scores = np.asarray(process.cpdist(*pairs, scorer=scorer, dtype=np.float32)).reshape(-1)
+        candidates = candidates.append_column(name, pa.array(scores, pa.float32()))
+    return candidates.drop_columns(["title", "main", "printed", "raw"])
