@@ -43,8 +43,8 @@ FROM papers p LEFT JOIN (
 
 
 def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A connection with the macros above and the table `paper_keys` (paper_id, title_key, main_key without the subtitle,
-    doi, arxiv_id, year, characters, families in the order of the authors).
+    """A connection with the macros above and the table `paper_keys` (paper_id, title_key, main_key without
+    the subtitle, doi, arxiv_id, year, characters, families in the order of the authors).
 
     `papers` needs paper_id, title, doi, arxiv_id, year, characters; `authors` paper_id, ord, name.
     """

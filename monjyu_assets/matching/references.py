@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 
 SURE_TITLE, LIKELY_TITLE = 96.0, 88.0
 """Similarity (0-100) of a reference's title to a paper's that is enough with the first author or the year alone, and
-with both. `python bench/citation_matching.py` prints precision and recall around these values."""
+with both. `python bench/bench_citations.py --sweep` prints precision and recall around them."""
 SHORT_TITLE = 25
 """Characters. A title of less must be sure, and author and year must agree."""
 LONG_TITLE = 35
@@ -70,18 +70,18 @@ FROM pairs c JOIN paper_keys p ON p.paper_id = c.cited JOIN paper_keys c2 ON c2.
 JOIN reference_keys r ON r.paper_id = c.citing AND r.ord = c.ord
 ORDER BY ALL
 """
-_ACCEPTED = f"""
+_ACCEPTED = """
 SELECT citing AS paper_id, ord, cited, 'title' AS method, greatest(title_score, main_score, raw_score) AS score
 FROM scored WHERE NOT other_id AND NOT too_late AND (
-    (length >= {SHORT_TITLE} AND title_score >= {SURE_TITLE} AND same_numerals AND coalesce(gap, 0) <= 3
-        AND (author OR (coalesce(author, length >= 2 * {SHORT_TITLE}) AND coalesce(gap, 9) <= 1)))
-    OR (length >= {SHORT_TITLE} AND title_score >= {LIKELY_TITLE} AND same_numerals
+    (length >= $short AND title_score >= $sure AND same_numerals AND coalesce(gap, 0) <= 3
+        AND (author OR (coalesce(author, length >= 2 * $short) AND coalesce(gap, 9) <= 1)))
+    OR (length >= $short AND title_score >= $likely AND same_numerals
         AND author AND coalesce(gap, 9) <= 1)
-    OR (length >= {SHORT_TITLE} AND raw_score >= {SURE_TITLE} AND no_more_numerals
-        AND author AND coalesce(gap, CASE WHEN length >= {LONG_TITLE} THEN 0 END, 9) <= 1)
-    OR (main_length >= {SHORT_TITLE} AND main_score >= {SURE_TITLE} AND no_more_numerals
+    OR (length >= $short AND raw_score >= $sure AND no_more_numerals
+        AND author AND coalesce(gap, CASE WHEN length >= $long THEN 0 END, 9) <= 1)
+    OR (main_length >= $short AND main_score >= $sure AND no_more_numerals
         AND author AND coalesce(gap, 9) <= 1)
-    OR (title_score >= {SURE_TITLE} AND same_numerals AND author AND coalesce(gap, 9) <= 1)
+    OR (title_score >= $sure AND same_numerals AND author AND coalesce(gap, 9) <= 1)
 )
 """
 _BEST = """
@@ -92,7 +92,14 @@ SELECT paper_id, ord, cited, method, score FROM (
 """
 
 
-def resolve(connection: duckdb.DuckDBPyConnection, references: pa.Table, *, follow_preprints: bool) -> None:
+def resolve(
+    connection: duckdb.DuckDBPyConnection,
+    references: pa.Table,
+    *,
+    follow_preprints: bool,
+    sure: float = SURE_TITLE,
+    likely: float = LIKELY_TITLE,
+) -> None:
     """Add the tables `reference_keys` and `resolved` (paper_id, ord, cited, method, score) to `keys.connect`'s.
 
     `references` needs paper_id, ord, raw_text, title, year, doi, arxiv_id. `cited` is a file's paper_id, and a
@@ -107,7 +114,8 @@ def resolve(connection: duckdb.DuckDBPyConnection, references: pa.Table, *, foll
     connection.execute(_TITLE_WORDS)
     candidates = connection.sql(_CANDIDATES, params={"follow_preprints": follow_preprints}).to_arrow_table()
     connection.register("scored", _scored(candidates))
-    connection.register("accepted", connection.sql(_ACCEPTED).to_arrow_table())
+    limits = {"sure": sure, "likely": likely, "short": SHORT_TITLE, "long": LONG_TITLE}
+    connection.register("accepted", connection.sql(_ACCEPTED, params=limits).to_arrow_table())
     connection.execute(_BEST)
 
 

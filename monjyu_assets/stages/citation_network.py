@@ -16,7 +16,7 @@ from monjyu_core.settings import Settings
 
 ASSET = "citation_network"
 CODE_VERSION = "1"
-_REFERENCE_COLUMNS = ["paper_id", "ord", "ref_id", "raw_text", "title", "year", "doi", "arxiv_id"]
+REFERENCE_COLUMNS = ["paper_id", "ord", "ref_id", "raw_text", "title", "year", "doi", "arxiv_id"]
 _CITATION_COLUMNS = ["paper_id", "ord", "ref_id", "context", "section"]
 
 _EDGES = """
@@ -51,7 +51,7 @@ def _tables(work: Work) -> Tables:
     with connect(papers, authors) as connection:
         resolve(
             connection,
-            whole_table(work, "references", _REFERENCE_COLUMNS),
+            whole_table(work, "references", REFERENCE_COLUMNS),
             follow_preprints=work.settings.citations.follow_preprints,
         )
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
