@@ -27,11 +27,17 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
             "sources": record.sources,
             "embedding_model": manifest.embedding.model,
             "counts": manifest.rows,
+            "distinct_papers": _distinct(snapshot),
             "failed_papers": _failures(snapshot),
             "usage": {"0": {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}},
         }
     finally:
         snapshot.close()
+
+
+def _distinct(snapshot: Snapshot) -> int:
+    """Papers with all files of one counted once."""
+    return int(snapshot.cursor().execute("SELECT count(DISTINCT canonical_id) FROM paper_identity").fetchall()[0][0])
 
 
 def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
@@ -45,11 +51,13 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
     if status["snapshot_id"] is None:
         return f"{status['collection']}: not published yet; run `monjyu index` for {', '.join(status['sources'])}"
     counts = status["counts"]
-    shown = ("papers", "sections", "sentences", "references", "chunks")
+    shown = ("sections", "sentences", "references", "chunks")
     lines = [
         f"{status['collection']}: level {status['level']}, snapshot {status['snapshot_id']}",
         f"  built   {status['last_build']} with {status['embedding_model']}",
         f"  sources {', '.join(status['sources'])}",
+        f"  papers  {counts['papers']} files of {status['distinct_papers']} papers, "
+        f"{counts['citation_edges']} citations among them",
         "  rows    " + ", ".join(f"{counts[name]} {name}" for name in shown),
         f"  failed  {len(status['failed_papers'])}",
     ]

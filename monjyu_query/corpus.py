@@ -25,17 +25,32 @@ if TYPE_CHECKING:
 _SECTION_TYPES: tuple[str, ...] = get_args(SectionType)
 
 
+_CHUNKS = """
+SELECT chunk_id, paper_id, canonical_id, section_type FROM chunks JOIN paper_identity USING (paper_id)
+ORDER BY paper_id, ord
+"""
+_TWINS = """
+SELECT list(chunk_id ORDER BY paper_id, ord) FROM chunks JOIN paper_identity USING (paper_id)
+WHERE canonical_id IN (SELECT canonical_id FROM paper_identity WHERE paper_id <> canonical_id)
+GROUP BY canonical_id, text HAVING count(DISTINCT paper_id) > 1
+"""
+
+
 @dataclass(frozen=True)
 class Corpus:
     """n chunks of m papers, sorted by paper and place in it, so that equal snapshots give equal rankings.
 
-    `paper` (n,) indexes `paper_ids`; `section_type` (n,) holds codes; `vectors` (n, d) have length 1; `lance_rows` (n,)
-    are the row ids of the Lance table in rising order and `lance_order` (n,) the chunk that each belongs to.
+    `paper` (n,) indexes `paper_ids`; `work` (n,) is the same for all files of one paper; `passage` (n,) the same for
+    equal texts in files of one paper, None where no paper has more than one file; `section_type` (n,) holds codes;
+    `vectors` (n, d) have length 1; `lance_rows` (n,) are the row ids of the Lance table in rising order and
+    `lance_order` (n,) the chunk that each belongs to.
     """
 
     chunk_ids: list[str]
     paper_ids: list[str]
     paper: NDArray[np.int32]
+    work: NDArray[np.int32]
+    passage: NDArray[np.int32] | None
     section_type: NDArray[np.int8]
     vectors: NDArray[np.float32]
     lance_rows: NDArray[np.uint64]
@@ -59,8 +74,7 @@ def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
 
     Raises StorageError where the two do not hold the same chunks.
     """
-    listed = "SELECT chunk_id, paper_id, section_type FROM chunks ORDER BY paper_id, ord"
-    chunks: Any = snapshot.cursor().sql(listed).to_arrow_table()
+    chunks: Any = snapshot.cursor().sql(_CHUNKS).to_arrow_table()
     chunk_ids: list[str] = chunks["chunk_id"].to_pylist()
     rows = None if table is None else now(_lance_rows(table, len(chunk_ids)))
     held: list[str] = [] if rows is None else rows["chunk_id"].to_pylist()
@@ -74,6 +88,7 @@ def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
     place = {name: row for row, name in enumerate(held)}
     order = np.fromiter((place[name] for name in chunk_ids), np.intp, len(chunk_ids))
     papers, paper = _encoded(chunks["paper_id"])
+    _, work = _encoded(chunks["canonical_id"])
     sections, section = _encoded(chunks["section_type"])
     codes = np.array([_SECTION_TYPES.index(name) for name in sections], np.int8)
     row_ids = rows["_rowid"].to_numpy()[order]
@@ -82,6 +97,8 @@ def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
         chunk_ids=chunk_ids,
         paper_ids=papers,
         paper=paper,
+        work=work,
+        passage=_passages(snapshot, chunk_ids),
         section_type=codes[section],
         vectors=_matrix(rows["vector"])[order],
         lance_rows=row_ids[by_row],
@@ -94,11 +111,24 @@ def _empty(dimensions: int) -> Corpus:
         chunk_ids=[],
         paper_ids=[],
         paper=np.zeros(0, np.int32),
+        work=np.zeros(0, np.int32),
+        passage=None,
         section_type=np.zeros(0, np.int8),
         vectors=np.zeros((0, dimensions), np.float32),
         lance_rows=np.zeros(0, np.uint64),
         lance_order=np.zeros(0, np.intp),
     )
+
+
+def _passages(snapshot: Snapshot, chunk_ids: list[str]) -> NDArray[np.int32] | None:
+    twins = [row[0] for row in snapshot.cursor().execute(_TWINS).fetchall()]
+    if not twins:
+        return None
+    place = {chunk_id: row for row, chunk_id in enumerate(chunk_ids)}
+    passage = np.arange(len(chunk_ids), dtype=np.int32)
+    for first, *others in twins:
+        passage[[place[other] for other in others]] = place[first]
+    return passage
 
 
 async def _lance_rows(table: AsyncTable, count: int) -> Any:

@@ -90,7 +90,8 @@ class Searcher:
         asked = index.keywords.query_terms(request.query) if request.answer else None
         ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
         count = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
-        rows = best_rows(ranking.scores, index.corpus.paper, count, _cap(request, settings, count), settings.min_score)
+        corpus, cap = index.corpus, _cap(request, settings, count)
+        rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
         passages = _passages(index, ranking, rows)
         closest = self._closest(index, request.query, ranking, rows) if asked else None
         answer = (

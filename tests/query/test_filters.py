@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import duckdb
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
+from monjyu_core.paper import SectionType
 from monjyu_query.corpus import Corpus
 from monjyu_query.filters import passing_chunks
 from monjyu_query.request import Filters
@@ -40,12 +41,15 @@ def cursor() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def corpus() -> Corpus:
     papers = [paper[0] for paper in PAPERS]
-    blank = Corpus([], [], *(np.zeros(0, kind) for kind in (np.int32, np.int8, np.float32, np.uint64, np.intp)))  # type: ignore[arg-type]
-    codes = blank.section_codes([section for _, section in CHUNKS])
+    types = get_args(SectionType)
+    codes = [types.index(section) for _, section in CHUNKS]
+    owners = np.array([papers.index(paper) for paper, _ in CHUNKS], np.int32)
     return Corpus(
         chunk_ids=[f"{paper}{n}" for n, (paper, _) in enumerate(CHUNKS)],
         paper_ids=papers,
-        paper=np.array([papers.index(paper) for paper, _ in CHUNKS], np.int32),
+        paper=owners,
+        work=owners,
+        passage=None,
         section_type=np.array(codes, np.int8),
         vectors=np.zeros((len(CHUNKS), 2), np.float32),
         lance_rows=np.arange(len(CHUNKS), dtype=np.uint64),
