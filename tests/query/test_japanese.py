@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from monjyu_core.folders import DataFolder
+from monjyu_core.parts import PartStore
+from monjyu_core.schemas import COLLECTION_SHARD
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
@@ -88,6 +90,16 @@ def test_across_languages(tmp_path: Path) -> None:
             first = [searcher.rank_papers(query, mode, 3) for query, _ in questions]
             right = [ranked[0][0].startswith(paper) for ranked, (_, paper) in zip(first, questions, strict=True)]
             assert sum(right) >= len(questions) - 2, (mode, [ranked[0][0] for ranked in first])
+    assert_citations(DataFolder(tmp_path))
+
+
+def assert_citations(data: DataFolder) -> None:
+    """The citations among the jose papers are those of the truth file, all of them and no other."""
+    part = PartStore(data.collection("mixed").parts).head("citation_edges", COLLECTION_SHARD)
+    assert part is not None
+    edges = {(row["citing_id"][:10], row["cited_id"][:10]) for row in part.read().to_pylist()}
+    lines = (CORPORA / "jose" / "citations_intra.tsv").read_text().splitlines()[1:]
+    assert edges == {tuple(line.split("\t")) for line in lines}
 
 
 @needs_corpora
