@@ -34,7 +34,7 @@ class FoundLine:
     """A line as read. `quad` has its corners (4, 2) in pixels of the image, clockwise from the start of the text;
     `centres` lie along it, 0 at its start and 1 at its end, one for each character of `text`; `score` is 0 to 1.
     `ink` is where the print lies inside the quad: left, top, right and bottom as shares of its sides; `stroke` is the
-    mean width of a stroke in pixels.
+    mean width of a stroke in pixels; `blanks` (n, 2) are the stretches without print, as places along the line.
     """
 
     quad: NDArray[np.float64]
@@ -43,6 +43,7 @@ class FoundLine:
     score: float
     ink: tuple[float, float, float, float]
     stroke: float
+    blanks: NDArray[np.float64]
 
 
 def engine_version() -> str | None:
@@ -107,8 +108,7 @@ class Reader:
         centres = (steps + 0.5) * (padded / len(scores)) / width
         if not text.strip() or score < _LEAST_SCORE:
             return None
-        ink, stroke = measure_ink(cut)
-        return FoundLine(quad.astype(np.float64), text, np.clip(centres, 0, 1), score, ink, stroke)
+        return FoundLine(quad.astype(np.float64), text, np.clip(centres, 0, 1), score, *measure_ink(cut))
 
     def _decode(self, scores: NDArray[np.float32]) -> tuple[str, NDArray[np.float64], float]:
         """Text, the step of each character, and the mean score: the best class of each step, repeats and blanks left
@@ -125,16 +125,17 @@ class Reader:
         return "".join(found), (starts + ends) / 2, float(scores[starts, best[starts]].mean())
 
 
-def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float]:
-    """Where the print of a line's image lies (shares of its sides), and its stroke width in pixels.
+def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float, NDArray[np.float64]]:
+    """Of a line's image: where the print lies, the width of its strokes, and the blanks, as in FoundLine.
 
     The width of a stroke is twice its area over the length of its edges, both summed over shades of grey, so that it
     does not hang on a threshold. Of several bands of rows the darkest is the line, the others are its neighbours'.
     """
+    height, width = cut.shape[:2]
     grey = cut.mean(axis=2)
     low, high = np.percentile(grey, (1, 90))
     if high - low < 20:
-        return (0.0, 0.0, 1.0, 1.0), 0.0
+        return (0.0, 0.0, 1.0, 1.0), 0.0, np.zeros((0, 2))
     dark = np.clip((high - grey) / (high - low), 0, 1)
     dark[dark < 0.2] = 0
     rows = dark.max(axis=1) > 0.45
@@ -145,11 +146,13 @@ def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float]:
     bottom = int(gaps[gaps > middle].min(initial=len(rows)))
     band = dark[top:bottom]
     columns = np.flatnonzero(band.max(axis=0) > 0.45)
-    left, right = (int(columns[0]), int(columns[-1]) + 1) if len(columns) else (0, dark.shape[1])
+    if not len(columns):
+        return (0.0, top / height, 1.0, bottom / height), 0.0, np.zeros((0, 2))
+    jumps = np.flatnonzero(np.diff(columns) > 1)
+    blanks = np.stack([columns[jumps] + 1, columns[jumps + 1]], axis=1) / width
     edges = np.abs(np.diff(band, axis=0)).sum() + np.abs(np.diff(band, axis=1)).sum()
     stroke = float(2 * band.sum() / edges) if edges else 0.0
-    height, width = dark.shape
-    return (left / width, top / height, right / width, bottom / height), stroke
+    return (columns[0] / width, top / height, (columns[-1] + 1) / width, bottom / height), stroke, blanks
 
 
 def _model(name: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,8 @@ from monjyu_assets.parsing.pdf.ocr_engine import FoundLine, Image, Reader
 _TALL = re.compile(r"[A-Z0-9bdfhkltß()\[\]{}|/\\'\"!?&%$#@^*]")
 _DEEP = re.compile(r"[gjpqyQ()\[\]{}|/\\ç]")
 _COMMA = re.compile(r"[,;]")
-_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff10-\uff5a]")
+_WIDE = re.compile(r"[\u3001-\u30ff\u3400-\u9fff\uff01-\uff5a]")
+_IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 _SAME_SIZE = 0.075
 """Lines whose sizes differ by less than this share are set in one size."""
 _BOLD = 1.22
@@ -33,6 +35,7 @@ class _Measured:
     stroke: float
     text: str
     centres: Floats
+    blanks: Floats
 
 
 @dataclass
@@ -133,13 +136,17 @@ def _measured(line: FoundLine, quad: Floats, scale: float) -> _Measured:
     return _Measured(
         (x0 + left * width) / scale, (x0 + right * width) / scale,
         (y1 - below * size) / scale, size / scale, line.stroke / scale, line.text, centres,
+        (x0 + line.blanks * width) / scale,
     )  # fmt: skip
 
 
 def _extent(text: str) -> tuple[float, float]:
     """How far print of these letters reaches above and below the baseline, in font sizes."""
-    if len(_IDEOGRAPH.findall(text)) > 0.2 * len(text):
-        return 0.8, 0.09
+    if len(_WIDE.findall(text)) > 0.2 * len(text):
+        # Of few characters, and of kana, none may fill its square.
+        count = len(_IDEOGRAPH.findall(text))
+        above, below = (0.8, 0.09) if count > 2 else (0.77, 0.07) if count else (0.72, 0.06)
+        return above, 0.17 if _DEEP.search(text) else below
     above = 0.71 if _TALL.search(text) else 0.47
     below = 0.21 if _DEEP.search(text) else 0.12 if _COMMA.search(text) else 0.0
     return above, below
@@ -160,22 +167,33 @@ def _page(page: ReadPage, fonts: list[int]) -> PageChars:
 
 
 def _cells(line: _Measured) -> list[tuple[str, float, float, bool]]:
-    """Character, left and right end, and whether a space is in front. Cells touch, so that only spaces part words."""
-    text, centres = line.text, np.maximum.accumulate(np.clip(line.centres, line.x0, line.x1))
-    edges = np.concatenate([[line.x0], (centres[1:] + centres[:-1]) / 2, [line.x1]])
+    """Character, left and right end, and whether a space is in front.
+
+    Cells of a word touch. They part where a space was read, and where a script meets another across a blank.
+    """
+    centres = np.maximum.accumulate(np.clip(line.centres, line.x0, line.x1)).tolist()
+    seen = [i for i, character in enumerate(line.text) if not character.isspace()]
     cells: list[tuple[str, float, float, bool]] = []
-    spaced = False
-    for i, character in enumerate(text):
-        if character.isspace():
-            spaced = True
-            continue
-        left, right = float(edges[i]), float(edges[i + 1])
-        if spaced and cells:
-            short = 0.25 * line.size - (left - cells[-1][2])  # the place of a space is only known to a step or two
-            if short > 0:
-                last = cells[-1]
-                cells[-1] = (last[0], last[1], max(last[1], last[2] - short / 2), last[3])
-                left = min(right, left + short / 2)
-        cells.append((character, left, right, spaced))
-        spaced = False
+    left, spaced = line.x0, False
+    for i, following in itertools.zip_longest(seen, seen[1:]):
+        if following is None:
+            cells.append((line.text[i], left, line.x1, spaced))
+            break
+        said = following > i + 1
+        other_script = bool(_WIDE.match(line.text[i])) != bool(_WIDE.match(line.text[following]))
+        right = start = (centres[i] + centres[following]) / 2
+        if said or other_script:
+            least = 0.25 * line.size if said else 0.0
+            right, start = _gap(line, centres[i], centres[following], least)
+        cells.append((line.text[i], left, max(left, right), spaced))
+        left, spaced = max(left, start), said
     return cells
+
+
+def _gap(line: _Measured, first: float, second: float, least: float) -> tuple[float, float]:
+    """The widest blank between two places, made at least so wide; without one, its place is halfway."""
+    inside = line.blanks[(line.blanks[:, 0] >= first) & (line.blanks[:, 1] <= second)]
+    middle = (first + second) / 2
+    left, right = inside[np.argmax(inside[:, 1] - inside[:, 0])].tolist() if len(inside) else (middle, middle)
+    more = max(0.0, least - (right - left)) / 2
+    return left - more, right + more
