@@ -82,7 +82,9 @@ class OcrSettings(_Group):
         description="letters that may be read: en = Latin, Greek and Cyrillic; ja = those, kana and the characters of "
         "JIS X 0213; auto = those and Chinese",
     )
-    dpi: Annotated[int, Changes("parsed_papers")] = Field(200, ge=72, le=600, description="resolution pages are read in")
+    dpi: Annotated[int, Changes("parsed_papers")] = Field(
+        200, ge=72, le=600, description="resolution pages are read in"
+    )
     max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
     timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one page may take")
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-_listeners: list[Callable[[float, str], None]] = []
+Listener = Callable[[int, int], None]
+_listeners: list[Listener] = []
 
 
-def on_request(listener: Callable[[float, str], None]) -> None:
-    """Have `listener(seconds, what)` called at each request; it takes the place of an earlier one."""
+def on_request(listener: Listener) -> None:
+    """Have `listener` called at each request with the same arguments; it takes the place of an earlier one."""
     _listeners[:] = [listener]
 
 
-def ask_for(seconds: float, what: str) -> None:
-    """Ask for this many seconds from now for one step; `what` tells people which."""
+def ask_for_time(page: int, pages: int) -> None:
+    """Before the first of some pages that take long (`page` 0), and before each (1 to `pages`)."""
     for listener in _listeners:
-        listener(seconds, what)
+        listener(page, pages)

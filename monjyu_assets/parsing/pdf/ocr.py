@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from monjyu_assets.parsing.patience import ask_for
+from monjyu_assets.parsing.ocr_state import INSTALL, ocr_state
+from monjyu_assets.parsing.patience import ask_for_time
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars
-from monjyu_assets.parsing.pdf.ocr_engine import Image, engine_version
+from monjyu_assets.parsing.pdf.ocr_engine import Image
 from monjyu_core.settings import OcrSettings
 
-INSTALL = "Install the extra `ocr` (pip install 'monjyu[ocr]') and index again."
 _FEW, _SOME = 25, 100
 """Characters of a page that hold no text worth keeping, if the rest of it is a picture."""
 _LONGEST_SIDE = 4000
@@ -40,11 +40,6 @@ class Unread:
         return [f"{pages} no usable text: {self.why} {self.hint}".strip()]
 
 
-def ocr_state(settings: OcrSettings) -> str:
-    """What OCR would be done with now: enters the reuse key of papers that lack it."""
-    return engine_version() or "none" if settings.enabled == "auto" else "off"
-
-
 def read_unusable(
     document: Any, pages: list[PageChars], fonts: FontTable, settings: OcrSettings
 ) -> tuple[list[PageChars], Unread]:
@@ -57,7 +52,7 @@ def read_unusable(
         why = "OCR is switched off." if state == "off" else "OCR is not installed."
         hint = "See ocr.enabled." if state == "off" else INSTALL
         return _without(pages, wanted), Unread(wanted, why, hint)
-    read, failed = _read(document, wanted[: settings.max_pages], len(wanted), fonts, settings)
+    read, failed = _read(document, wanted[: settings.max_pages], fonts, settings)
     result = list(pages)
     for page in read:
         old = pages[page.number - 1]
@@ -120,17 +115,17 @@ def _is_drawn(document: Any, index: int) -> bool:
 
 
 def _read(
-    document: Any, numbers: list[int], total: int, fonts: FontTable, settings: OcrSettings
+    document: Any, numbers: list[int], fonts: FontTable, settings: OcrSettings
 ) -> tuple[list[PageChars], tuple[list[int], str] | None]:
     """Pages as OCR reads them, and those that it failed on with the last reason."""
     from monjyu_assets.parsing.pdf.ocr_engine import Reader
     from monjyu_assets.parsing.pdf.ocr_page import read_image, to_characters
 
-    ask_for(settings.timeout_seconds, f"OCR of {len(numbers)} of {total} pages")
+    ask_for_time(0, len(numbers))
     reader = Reader(settings.languages)
     read, failed, reason = [], [], ""
     for done, number in enumerate(numbers, 1):
-        ask_for(settings.timeout_seconds, f"OCR of page {number} ({done} of {len(numbers)})")
+        ask_for_time(done, len(numbers))
         try:
             image, scale = render(document, number - 1, settings.dpi)
             read.append(read_image(image, scale, number, reader))

@@ -7,22 +7,19 @@ run here, in one thread, with fixed widths: a page then needs a third of the mem
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Image = NDArray[np.uint8]
-Languages = Literal["auto", "en", "ja"]
 
 _DETECTOR, _RECOGNISER = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
-_DETECTION_SIDE = 2000
-"""Longest side, in pixels, of the image in which lines are looked for. At 1600 lines set solid flow into each other."""
+_DETECTION_SIDES = (2000, 1000)
+"""At 1600 lines set solid flow into each other."""
 _LINE_HEIGHT = 48
 _WIDTH_STEP = 160
 _WIDEST = 3200
@@ -46,17 +43,10 @@ class FoundLine:
     blanks: NDArray[np.float64]
 
 
-def engine_version() -> str | None:
-    """Name and version of the engine, None where it is not installed."""
-    if importlib.util.find_spec("rapidocr") is None or importlib.util.find_spec("cv2") is None:
-        return None
-    return f"rapidocr-{importlib.metadata.version('rapidocr')}"
-
-
 class Reader:
     """Both models. `read` gives the lines of an image (height, width, 3) in RGB."""
 
-    def __init__(self, languages: Languages) -> None:
+    def __init__(self, languages: str) -> None:
         from rapidocr.ch_ppocr_det.utils import DBPostProcess
 
         self._detectors: dict[tuple[int, int], Any] = {}
@@ -68,16 +58,18 @@ class Reader:
         self._recogniser = _compiled(model)
 
     def read(self, image: Image) -> list[FoundLine]:
-        lines = (self._line(image, quad) for quad in self._quads(image))
+        # In a coarse image large or blurred print is found that the fine one does not show as lines.
+        quads: Any = next((found for side in _DETECTION_SIDES if len(found := self._quads(image, side))), ())
+        lines = (self._line(image, quad) for quad in quads)
         return [line for line in lines if line is not None]
 
-    def _quads(self, image: Image) -> NDArray[np.float32]:
-        """Corners of the lines (n, 4, 2)."""
+    def _quads(self, image: Image, side: int) -> NDArray[np.float32]:
+        """Corners of the lines (n, 4, 2), looked for in an image whose longer side has at most `side` pixels."""
         import cv2
 
         height, width = image.shape[:2]
-        scale = min(1.0, _DETECTION_SIDE / max(height, width))
-        rows, columns = (max(32, round(side * scale / 32) * 32) for side in (height, width))
+        scale = min(1.0, side / max(height, width))
+        rows, columns = (max(32, round(length * scale / 32) * 32) for length in (height, width))
         small = cv2.resize(image, (columns, rows), interpolation=cv2.INTER_AREA)
         # The weights were trained on images in the order blue, green, red.
         values = (small[:, :, ::-1].astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
@@ -97,7 +89,9 @@ class Reader:
             return None
         cut = get_rotate_crop_image(image, quad)
         if np.linalg.norm(quad[3] - quad[0]) >= 1.5 * np.linalg.norm(quad[1] - quad[0]):
-            quad = np.roll(quad, -1, axis=0)  # it was turned a quarter counter-clockwise: the text starts at its top right
+            quad = np.roll(
+                quad, -1, axis=0
+            )  # it was turned a quarter counter-clockwise: the text starts at its top right
         width = min(_WIDEST, max(16, round(cut.shape[1] * _LINE_HEIGHT / cut.shape[0])))
         padded = -(-width // _WIDTH_STEP) * _WIDTH_STEP
         values = np.zeros((1, 3, _LINE_HEIGHT, padded), np.float32)
@@ -177,7 +171,7 @@ def _compiled(model: Any) -> Any:
 
 
 @cache
-def _allowed(character: str, languages: Languages) -> bool:
+def _allowed(character: str, languages: str) -> bool:
     """False for what no paper is written with (emoji), and for ideographs and kana that the languages do not use."""
     code = ord(character[0])
     if code >= 0x1F000 or 0x2600 <= code <= 0x27BF:

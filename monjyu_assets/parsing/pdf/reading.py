@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from monjyu_assets.parsing.ocr_state import INSTALL
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars, read_page
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, build_layout
-from monjyu_assets.parsing.pdf.ocr import INSTALL, Unread, read_unusable
+from monjyu_assets.parsing.pdf.ocr import Unread, read_unusable
 from monjyu_core.errors import (
     DocumentError,
     DocumentTooLarge,
@@ -112,7 +113,9 @@ def _check_text(pages: list[PageChars], unread: Unread) -> None:
         raise ScannedDocument(f"The pages of the PDF have no usable text. {unread.why}", unread.hint)
     if raw == 0:
         if unread.tried:
-            raise ScannedDocument("The pages of the PDF are images, and OCR found no text on them.", "See ocr.languages.")
+            raise ScannedDocument(
+                "The pages of the PDF are images, and OCR found no text on them.", "See ocr.languages."
+            )
         if any(page.images for page in pages):
             raise ScannedDocument("The pages of the PDF are images without text.", INSTALL)
         raise EmptyDocument("The PDF holds no text.")
