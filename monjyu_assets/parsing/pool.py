@@ -156,7 +156,8 @@ class _Worker:
             answer = json.loads(self.buffer)
             self.alive = self.alive and not answer.get("exit")
             if "fatal" in answer:
-                raise ConfigurationError(f"The parser cannot start: {answer['fatal']}.", "Install Monjyu again.")
+                hint = answer.get("hint", "Install Monjyu again.")
+                raise ConfigurationError(f"The parser cannot start: {str(answer['fatal']).rstrip('.')}.", hint)
             if "error" in answer:
                 return document_error(answer["error"]["type"], answer["error"]["message"])
             return ParsedPaper.model_validate(answer["paper"])

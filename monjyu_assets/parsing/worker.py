@@ -13,7 +13,7 @@ import sys
 from typing import Any, TextIO
 
 from monjyu_assets.parsing.patience import on_request
-from monjyu_core.errors import DocumentError, DocumentMemory
+from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
 from monjyu_core.settings import ParserSettings, ParseSettings
 
 
@@ -62,6 +62,8 @@ def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
         return {"error": {"type": DocumentMemory.__name__, "message": message}, "exit": True}
     except RecursionError:
         return {"error": {"type": "MalformedDocument", "message": "The document is nested without end."}}
+    except ConfigurationError as error:  # a setting names what is not installed
+        return {"fatal": error.message, "hint": error.hint}
     except ImportError as error:  # the installation is broken, not the paper
         return {"fatal": str(error)}
     except Exception as error:  # a bug of a parser must cost one paper, and be seen

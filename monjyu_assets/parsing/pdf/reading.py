@@ -27,7 +27,7 @@ def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[
 
     Raises EncryptedDocument, EmptyDocument, ScannedDocument, MalformedDocument, DocumentTooLarge.
     """
-    document = _open(path)
+    document = open_pdf(path)
     try:
         count = len(document)
         if count == 0:
@@ -47,7 +47,8 @@ def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[
         document.close()
 
 
-def _open(path: Path) -> Any:
+def open_pdf(path: Path) -> Any:
+    """The document; raises EmptyDocument, EncryptedDocument or MalformedDocument."""
     import pypdfium2 as pdfium
 
     if path.stat().st_size == 0:
