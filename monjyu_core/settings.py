@@ -86,9 +86,9 @@ class OcrSettings(_Group):
         200, ge=72, le=600, description="resolution pages are read in"
     )
     max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
-    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one page may take")
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(120.0, gt=0, description="longest time one page may take")
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(
-        1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
+        500, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
     )
 
 

@@ -182,9 +182,9 @@ def _take_front(paper: ParsedPaper, pieces: list[Piece]) -> list[Piece]:
     for piece in pieces[first + 1 : first + 8]:
         if len(piece.text) < 300 and (take_field(paper, piece.text) or take_line(paper, piece.text, names_fit=True)):
             continue
-        authors = [] if paper.authors or piece.kind == "NarrativeText" else _leading_authors(piece.text)
-        if authors:
-            paper.authors = author_line(authors)
+        names = "" if paper.authors or piece.kind == "NarrativeText" else _leading_authors(piece.text)
+        if names:
+            paper.authors = author_line(names)
             continue
         rest.append(piece)
     return [*pieces[:first], *rest, *pieces[first + 8 :]]
@@ -194,8 +194,9 @@ def _leading_authors(text: str) -> str:
     """The names in front of an affiliation in one piece: the shortest beginning that holds most names."""
     words = text.split()[:60]
     starts = [" ".join(words[:stop]) for stop in range(4, len(words) + 1)]
-    best = max(starts, key=lambda start: len(author_line(start)), default="")
-    return best if len(author_line(best)) > 1 else ""
+    counts = [len(author_line(start)) for start in starts]
+    most = max(counts, default=0)
+    return starts[counts.index(most)] if most > 1 else ""
 
 
 def _add(builder: SectionBuilder, piece: Piece, blocks: list[list[str]], index: int) -> None:
