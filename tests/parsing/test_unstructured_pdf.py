@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -120,15 +119,8 @@ def test_the_fast_strategy_reads_a_paper_without_the_network() -> None:
         "paper = parse_with_unstructured(PAPER, SETTINGS)\n"
         "print(paper.processor, paper.title, len(paper.sections), sep='|')\n"
     )
-    run = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    command = [sys.executable, "-c", script]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert run.returncode == 0, run.stderr[-2000:]
     processor, title, sections = run.stdout.strip().splitlines()[-1].split("|")
     assert processor in ("unstructured-fast", "unstructured-hi_res")
