@@ -88,7 +88,7 @@ class OcrSettings(_Group):
     max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
     timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(120.0, gt=0, description="longest time one page may take")
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(
-        500, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
+        1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
     )
 
 
