@@ -138,10 +138,12 @@ class ParsedPaper(_Model):
     figures: list[Figure] = []
     equations: list[Equation] = []
     warnings: list[str] = []
+    unread_pages: Annotated[list[int], Field(exclude=True)] = []
+    """Pages that OCR could read and did not: the paper is parsed again once it can."""
 
     def to_wire(self) -> dict[str, Any]:
         """Everything, sentences included: what a parser process hands to its parent."""
-        data = self.model_dump()
+        data = self.model_dump() | {"unread_pages": self.unread_pages}
         for section, printed in zip(self.sections, data["sections"], strict=True):
             printed["sentences"] = [s.model_dump() for s in section.sentences]
         return data

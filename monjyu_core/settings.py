@@ -73,6 +73,41 @@ class ParseSettings(_Group):
     workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
 
 
+class OcrSettings(_Group):
+    enabled: Annotated[Literal["auto", "off"], Changes("parsed_papers")] = Field(
+        "auto", description="auto = pages without usable text are read where the extra `ocr` is installed"
+    )
+    languages: Annotated[Literal["auto", "en", "ja"], Changes("parsed_papers")] = Field(
+        "auto",
+        description="letters that may be read: en = Latin, Greek and Cyrillic; ja = those, kana and the characters of "
+        "JIS X 0213; auto = those and Chinese",
+    )
+    dpi: Annotated[int, Changes("parsed_papers")] = Field(
+        200, ge=72, le=600, description="resolution pages are read in"
+    )
+    max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(120.0, gt=0, description="longest time one page may take")
+    memory_mb: Annotated[int, PARSE_LIMIT] = Field(
+        1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
+    )
+
+
+PdfProcessor = Literal["pypdfium2", "unstructured"]
+
+
+class PdfSettings(_Group):
+    processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
+        "pypdfium2", description="what PDFs are read with; unstructured needs an installation of its own"
+    )
+
+
+class ParserSettings(ParseSettings):
+    """What a parser process is given: its limits, and how PDFs are read. No group of the settings file."""
+
+    pdf: PdfSettings = PdfSettings()
+    ocr: OcrSettings = OcrSettings()
+
+
 class ChunkSettings(_Group):
     size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
     overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
@@ -142,6 +177,8 @@ class Settings(BaseSettings):
 
     profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = "local"
     parse: ParseSettings = ParseSettings()
+    pdf: PdfSettings = PdfSettings()
+    ocr: OcrSettings = OcrSettings()
     chunking: ChunkSettings = ChunkSettings()
     citations: CitationSettings = CitationSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -160,6 +197,11 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, _FileSource(settings_cls)
+
+
+def parser_settings(settings: Settings) -> ParserSettings:
+    """What a parser process needs of all settings."""
+    return ParserSettings(**settings.parse.model_dump(), pdf=settings.pdf, ocr=settings.ocr)
 
 
 class _FileSource(PydanticBaseSettingsSource):

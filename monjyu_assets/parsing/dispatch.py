@@ -15,9 +15,9 @@ from monjyu_core.errors import (
     UnsupportedDocument,
 )
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import ParserSettings, ParseSettings
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Raised when any parser gives other results: it is in every paper's reuse key."""
 
 
@@ -53,9 +53,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
     """Each parser is imported only where it is needed: a process that reads PDFs carries nothing of the others."""
     match document_type:
         case "pdf":
-            from monjyu_assets.parsing.pdf import parse_pdf
-
-            return parse_pdf(path, settings)
+            return _pdf(path, settings)
         case "docx":
             from monjyu_assets.parsing.docx import parse_docx
 
@@ -75,6 +73,17 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             return parse_text(path.read_bytes(), settings)
     raise UnsupportedDocument(f"No parser for {document_type!r}.")
+
+
+def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
+    more = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
+    if more.pdf.processor == "unstructured":
+        from monjyu_assets.parsing.unstructured_pdf import parse_with_unstructured
+
+        return parse_with_unstructured(path, more)
+    from monjyu_assets.parsing.pdf import parse_pdf
+
+    return parse_pdf(path, settings, more.ocr)
 
 
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:

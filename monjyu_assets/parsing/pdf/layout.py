@@ -37,6 +37,7 @@ class Layout:
     leading: float
     outline: list[OutlineItem] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
+    unread_pages: list[int] = field(default_factory=list)
 
     @cached_property
     def extents(self) -> dict[tuple[int, int], tuple[float, float]]:

@@ -23,20 +23,22 @@ from monjyu_assets.parsing.pdf.title import find_title
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import OcrSettings, ParseSettings
 from monjyu_core.text.language import detect_language
 
 
-def parse_pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
+def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = None) -> ParsedPaper:
     """Title, authors, abstract, section tree, references, citations and sentence rectangles of a PDF.
 
     Raises a DocumentError that says what is wrong: EncryptedDocument, EmptyDocument, ScannedDocument,
     MalformedDocument or DocumentTooLarge. `paper_id` and `source_path` are left to the caller.
     """
-    layout, warnings = read_layout(path, settings)
+    layout, warnings = read_layout(path, settings, ocr or OcrSettings())
     if not layout.lines and not layout.asides:
         raise EmptyDocument("The PDF holds no text in a readable direction.")
-    return _paper(layout, warnings)
+    paper = _paper(layout, warnings)
+    paper.unread_pages = layout.unread_pages
+    return paper
 
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
