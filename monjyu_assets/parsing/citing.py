@@ -46,6 +46,14 @@ class Citer:
             if 1 < len(keys) <= 26:
                 self._letters |= {key: chr(97 + place) for place, key in enumerate(keys)}
 
+    def knows(self, key: str) -> bool:
+        """Whether a bibliography has the key; one that it has not is remembered for a warning."""
+        return self._work(key) is not None
+
+    def people(self, key: str) -> str:
+        """Who wrote a known work, as a citation says it."""
+        return _people(self._bibliography.work(key))
+
     def _written(self, match: re.Match[str]) -> str:
         if match["group"] is None:
             key = match[3] or match[4]
