@@ -64,9 +64,7 @@ def _date(meta: Element) -> str | None:
     found: dict[str, str] = {}
     for item in meta.findall("pub-date"):
         kind = (item.get("pub-type") or item.get("date-type") or "pub").lower()
-        if item.get("iso-8601-date") and (date := parse_date(item.get("iso-8601-date"))):
-            found.setdefault(kind, date)
-        elif date := _of_parts(item):
+        if (item.get("iso-8601-date") and (date := parse_date(item.get("iso-8601-date")))) or (date := _of_parts(item)):
             found.setdefault(kind, date)
     return next((found[kind] for kind in (*_DATES, *found) if kind in found), None)
 
@@ -94,10 +92,10 @@ def _authors(meta: Element) -> Iterator[Author]:
                 yield _author(contrib, name, places, [] if linked else shared, mails)
 
 
-def _author(
-    contrib: Element, name: str, places: dict[str, str], shared: list[str], mails: dict[str, str]
-) -> Author:
-    links = [(item.get("ref-type") or "", rid) for item in contrib.iter("xref") for rid in (item.get("rid") or "").split()]
+def _author(contrib: Element, name: str, places: dict[str, str], shared: list[str], mails: dict[str, str]) -> Author:
+    links = [
+        (item.get("ref-type") or "", rid) for item in contrib.iter("xref") for rid in (item.get("rid") or "").split()
+    ]
     own = [places[rid] for kind, rid in links if kind == "aff" and places.get(rid)]
     own += [_place(item) for item in contrib.findall("aff")]
     corresponding = [rid for kind, rid in links if kind == "corresp" or rid in mails]
@@ -121,7 +119,12 @@ def _place(aff: Element) -> str:
         pieces.append(element.text or "")
         for child in element:
             if isinstance(child.tag, str) and child.tag not in unseen:
-                if pieces and pieces[-1].strip() and not re.search(r"[,;]\s*$", pieces[-1]) and child.tag not in _STYLES:
+                if (
+                    pieces
+                    and pieces[-1].strip()
+                    and not re.search(r"[,;]\s*$", pieces[-1])
+                    and child.tag not in _STYLES
+                ):
                     pieces.append(", ")
                 walk(child)
             pieces.append(child.tail or "")

@@ -59,7 +59,7 @@ def _reference(citation: Element, name: str) -> Reference:
 
 
 def _work(citation: Element, name: str) -> Work:
-    titles = [text for tag in _TITLES for item in citation.findall(tag) if (text := plain(item).strip(" .,“”\""))]
+    titles = [text for tag in _TITLES for item in citation.findall(tag) if (text := plain(item).strip(' .,“”"'))]
     source = plain(citation.find("source")).strip(" .,")
     year = re.search(r"(?:1[5-9]|20)\d\d", plain(citation.find("year")) or plain(citation.find("date")))
     first, last = plain(citation.find("fpage")), plain(citation.find("lpage"))

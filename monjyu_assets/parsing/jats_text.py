@@ -7,7 +7,7 @@ import re
 from monjyu_assets.parsing.marks import silent
 from monjyu_assets.parsing.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml_paper import read_table
-from monjyu_assets.parsing.xml_tree import Element, XmlText, plain, tidy
+from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, plain, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 
 _BLOCKS = frozenset(
@@ -16,7 +16,16 @@ _BLOCKS = frozenset(
     | {"attrib", "question-wrap", "question", "answer", "fn", "notes", "glossary", "sec", "gloss-group", "array"}
 )
 _UNSEEN = frozenset(
-    {"label", "object-id", "graphic", "inline-graphic", "media", "supplementary-material", "related-article", "alt-text"}
+    {
+        "label",
+        "object-id",
+        "graphic",
+        "inline-graphic",
+        "media",
+        "supplementary-material",
+        "related-article",
+        "alt-text",
+    }
     | {"long-desc", "sec-meta", "ref-list", "table-wrap-foot", "permissions", "x", "index-term", "processing-meta"}
 )
 _NOT_OWN = {"sec", "title", "label", "sec-meta", "ref-list", "app"}
@@ -28,11 +37,11 @@ class JatsText:
     def __init__(self, paper: ParsedPaper) -> None:
         self.paper = paper
         self._notes: list[str] = []
-        handlers = {
+        handlers: dict[str, Handler] = {
             "xref": self._xref,
             "p": self._paragraph,
             "fn": self._note,
-            "sup": lambda element: self._reader.raised(element),
+            "sup": self._raised,
             "break": lambda element: " ",
             "alternatives": self._alternatives,
             "inline-formula": lambda element: self._formula(element, inline=True),
@@ -42,7 +51,7 @@ class JatsText:
             "fig": self._figure,
             "table-wrap": self._table,
         }
-        self._reader = XmlText(_BLOCKS, _UNSEEN, handlers)
+        self._reader: XmlText = XmlText(_BLOCKS, _UNSEEN, handlers)
 
     def line(self, element: Element | None) -> str:
         return self._reader.line(element)
@@ -52,6 +61,9 @@ class JatsText:
         text = self._reader.tidy_pieces([child for child in element if child.tag not in _NOT_OWN])
         notes, self._notes = self._notes, []
         return "\n\n".join([text, *notes]).strip()
+
+    def _raised(self, element: Element) -> str:
+        return self._reader.raised(element)
 
     def _paragraph(self, element: Element) -> str:
         text = f"\n\n{self._reader.inner(element)}\n\n"

@@ -18,7 +18,7 @@ from monjyu_assets.parsing.latex_numbers import label_numbers
 from monjyu_assets.parsing.latex_source import Source, read_source, with_code
 from monjyu_assets.parsing.latex_text import LatexText
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
-from monjyu_core.paper import ParsedPaper, Reference, Section
+from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
 from monjyu_core.settings import ParseSettings
 
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
@@ -60,7 +60,11 @@ def _decoded(files: Sequence[tuple[str, bytes]], settings: ParseSettings) -> tup
 
 
 def _read(
-    paper: ParsedPaper, source: Source, books: Sequence[tuple[str, bytes]], lists: Sequence[str], settings: ParseSettings
+    paper: ParsedPaper,
+    source: Source,
+    books: Sequence[tuple[str, bytes]],
+    lists: Sequence[str],
+    settings: ParseSettings,
 ) -> ParsedPaper:
     front = LatexText(ParsedPaper(), None, {})
     works = read_bibliography(books, settings)
@@ -75,8 +79,7 @@ def _read(
     read_front(paper, source.text, front.line)
     _abstract_of_command(paper, source.text, reader)
     _set_levels(paper.sections)
-    for section in paper.sections:
-        section.text = with_code(section.text, source.code)
+    _restore_code(paper, source.code)
     places, marked = take_places(paper)
     references: list[Reference] = []
     if citer:
@@ -89,6 +92,19 @@ def _read(
         paper.sections.append(Section(heading="References", section_type="references", text=text))
     complete(paper, [], None)
     return attach(paper, references, places) if references else paper
+
+
+def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
+    """What was set aside stands again where it was."""
+    for section in paper.sections:
+        section.heading, section.text = with_code(section.heading, code), with_code(section.text, code)
+    captioned: list[Figure | Table] = [*paper.figures, *paper.tables]
+    for item in captioned:
+        item.caption = with_code(item.caption, code) if item.caption else None
+    for table in paper.tables:
+        table.headers = [with_code(cell, code) for cell in table.headers]
+        table.rows = [[with_code(cell, code) for cell in row] for row in table.rows]
+    paper.title = with_code(paper.title, code)
 
 
 def _abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> None:
@@ -105,6 +121,8 @@ def _abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> 
 
 def _set_levels(sections: Sequence[Section]) -> None:
     """Levels from 1, whatever the class calls its highest heading."""
-    lowest = min((section.level for section in sections if section.heading and section.section_type != "abstract"), default=1)
+    lowest = min(
+        (section.level for section in sections if section.heading and section.section_type != "abstract"), default=1
+    )
     for section in sections:
         section.level = 1 if section.section_type == "abstract" else max(1, section.level - lowest + 1)

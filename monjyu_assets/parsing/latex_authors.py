@@ -1,4 +1,4 @@
-"""The authors of a LaTeX paper: one `\\author` for all, one each with labels, or one each followed by what belongs to it."""
+"""The authors of a LaTeX paper: one `\\author` for all, or one each, with labels or followed by what belongs to it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.common import clean_orcid
 from monjyu_assets.parsing.latex_calls import Call, find_calls, without_calls
+from monjyu_assets.parsing.latex_names import names
 from monjyu_core.paper import Author
 
 Plain = Callable[[str], str]
@@ -26,9 +27,14 @@ _BETWEEN = re.compile(
     r"\\(?:and|And|AND)(?![A-Za-z])|\\q?quad(?![a-z])|\\hfill(?![a-z])|\\enspace(?![a-z])|\\hspace\*?\{[^{}]*\}|[,;&\u3001\u30fb](?![^{]*\})|\s(?:and|und|et)\s"
 )
 _BLOCKS = re.compile(r"\\(?:and|And|AND)(?![A-Za-z])")
-_CORRESPONDING = re.compile(r"\\(?:corref|Letter|cormark|corresponding)(?![a-z])|\\thanks\s*\{[^{}]*orrespond|\\faEnvelope")
-_DROPPED = ("thanks", "footnote", "footnotemark", "footnotetext", "corref", "fnref", "orcid", "orcidlink", "orcidID", "textsuperscript", "inst")
-_DROPPED += ("email", "cormark", "fnmark", "IEEEmembership", "IEEEauthorrefmark", "authornote", "tnoteref", "vspace", "href", "url")
+_CORRESPONDING = re.compile(
+    r"\\(?:corref|Letter|cormark|corresponding)(?![a-z])|\\thanks\s*\{[^{}]*orrespond|\\faEnvelope"
+)
+_DROPPED = names(
+    "thanks footnote footnotemark footnotetext corref fnref orcid orcidlink orcidID textsuperscript inst email cormark"
+    " fnmark IEEEmembership IEEEauthorrefmark authornote tnoteref vspace href url"
+)
+"""Commands in an author's name that are no part of it."""
 _PLACE_WORDS = re.compile(
     r"(?i)\b(?:universi|institut|department|dept\.?|school|college|laborator|centre|center|faculty|hospital|academy|"
     r"research|inc\.|ltd|gmbh|corporation|company|google|microsoft|@)|大学|研究所|研究科|学部|株式会社"
@@ -61,9 +67,11 @@ def read_authors(source: str, plain: Plain) -> list[Author]:
 
 
 def _person(source: str, plain: Plain) -> _Person:
-    marks = [mark for match in _MARKS.finditer(source) for mark in _split_marks("".join(g or "" for g in match.groups()))]
+    marks = [
+        mark for match in _MARKS.finditer(source) for mark in _split_marks("".join(g or "" for g in match.groups()))
+    ]
     mail = _MAIL.search(source.replace("\\_", "_"))
-    named = [call for call in find_calls(source, ("fnm", "sur"), 1)]
+    named = find_calls(source, ("fnm", "sur"), 1)
     text = " ".join(call.first for call in named) if named else without_calls(_MARKS.sub("", source), _DROPPED)
     name = _MAIL.sub("", plain(text))
     name = re.sub(r"(?i)^(?:and|by)\s+|\s+and$", "", re.sub(r"[*†‡§¶∗]+|\s*\d+$", "", name).strip(" ,;.:"))
@@ -85,7 +93,9 @@ def _place(source: str, plain: Plain) -> str:
     """An affiliation on one line, without marks and e-mail addresses; `organization={…}, city={…}` gives its values."""
     values = re.findall(r"[a-z]+\s*=\s*\{((?:[^{}]|\{[^{}]*\})*)\}", source)
     text = ", ".join(value for value in values if value.strip()) if values else source
-    calls = find_calls(text, ("institution", "department", "city", "state", "country", "orgname", "orgdiv", "streetaddress"), 1)
+    calls = find_calls(
+        text, ("institution", "department", "city", "state", "country", "orgname", "orgdiv", "streetaddress"), 1
+    )
     if calls and any(call.first.strip() for call in calls):
         text = ", ".join(call.first.strip() for call in calls if call.first.strip())
     text = without_calls(_MARKS.sub("", text), ("email", "ead", "thanks", "url", "href", "orcid", "texttt"))
@@ -114,15 +124,15 @@ def _of_one_block(source: str, keyed: dict[str, str], plain: Plain) -> list[_Per
     people: list[_Person] = []
     for block in _BLOCKS.split(source):
         lines = [line for line in _LINE_END.split(block) if line.strip()]
-        names, below = _parted(lines, plain)
-        here = [_person(part, plain) for line in names for part in _names(line) if part.strip()]
+        top, below = _parted(lines, plain)
+        here = [_person(part, plain) for line in top for part in _names(line) if part.strip()]
         here = [person for person in here if person.author.name]
         free: list[str] = []
         for line in below:
             marks = re.match(rf"\s*(?:{_MARKS.pattern})", line)
             found = _place(line, plain)
             if marks and found:
-                keyed |= {mark: found for mark in _split_marks("".join(g or "" for g in marks.groups()))}
+                keyed |= dict.fromkeys(_split_marks("".join(g or "" for g in marks.groups())), found)
             elif found:
                 free.append(found)
         _give_mails(here, _MAIL.findall(" ".join(below).replace("\\_", "_")))
@@ -150,7 +160,7 @@ def _parted(lines: list[str], plain: Plain) -> tuple[list[str], list[str]]:
     for number, line in enumerate(lines):
         text = plain(without_calls(line, ("thanks", "footnote")))
         starts = re.match(rf"\s*(?:{_MARKS.pattern})", line)
-        if number and (starts or _PLACE_WORDS.search(text) or len(lines) <= 4 and not _MARKS.search(line)):
+        if number and (starts or _PLACE_WORDS.search(text) or (len(lines) <= 4 and not _MARKS.search(line))):
             return lines[:number], lines[number:]
     return lines, []
 
@@ -196,8 +206,10 @@ def _of_many(calls: list[Call], plain: Plain) -> list[_Person]:
 
 
 def _of_command(call: Call, plain: Plain) -> Iterator[_Person]:
-    names = _names(call.first) if call.name == "author" and not find_calls(call.first, ("fnm", "sur"), 1) else [call.first]
-    for name in names:
+    found = (
+        _names(call.first) if call.name == "author" and not find_calls(call.first, ("fnm", "sur"), 1) else [call.first]
+    )
+    for name in found:
         person = _person(name, plain)
         if not person.author.name:
             continue

@@ -13,9 +13,13 @@ from monjyu_assets.parsing.references import find_doi, parse_reference
 _LIST = re.compile(r"\\begin\s*\{(thebibliography|references)\}")
 _ITEM = re.compile(r"\\bibitem(?![a-z])\s*")
 _BLOCK = re.compile(r"\\newblock(?![a-z])")
-_INFO = re.compile(r"\\bibinfo\s*\{(title|year|journal|booktitle)\}\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,1000})\}")
+_INFO = re.compile(
+    r"\\bibinfo\s*\{(title|year|journal|booktitle)\}\s*\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\}){0,1000})\}"
+)
 _ENTRY = re.compile(r"\\entry\s*\{([^{}]+)\}\s*\{[a-z]+\}(.*?)\\endentry", re.DOTALL)
-_FIELD = re.compile(r"\\field\s*\{(title|year|date|journaltitle|booktitle|volume|number|pages)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
+_FIELD = re.compile(
+    r"\\field\s*\{(title|year|date|journaltitle|booktitle|volume|number|pages)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
+)
 _MOST_ENTRIES = 10_000
 
 
@@ -65,7 +69,7 @@ def _of_item(key: str, body: str, plain: Callable[[str], str]) -> Work:
     info = {name: plain(value) for name, value in reversed(_INFO.findall(body))}
     reference = parse_reference(key, text)
     title = info.get("title") or (blocks[1].rstrip(" .,") if len(blocks) > 2 else reference.title or "")
-    title = title.strip("“”\" ,.")
+    title = title.strip('“”" ,.')
     year = re.search(r"(?:1[5-9]|20)\d\d", info.get("year", ""))
     return Work(
         key=key,

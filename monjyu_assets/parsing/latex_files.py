@@ -1,7 +1,7 @@
 """Which files a LaTeX paper is made of: its main file, what that includes, and its bibliographies.
 
-Only files in the main file's folder (and below it) count. Nothing outside it can be named: no absolute path, no `..` that
-leads out, no link that does.
+Only files in the main file's folder (and below it) count. Nothing outside it can be named: no absolute path, no `..`
+that leads out, no link that does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _COMMENT = re.compile(r"(?<!\\)%.*")
 _MAIN = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]*\])?\s*\{\s*([^{}]*?)\s*\}|\\begin\s*\{document\}")
 _PIECES = {"subfiles", "standalone"}
 """Classes of files that are made to be included in another."""
-_FROM_FOLDER = r"\\(?P<sub>sub)?(?:import|inputfrom|includefrom)\*?\s*\{(?P<folder>[^{}]{0,300})\}\s*\{(?P<file>[^{}]{1,300})\}"
+_FROM_FOLDER = (
+    r"\\(?P<sub>sub)?(?:import|inputfrom|includefrom)\*?\s*\{(?P<folder>[^{}]{0,300})\}\s*\{(?P<file>[^{}]{1,300})\}"
+)
 _PLAIN = r"\\(?:input|include|subfile)(?![A-Za-z@])\s*(?:\{(?P<name>[^{}]{1,300})\}|(?P<bare>[^\s\\{}%\[]{1,300}))"
 INCLUSION = re.compile(f"{_FROM_FOLDER}|{_PLAIN}")
 _BIBLIOGRAPHY = re.compile(

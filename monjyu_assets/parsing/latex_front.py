@@ -33,7 +33,10 @@ def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
     paper.title = f"{title.rstrip(':')}: {subtitle}" if title and subtitle else title
     paper.authors = read_authors(source, plain)
     paper.keywords = _keywords(source, plain)
-    one = {call.name: call.first for call in reversed(find_calls(source, ("date", "doi", "acmDOI", "volume", "acmVolume"), 1))}
+    one = {
+        call.name: call.first
+        for call in reversed(find_calls(source, ("date", "doi", "acmDOI", "volume", "acmVolume"), 1))
+    }
     paper.publication_date = parse_date(plain(one.get("date", "")))
     paper.doi = find_doi(one.get("doi") or one.get("acmDOI") or "")
     paper.volume = plain(one.get("volume") or one.get("acmVolume") or "") or None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.latex_names import names
 from monjyu_core.errors import MalformedDocument
 
 _DEFINITION = re.compile(
@@ -20,10 +21,10 @@ _PARAMETER = re.compile(r"#(\d)")
 _DEEPEST = 40
 _MOST_CALLS = 200_000
 _GROWTH = 4_000_000
-_KEPT = frozenset(
+_KEPT = names(
     "begin end section subsection subsubsection paragraph chapter part title author affil affiliation address institute"
     " email orcid cite citep citet textcite parencite label ref caption footnote item bibitem input include newcommand"
-    " abstract maketitle bibliography par thanks and left right frac sqrt text textbf textit emph".split()
+    " abstract maketitle bibliography par thanks and left right frac sqrt text textbf textit emph"
 )
 """What a reader knows better than a paper's redefinition of it."""
 
@@ -104,7 +105,7 @@ class _Expander:
             given, end = _arguments(text, match.end(), macro, pairs)
             self._count(depth)
             inner = [self.expanded(value, active, depth + 1) for value in given]
-            body = _PARAMETER.sub(lambda m, inner=inner: inner[int(m[1]) - 1] if int(m[1]) <= len(inner) else "", macro.body)
+            body = _filled(macro.body, inner)
             self._spend(len(body))
             pieces += [text[at : match.start()], self.expanded(body, (*active, match[1]), depth + 1)]
             if not given and text[end : end + 1].isalpha() and pieces[-1][-1:].isalpha() and end == match.end():
@@ -128,6 +129,11 @@ class _Expander:
         self.room -= characters
         if self.room < 0:
             raise MalformedDocument("Its macros expand without end.")
+
+
+def _filled(body: str, given: list[str]) -> str:
+    """A macro's body with its arguments in the places of #1, #2 …"""
+    return _PARAMETER.sub(lambda match: given[int(match[1]) - 1] if 0 < int(match[1]) <= len(given) else "", body)
 
 
 def _arguments(text: str, at: int, macro: Macro, pairs: Mapping[int, int]) -> tuple[list[str], int]:

@@ -14,7 +14,18 @@ _EVENT = re.compile(
 _COUNTED = {"figure": "figure", "table": "table", "wrapfigure": "figure", "wraptable": "table", "longtable": "table"}
 _COUNTED |= {"sidewaysfigure": "figure", "sidewaystable": "table", "algorithm": "algorithm"}
 _BY_ROW = {"align", "gather", "eqnarray", "flalign", "alignat"}
-_PASSED = {"document", "center", "minipage", "tabular", "tabularx", "split", "aligned", "cases", "subequations", "quote"}
+_PASSED = {
+    "document",
+    "center",
+    "minipage",
+    "tabular",
+    "tabularx",
+    "split",
+    "aligned",
+    "cases",
+    "subequations",
+    "quote",
+}
 _LEVELS = ("section", "subsection", "subsubsection")
 
 
@@ -38,7 +49,9 @@ def label_numbers(source: str) -> dict[str, str]:
             appendix, sections = True, [0, 0, 0]
         elif event["edge"] == "begin":
             name, star = event["name"], event["star"]
-            kind = _COUNTED.get(name) or ("equation" if name in DISPLAYED and name != "subequations" and not star else None)
+            kind = _COUNTED.get(name) or (
+                "equation" if name in DISPLAYED and name != "subequations" and not star else None
+            )
             if kind:
                 counts[kind] = counts.get(kind, 0) + 1
             current.append(str(counts[kind]) if kind else current[-1] if name in _PASSED else None)

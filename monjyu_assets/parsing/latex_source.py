@@ -11,7 +11,9 @@ from monjyu_assets.parsing.latex_files import INCLUSION, named_file
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 
 _TOKEN = re.compile(r"\\(?:[A-Za-z@]+\*?|.)|%[^\n]*(?:\n[ \t]*)?|[^\\%]+|\\", re.DOTALL)
-_CODE = re.compile(r"\s*\{(verbatim\*?|Verbatim\*?|BVerbatim|LVerbatim|lstlisting|minted|alltt|comment|filecontents\*?)\}")
+_CODE = re.compile(
+    r"\s*\{(verbatim\*?|Verbatim\*?|BVerbatim|LVerbatim|lstlisting|minted|alltt|comment|filecontents\*?)\}"
+)
 _CODE_OPTIONS = re.compile(r"(?:\s*\[[^\]\n]*\])?(?:\s*\{[^{}\n]*\})?[ \t]*\n?")
 OPEN_CODE, CLOSE_CODE = "\ue0f8", "\ue0f9"
 _PRIVATE = re.compile("[\ue0f0-\ue0f9]")

@@ -118,6 +118,8 @@ class LatexText:
             raised = self.capture(arguments[-1:])
             power = raised[:1].lstrip("-−").isdigit() and "".join(self._pieces[-1:])[-1:].isdigit()
             self._pieces.append(f"^{raised}" if power else raised)
+        elif name == "xspace":
+            self._pieces.append(" ")
         elif name == "IEEEPARstart":
             self._walk(arguments)
         elif name not in known.SILENT:

@@ -10,7 +10,7 @@ from monjyu_assets.parsing.tei_front import read_header
 from monjyu_assets.parsing.tei_references import read_references
 from monjyu_assets.parsing.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml_paper import add_references, finish, read_table
-from monjyu_assets.parsing.xml_tree import Element, XmlText, plain, tidy
+from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, plain, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, SectionType, Table
 
 _BLOCKS = frozenset({"p", "list", "item", "quote", "ab", "lg", "l", "sp", "head", "epigraph", "floatingText"})
@@ -56,25 +56,24 @@ class _Reader:
 
     def __init__(self, paper: ParsedPaper) -> None:
         self.paper = paper
-        handlers = {
+        handlers: dict[str, Handler] = {
             "ref": self._ref,
-            "formula": lambda element: f"\n\n{text}\n\n" if (text := self._formula(element)) else "",
+            "formula": self._formula,
             "figure": self._figure,
             "table": self._bare_table,
-            "note": lambda element: f"\n\n{self._text.inner(element)}\n\n",
-            "hi": lambda element: self._text.raised(element) if "super" in (element.get("rend") or "") else self._text.inner(element),
+            "note": self._note,
+            "hi": self._styled,
             "lb": lambda element: " ",
-            "s": lambda element: f"{self._text.inner(element)} ",
+            "s": self._sentence,
         }
-        self._text = XmlText(_BLOCKS, _UNSEEN, handlers)
+        self._text: XmlText = XmlText(_BLOCKS, _UNSEEN, handlers)
         self._appendix = False
 
     def block(self, element: Element) -> str:
         return self._text.paragraphs(element)
 
     def part(self, part: Element) -> None:
-        """Divisions in order; what stands outside them belongs to none. Notes at the end keep their places in the text."""
-        self._depth = [0]
+        """Divisions in order; what stands outside them belongs to the last one."""
         loose = [child for child in part if child.tag in ("p", "head", "list", "formula")]
         if text := self._text.tidy_pieces(loose):
             self.paper.sections.append(Section(heading="", text=text))
@@ -116,15 +115,25 @@ class _Reader:
             return "".join(silent(key) for key in keys) + self._text.inner(element)
         return "" if kind == "foot" else self._text.inner(element)
 
+    def _note(self, element: Element) -> str:
+        return f"\n\n{self._text.inner(element)}\n\n"
+
+    def _styled(self, element: Element) -> str:
+        raised = "super" in (element.get("rend") or "")
+        return self._text.raised(element) if raised else self._text.inner(element)
+
+    def _sentence(self, element: Element) -> str:
+        return f"{self._text.inner(element)} "
+
     def _formula(self, element: Element) -> str:
         math = element.find(".//math")
         notation = (element.get("notation") or "").lower()
         latex = tex_of(plain(element)) if notation in ("tex", "latex") else None
         text = latex or (math_text(math) if math is not None else self._text.line(element))
+        inline = element.getparent().tag in ("p", "s", "ref", "hi", "item")
         if text:
-            inline = element.getparent().tag in ("p", "s", "ref", "hi", "item")
             self.paper.equations.append(Equation(text=text, latex=latex, inline=inline))
-        return text
+        return text if inline else f"\n\n{text}\n\n"
 
     def _figure(self, element: Element) -> str:
         head, about = self._text.line(element.find("head")), self._text.line(element.find("figDesc"))

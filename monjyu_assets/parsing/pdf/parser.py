@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.academic import judge
+from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.common import fill_sentences
 from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
