@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography import read_bibliography
 from monjyu_assets.parsing.citing import Citer, attach, take_places
-from monjyu_assets.parsing.common import complete
+from monjyu_assets.parsing.common import complete, split_keywords
 from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.latex_bibliography import add_printed
 from monjyu_assets.parsing.latex_cites import all_are_cited, cited_keys
 from monjyu_assets.parsing.latex_files import is_main_text
-from monjyu_assets.parsing.latex_front import read_front
+from monjyu_assets.parsing.latex_front import RUN_IN_KEYWORDS, read_front
 from monjyu_assets.parsing.latex_macros import expand_macros
 from monjyu_assets.parsing.latex_numbers import label_numbers
 from monjyu_assets.parsing.latex_source import Source, read_source, with_code
@@ -78,6 +78,7 @@ def _read(
     reader.read(source.text[begin.end() if begin else 0 :])
     read_front(paper, source.text, front.line)
     _abstract_of_command(paper, source.text, reader)
+    _run_in_keywords(paper)
     _set_levels(paper.sections)
     _restore_code(paper, source.code)
     places, marked = take_places(paper)
@@ -92,6 +93,18 @@ def _read(
         paper.sections.append(Section(heading="References", section_type="references", text=text))
     complete(paper, [], None)
     return attach(paper, references, places) if references else paper
+
+
+def _run_in_keywords(paper: ParsedPaper) -> None:
+    """A line of keywords in front of the first heading, set by hand."""
+    first = next((section for section in paper.sections if section.section_type != "abstract"), None)
+    if first is None or first.heading or paper.keywords:
+        return
+    paragraphs = first.text.split("\n\n")
+    found = next((text for text in paragraphs if RUN_IN_KEYWORDS.match(text) and len(text) < 500), None)
+    if found:
+        paper.keywords = split_keywords(RUN_IN_KEYWORDS.sub("", found))
+        first.text = "\n\n".join(text for text in paragraphs if text is not found)
 
 
 def _restore_code(paper: ParsedPaper, code: list[str]) -> None:

@@ -26,9 +26,11 @@ _MOST_ENTRIES = 10_000
 def add_printed(text: str, found: Bibliography, plain: Callable[[str], str]) -> list[str]:
     """Add the entries of every list in a text; returns their keys in order."""
     keys: list[str] = []
-    for opened in _LIST.finditer(text):
+    at = 0
+    while opened := _LIST.search(text, at):
         end = text.find(f"\\end{{{opened[1]}}}", opened.end())
-        keys += _add_items(text[opened.end() : end if end >= 0 else len(text)], found, plain)
+        at = end if end >= 0 else len(text)
+        keys += _add_items(text[opened.end() : at], found, plain)
     for entry in _ENTRY.finditer(text) if "\\endentry" in text else []:
         found.add(entry[1].strip(), partial(_of_biber, entry[1].strip(), entry[2], plain))
         keys.append(entry[1].strip())

@@ -13,7 +13,7 @@ from monjyu_core.paper import ParsedPaper
 _TITLES = ("title", "icmltitle", "Title")
 _NOT_TITLE = ("thanks", "footnote", "tnoteref", "titlenote", "vspace", "label")
 _KEYWORDS = re.compile(r"\\begin\s*\{(keywords?|IEEEkeywords)\}(.{0,3000}?)\\end\s*\{\1\}", re.DOTALL)
-_RUN_IN = re.compile(r"(?i)^\s*(?:keywords?|index terms|key words)\s*[:.—–-]*\s*")
+RUN_IN_KEYWORDS = re.compile(r"(?i)^\s*(?:keywords?|index terms|key words)\b\s*[:.—–-]*\s*")
 _ARXIV = re.compile(r"(?i)arxiv:\s*(\d{4}\.\d{4,5})")
 _VENUES = {
     "journal": "journal",
@@ -54,4 +54,4 @@ def _keywords(source: str, plain: Plain) -> list[str]:
     texts += [match[2] for match in _KEYWORDS.finditer(source)]
     text = next((text for text in texts if text.strip()), "")
     text = re.sub(r"\\(?:sep|and|PACS|MSC|KWD|quad|qquad|cdot)(?![A-Za-z])|\$\s*\\cdot\s*\$", ";", text)
-    return split_keywords(_RUN_IN.sub("", plain(text)))
+    return split_keywords(RUN_IN_KEYWORDS.sub("", plain(text)))

@@ -146,28 +146,31 @@ def without_conditionals(text: str) -> str:
     pieces: list[str] = []
     hidden: list[bool] = []
     opened: list[bool | None] = []
-    at = 0
+    at = depth = 0
     for match in _SWITCH.finditer(text):
         name = match[1]
         setting = f"if{name.removesuffix('true').removesuffix('false')}"
         is_setting = name not in ("iftrue", "iffalse") and setting in declared
         if name not in ("else", "fi") and not (name.startswith("if") and match.start() in closed) and not is_setting:
             continue
-        if not any(hidden):
+        if not depth:
             pieces.append(text[at : match.start()])
         at = match.end()
         if is_setting:
-            state[setting] = state[setting] if any(hidden) else name.endswith("true")
+            state[setting] = state[setting] if depth else name.endswith("true")
         elif name == "else" and hidden:
+            depth -= hidden[-1]
             hidden[-1] = opened[-1] is not False
+            depth += hidden[-1]
         elif name == "fi" and hidden:
-            hidden.pop()
+            depth -= hidden.pop()
             opened.pop()
         elif name.startswith("if"):
             value = state.get(name)
             opened.append(value)
             hidden.append(value is False)
-    return "".join(pieces) + (text[at:] if not any(hidden) else "")
+            depth += value is False
+    return "".join(pieces) + (text[at:] if not depth else "")
 
 
 def _closed(text: str) -> set[int]:

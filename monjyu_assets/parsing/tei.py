@@ -99,7 +99,7 @@ class _Reader:
         head = element.find("head")
         heading = self._text.line(head)
         number = (head.get("n") or "").strip(". ") if head is not None else ""
-        depth = number.count(".") + 1 if number and element.getparent().tag != "div" else level
+        depth = min(number.count("."), 8) + 1 if number and element.getparent().tag != "div" else level
         text = self._text.tidy_pieces([child for child in element if child.tag not in ("head", "div")])
         inner = element.findall("div")
         if text or heading:
