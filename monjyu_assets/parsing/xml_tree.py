@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from monjyu_assets.parsing.decoding import clean
-from monjyu_assets.parsing.marks import unmarked
+from monjyu_assets.parsing.marks import past_spaces, unmarked
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.settings import ParseSettings
 
@@ -109,7 +109,7 @@ def folded(text: str | None) -> str:
 def tidy(text: str) -> str:
     """Pieces put together: paragraphs parted by one blank line, one space between words, powers as 10^6."""
     text = re.sub(rf"(?<=\d){_RAISED}(?=[-+\u2212\u2013]?\d)", "^", text).replace(_RAISED, "")
-    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split(_BREAK))
+    paragraphs = (" ".join(paragraph.split()) for paragraph in past_spaces(text).split(_BREAK))
     return clean(_BREAK.join(paragraph for paragraph in paragraphs if paragraph))
 
 
