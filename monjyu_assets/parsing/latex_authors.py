@@ -239,6 +239,10 @@ def _shared(people: list[_Person], calls: list[Call], plain: Plain) -> None:
     for person in people:
         if not person.places and not person.marks and len(places) == 1:
             person.places = places
+    for call in calls:
+        for number, part in enumerate(re.split(r"\\and(?![a-z])", call.first) if call.name == "institute" else [], 1):
+            there = [person for person in people if str(number) in person.marks] or (people if number == 1 else [])
+            _give_mails(there, _MAIL.findall(part.replace("\\_", "_")))
     _give_mails(people, [m for call in calls if call.name in _MAILS for m in _MAIL.findall(call.first)])
 
 

@@ -22,7 +22,9 @@ def parsed(xml: str | bytes) -> ParsedPaper:
 
 
 def article(body: str = "<p>Text.</p>", meta: str = "", back: str = "", head: str = "") -> str:
-    front = f"<front><article-meta><title-group><article-title>T</article-title></title-group>{meta}</article-meta></front>"
+    front = (
+        f"<front><article-meta><title-group><article-title>T</article-title></title-group>{meta}</article-meta></front>"
+    )
     return f"{head}<article>{front}<body>{body}</body><back>{back}</back></article>"
 
 
@@ -46,7 +48,11 @@ def test_authors(leaves: ParsedPaper) -> None:
     assert [author.name for author in leaves.authors] == ["Ada K. Holm", "Bo van Dyck", "Erdős Székely"]
     first, second, _ = leaves.authors
     assert first.affiliation == "Department of Forestry, Northfield University"
-    assert (first.email, first.orcid, first.is_corresponding) == ("holm@northfield.example", "0000-0002-1825-0097", True)
+    assert (first.email, first.orcid, first.is_corresponding) == (
+        "holm@northfield.example",
+        "0000-0002-1825-0097",
+        True,
+    )
     assert (second.affiliation, second.email, second.is_corresponding) == (
         "Institute for Branching, Lowmoor",
         None,
@@ -117,7 +123,8 @@ def test_floats_and_formulas(leaves: ParsedPaper) -> None:
 def test_a_structured_abstract_and_other_forms_of_dates_and_authors() -> None:
     meta = """<contrib-group><contrib><collab>The Tree Group</collab></contrib>
       <contrib><name name-style="eastern"><surname>山田</surname><given-names>太郎</given-names></name></contrib>
-      <contrib contrib-type="editor"><name><surname>E</surname></name></contrib><aff>Only Place<email>x@y.z</email></aff></contrib-group>
+      <contrib contrib-type="editor"><name><surname>E</surname></name></contrib>
+      <aff>Only Place<email>x@y.z</email></aff></contrib-group>
       <pub-date date-type="pub" iso-8601-date="2020-05-07"/><elocation-id>e12</elocation-id>
       <abstract><sec><title>Background:</title><p>Why.</p></sec><sec><title>Results</title><p>What.</p></sec></abstract>"""
     paper = parsed(article("<sec><title>Methods</title><p>How.</p></sec>", meta))
@@ -125,12 +132,17 @@ def test_a_structured_abstract_and_other_forms_of_dates_and_authors() -> None:
         ("The Tree Group", "Only Place"),
         ("山田 太郎", "Only Place"),
     ]
-    assert (paper.abstract, paper.publication_date, paper.pages) == ("Background: Why.\n\nResults: What.", "2020-05-07", "e12")
+    assert (paper.abstract, paper.publication_date, paper.pages) == (
+        "Background: Why.\n\nResults: What.",
+        "2020-05-07",
+        "e12",
+    )
 
 
 def test_one_entry_may_hold_several_works_and_ids_stay_apart() -> None:
     ref = "<ref id='R1'><element-citation><article-title>A</article-title></element-citation>"
-    ref += "<element-citation><article-title>B</article-title></element-citation></ref><ref><mixed-citation>C.</mixed-citation></ref>"
+    ref += "<element-citation><article-title>B</article-title></element-citation></ref>"
+    ref += "<ref><mixed-citation>C.</mixed-citation></ref>"
     paper = parsed(article(back=f"<ref-list>{ref}</ref-list>"))
     assert [(r.ref_id, r.title) for r in paper.references] == [("R1", "A"), ("R1-2", "B"), ("3", "C")]
 
@@ -156,7 +168,7 @@ def test_entities_are_refused(head: str, body: str) -> None:
         body = "<p>y</p>"
     if "SYSTEM" in head and "id=" in body:
         body = "<p>&x;</p>"
-    with pytest.raises(MalformedDocument, match="entities|entity"):
+    with pytest.raises(MalformedDocument, match=r"entities|entity"):
         parsed(article(body, head=head))
 
 
@@ -199,7 +211,23 @@ def test_spans_are_bounded() -> None:
     assert max(len(row) for row in table.rows) <= 300
 
 
-TAGS = ["sec", "title", "p", "xref", "fig", "table-wrap", "table", "tr", "td", "list", "fn", "ref", "name", "mml", "sup"]
+TAGS = [
+    "sec",
+    "title",
+    "p",
+    "xref",
+    "fig",
+    "table-wrap",
+    "table",
+    "tr",
+    "td",
+    "list",
+    "fn",
+    "ref",
+    "name",
+    "mml",
+    "sup",
+]
 TREES = st.recursive(
     st.text("ab .\ue0f0\ue0f4&<\x1e1", max_size=6).map(lambda t: re.sub("[&<\x1e]", " ", t)),
     lambda inner: st.builds(
@@ -214,7 +242,9 @@ TREES = st.recursive(
 @settings(max_examples=150, deadline=3000)
 @given(TREES, TREES, TREES)
 def test_any_tree_gives_a_sound_paper(body: str, meta: str, back: str) -> None:
-    paper = parsed(article(body, meta, f"{back}<ref-list><ref id='B1'><mixed-citation>A. 2001.</mixed-citation></ref></ref-list>"))
+    paper = parsed(
+        article(body, meta, f"{back}<ref-list><ref id='B1'><mixed-citation>A. 2001.</mixed-citation></ref></ref-list>")
+    )
     for section in paper.sections:
         assert section.text == section.text.strip() and not re.search("[\ue0f0-\ue0f9\x1e]", section.text)
         assert all(section.text[s.start : s.end] == s.text for s in section.sentences)

@@ -112,13 +112,20 @@ def test_one_paper_in_four_formats() -> None:
     assert papers.keys() == {"jats", "tei", "latex", "md"}
     for paper in papers.values():
         assert paper["title"] == papers["jats"]["title"]
-        assert [a["name"].replace("K ", "K. ") for a in paper["authors"]] == [a["name"] for a in papers["jats"]["authors"]]
+        assert [a["name"].replace("K ", "K. ") for a in paper["authors"]] == [
+            a["name"] for a in papers["jats"]["authors"]
+        ]
         assert paper["abstract"] == papers["jats"]["abstract"]
-        outlines = [[(s["heading"], s["level"], s["section_type"]) for s in p["sections"]] for p in (paper, papers["jats"])]
+        outlines = [
+            [(s["heading"], s["level"], s["section_type"]) for s in p["sections"]] for p in (paper, papers["jats"])
+        ]
         assert outlines[0] == outlines[1]
         assert [r["title"] for r in paper["references"]] == [r["title"] for r in papers["jats"]["references"]]
         assert [r["year"] for r in paper["references"]] == [2004, 2011, 2017]
-        assert (paper["tables"][0]["rows"], paper["publication_date"]) == (papers["jats"]["tables"][0]["rows"], "2021-03-12")
+        assert (paper["tables"][0]["rows"], paper["publication_date"]) == (
+            papers["jats"]["tables"][0]["rows"],
+            "2021-03-12",
+        )
     assert papers["latex"]["sections"][3]["text"] == papers["md"]["sections"][3]["text"]
 
 
@@ -144,8 +151,8 @@ def test_one_paper_in_four_formats() -> None:
             [("Ann One", "Univ. X, Z"), ("Ben Two", "Lab Y")],
         ),
         (
-            r"\author[a]{Ann One\corref{c}}\ead{a@x.org}\author[b]{Ben Two}\affiliation[a]{organization={Univ. X},city={Z}}"
-            r"\address[b]{Lab Y}",
+            r"\author[a]{Ann One\corref{c}}\ead{a@x.org}\author[b]{Ben Two}"
+            r"\affiliation[a]{organization={Univ. X},city={Z}}\address[b]{Lab Y}",
             [("Ann One", "Univ. X, Z"), ("Ben Two", "Lab Y")],
         ),
         (
@@ -154,7 +161,8 @@ def test_one_paper_in_four_formats() -> None:
             [("Ann One", "Univ. X"), ("Ben Two", "Lab Y")],
         ),
         (
-            r"\author*[1]{\fnm{Ann} \sur{One}}\email{a@x.org}\author[2]{\fnm{Ben} \sur{Two}}\affil[1]{Univ. X}\affil[2]{Lab Y}",
+            r"\author*[1]{\fnm{Ann} \sur{One}}\email{a@x.org}\author[2]{\fnm{Ben} \sur{Two}}"
+            r"\affil[1]{Univ. X}\affil[2]{Lab Y}",
             [("Ann One", "Univ. X"), ("Ben Two", "Lab Y")],
         ),
         (
@@ -196,7 +204,8 @@ def test_text(source: str, text: str) -> None:
 
 def test_printed_reference_lists() -> None:
     items = r"""\begin{thebibliography}{9}
-    \bibitem[{Birk and Lund(2004)}]{birk} E. Birk and O. Lund. \newblock Weights for walks. \newblock \emph{J. Branching}, 12, 2004.
+    \bibitem[{Birk and Lund(2004)}]{birk} E. Birk and O. Lund. \newblock Weights for walks.
+    \newblock \emph{J. Branching}, 12, 2004.
     \bibitem{dane} U.~Dane, ``Stable orders,'' arXiv:1701.01234, 2017.
     \end{thebibliography}"""
     for paper in (parsed(rf"See \cite{{dane}}. {items}"), parsed(r"See \cite{dane}. \bibliography{x}", main_bbl=items)):
@@ -216,12 +225,20 @@ def write(folder: Path, **files: str) -> Path:
     return folder
 
 
-MAIN = r"\documentclass{article}\title{T}\begin{document}Words \input{parts/one} \cite{a}\bibliography{refs}\end{document}"
+MAIN = (
+    r"\documentclass{article}\title{T}\begin{document}Words \input{parts/one} \cite{a}\bibliography{refs}\end{document}"
+)
 BIB = "@misc{a, title={A tool}, author={Ames, Ann}, year=2001}"
 
 
 def test_which_files_belong_to_a_paper(tmp_path: Path) -> None:
-    root = write(tmp_path / "in", a__main_tex=MAIN, a__parts__one_tex=r"\input{parts/two}", a__parts__two_tex="x", a__refs_bib=BIB)
+    root = write(
+        tmp_path / "in",
+        a__main_tex=MAIN,
+        a__parts__one_tex=r"\input{parts/two}",
+        a__parts__two_tex="x",
+        a__refs_bib=BIB,
+    )
     write(tmp_path, secret_tex="SECRET", in__other_tex="OTHER")
     main = root / "a" / "main.tex"
 
@@ -232,7 +249,16 @@ def test_which_files_belong_to_a_paper(tmp_path: Path) -> None:
     assert names(MAIN) == ["parts/one.tex", "parts/two.tex", "refs.bib"]
     assert names(r"\import{parts/}{two}\addbibresource{refs.bib}") == ["parts/two.tex", "refs.bib"]
     (root / "a" / "link.tex").symlink_to(tmp_path / "secret.tex")
-    for name in ("../other", "../../secret", str(tmp_path / "secret.tex"), "/etc/passwd", "link", "|ls", "parts", "~/x"):
+    for name in (
+        "../other",
+        "../../secret",
+        str(tmp_path / "secret.tex"),
+        "/etc/passwd",
+        "link",
+        "|ls",
+        "parts",
+        "~/x",
+    ):
         assert names(rf"\input{{{name}}} \include{{{name}}} \bibliography{{{name}}}") == []
     assert names(r"% \input{parts/two}") == []
     write(root, a__parts__two_tex=r"\input{parts/one}\input{main}")
@@ -262,8 +288,14 @@ def test_pieces_are_no_papers_and_edits_of_them_are_seen(tmp_path: Path) -> None
     def build() -> tuple[int, str, list[str]]:
         write_manifest(world.work, SHARDS)
         done = sum(len(report.recomputed_ids) for report in parse_shards(world.work, SHARDS))
-        texts = [t for part in world.work.parts.heads("sections", SHARDS) for t in part.read(["text"])["text"].to_pylist()]
-        titles = [t for part in world.work.parts.heads("references", SHARDS) for t in part.read(["title"])["title"].to_pylist()]
+        texts = [
+            t for part in world.work.parts.heads("sections", SHARDS) for t in part.read(["text"])["text"].to_pylist()
+        ]
+        titles = [
+            t
+            for part in world.work.parts.heads("references", SHARDS)
+            for t in part.read(["title"])["title"].to_pylist()
+        ]
         return done, texts[0], titles
 
     assert build() == (1, "Words first words (Ames 2001)", ["A tool"])
@@ -284,7 +316,13 @@ def letters(number: int) -> str:
     return "".join(chr(97 + int(digit)) for digit in str(number))
 
 
-BOMB = "".join(rf"\newcommand{{\m{letters(i)}}}{{{rf'\m{letters(i + 1)} ' * 10}}}" for i in range(12)) + r"\ma"
+def tenfold(number: int) -> str:
+    """A macro that is ten of the next."""
+    body = rf"\m{letters(number + 1)} " * 10
+    return rf"\newcommand{{\m{letters(number)}}}{{{body}}}"
+
+
+BOMB = "".join(tenfold(number) for number in range(12)) + r"\ma"
 
 
 @pytest.mark.parametrize(
@@ -345,13 +383,11 @@ def test_what_is_no_paper() -> None:
         parse_latex(rb"\section{A} piece", ParseSettings())
 
 
-PIECES = [
-    *[r"\section{A}", r"\begin{figure}", r"\end{figure}", r"\caption{c}", r"\cite{a}", r"\citet[x][y]{a,b}", "$x$", "$$", "{", "}"],
-    *["\\\\", "&", "%c\n", "\n\n", r"\newcommand{\x}[1]{#1\y}", r"\x{1}", r"\x", r"\iffalse", r"\fi", r"\else", r"\item", "~"],
-    *[r"\begin{tabular}{l}", r"\end{tabular}", r"\footnote{n}", r"\author{A B \and C D}", r"\title{T}", r"\verb|v|", "[", "]"],
-    *[r"\begin{verbatim}", r"\end{verbatim}", r"\begin{equation}", r"\end{equation}", r"\label{l}", r"\ref{l}", r"\bibitem{a} X. "],
-    *[r"\begin{thebibliography}{9}", r"\end{thebibliography}", r"\'e", "\ue0f2", "\ue0f8", "7\ue0f9", "語", " ", "Word. "],
-]  # fmt: skip
+COMMANDS = r"""\section{A} \begin{figure} \end{figure} \caption{c} \cite{a} \citet[x][y]{a,b} $x$ $$ { } \\ & [ ] ~ \x{1} \x
+\newcommand{\x}[1]{#1\y} \iffalse \fi \else \item \begin{tabular}{l} \end{tabular} \footnote{n} \title{T} \verb|v| \'e \ref{l}
+\begin{verbatim} \end{verbatim} \begin{equation} \end{equation} \label{l} \begin{thebibliography}{9} \end{thebibliography}"""
+PIECES = [*COMMANDS.split(), r"\bibitem{a} X. ", r"\author{A B \and C D}", "%c\n", "\n\n", " ", "Word. ", "語"]
+PIECES += ["\ue0f2", "\ue0f8", "7\ue0f9"]
 
 
 @settings(max_examples=200, deadline=5000, suppress_health_check=[HealthCheck.too_slow])
