@@ -383,9 +383,12 @@ def test_what_is_no_paper() -> None:
         parse_latex(rb"\section{A} piece", ParseSettings())
 
 
-COMMANDS = r"""\section{A} \begin{figure} \end{figure} \caption{c} \cite{a} \citet[x][y]{a,b} $x$ $$ { } \\ & [ ] ~ \x{1} \x
-\newcommand{\x}[1]{#1\y} \iffalse \fi \else \item \begin{tabular}{l} \end{tabular} \footnote{n} \title{T} \verb|v| \'e \ref{l}
-\begin{verbatim} \end{verbatim} \begin{equation} \end{equation} \label{l} \begin{thebibliography}{9} \end{thebibliography}"""
+COMMANDS = r"""
+\section{A} \begin{figure} \end{figure} \caption{c} \cite{a} \citet[x][y]{a,b} $x$ $$ { } \\ &
+[ ] ~ \x{1} \x \newcommand{\x}[1]{#1\y} \iffalse \fi \else \item \begin{tabular}{l}
+\end{tabular} \footnote{n} \title{T} \verb|v| \'e \ref{l} \begin{verbatim} \end{verbatim}
+\begin{equation} \end{equation} \label{l} \begin{thebibliography}{9} \end{thebibliography}
+"""
 PIECES = [*COMMANDS.split(), r"\bibitem{a} X. ", r"\author{A B \and C D}", "%c\n", "\n\n", " ", "Word. ", "語"]
 PIECES += ["\ue0f2", "\ue0f8", "7\ue0f9"]
 
