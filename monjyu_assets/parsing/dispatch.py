@@ -24,7 +24,8 @@ PARSER_VERSION = "2"
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
     """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
 
-    `beside` names bibliographies of a Markdown paper that its kept copy does not hold already.
+    `beside` names files of a Markdown or LaTeX paper that its kept copy does not hold already. An XML file's
+    `document_type` is that of the paper in it.
     """
     document_type = task["document_type"]
     if document_type == "duplicate":
@@ -44,7 +45,8 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         if document_type == "jsonl"
         else _file(path, document_type, settings, task.get("beside", ()))
     )
-    paper.document_type = document_type
+    if document_type != "xml":
+        paper.document_type = document_type
     _check_text(paper, settings)
     return paper
 
@@ -68,6 +70,16 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)
+        case "latex":
+            from monjyu_assets.parsing.beside import read_paper
+            from monjyu_assets.parsing.latex import parse_latex
+
+            data, files = read_paper(path, beside)
+            return parse_latex(data, settings, files)
+        case "xml":
+            from monjyu_assets.parsing.xml_file import parse_xml
+
+            return parse_xml(path.read_bytes(), settings)
         case "txt":
             from monjyu_assets.parsing.plaintext import parse_text
 

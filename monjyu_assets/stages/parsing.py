@@ -155,7 +155,7 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:
     """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says.
 
-    A Markdown paper is kept as one file with its bibliographies.
+    A Markdown or LaTeX paper is kept as one file with what belongs to it.
     """
     kept = work.folder.sources / sha256
     if kept.is_file():
@@ -180,7 +180,7 @@ def _keep_source(work: Work, source: Path, sha256: str) -> Path:
 
 
 def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
-    """The bibliographies that count for this hash: those inside the source by which the paper was found."""
+    """The files beside a paper that count for this hash: those inside the source by which the paper was found."""
     roots = {source_root(Path(name)) for name in work.record.sources}
     choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
     return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from monjyu_assets.parsing.academic import judge
 from monjyu_assets.parsing.citations import link_citations
-from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
+from monjyu_assets.parsing.common import fill_sentences
 from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
@@ -145,7 +146,7 @@ def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout) -
         return _raised_numbers(sections[number])
 
     paper.inline_citations = link_citations(paper.sections, paper.references, raised)
-    paper.is_academic_paper = is_academic_paper(paper)
+    judge(paper)
     return paper
 
 
