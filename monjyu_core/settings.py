@@ -73,9 +73,23 @@ class ParseSettings(_Group):
     workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
 
 
+ChunkStrategy = Literal["section", "fixed", "sentence", "paragraph", "semantic"]
+
+
 class ChunkSettings(_Group):
+    strategy: Annotated[ChunkStrategy, Changes("chunks")] = Field(
+        "section", description="how the sentences of a section are grouped into chunks"
+    )
     size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
     overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
+    sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
+    break_percentile: Annotated[float, Changes("chunks")] = Field(
+        20.0,
+        ge=0,
+        le=100,
+        description="strategy semantic only: a new chunk where neighbouring sentences are less alike than in this "
+        "share (percent) of their paper",
+    )
 
     @model_validator(mode="after")
     def _overlap_below_size(self) -> ChunkSettings:
