@@ -138,6 +138,28 @@ class PublishSettings(_Group):
     delete_papers: Annotated[int, NoResult("a guard before a run, not a result")] = Field(5, ge=0)
 
 
+WARNING_ONLY = NoResult("decides when a check warns")
+
+
+class CheckSettings(_Group):
+    """When the checks of a collection's quality warn: each by the share of papers that may offend."""
+
+    title_found: Annotated[float, WARNING_ONLY] = Field(0.0, ge=0, le=1, description="share of papers without a title")
+    abstract_found: Annotated[float, WARNING_ONLY] = Field(0.2, ge=0, le=1, description="… without an abstract")
+    sections_found: Annotated[float, WARNING_ONLY] = Field(0.05, ge=0, le=1, description="… without sections")
+    references_found: Annotated[float, WARNING_ONLY] = Field(
+        0.1, ge=0, le=1, description="share of academic papers without references"
+    )
+    text_kept: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="share of PDFs that keep less of their characters than min_coverage"
+    )
+    min_coverage: Annotated[float, WARNING_ONLY] = Field(0.7, ge=0, le=1, description="share of a PDF's characters")
+    furniture_removed: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
+    )
+    furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)
+
+
 class AzureSettings(_Group):
     openai_endpoint: Annotated[str | None, NoResult("where a model is, not which")] = None
     openai_api_key: Annotated[SecretStr | None, NoResult("a secret")] = None
@@ -155,6 +177,7 @@ class Settings(BaseSettings):
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()
     publish: PublishSettings = PublishSettings()
+    checks: CheckSettings = CheckSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.collection import known_record
+from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.folders import DataFolder
+from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, open_current, read_current
 
 
@@ -28,6 +29,7 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
             "embedding_model": manifest.embedding.model,
             "counts": manifest.rows,
             "failed_papers": _failures(snapshot),
+            "without": _gaps(snapshot, collection_settings(record)),
             "usage": {"0": {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}},
         }
     finally:
@@ -38,6 +40,13 @@ def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
     columns = ("paper_id", "source_path", "error_type", "message")
     query = "SELECT paper_id, source_path, error_type, message FROM failures ORDER BY source_path, paper_id"
     return [dict(zip(columns, row, strict=True)) for row in snapshot.cursor().execute(query).fetchall()]
+
+
+def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
+    """Papers without a title, an abstract, sections, references."""
+    from monjyu_core.quality import GAPS, run_check
+
+    return {word: run_check(snapshot.cursor(), name, settings.checks).count for word, name in GAPS.items()}
 
 
 def describe(status: dict[str, Any], *, failures: bool) -> str:
@@ -51,6 +60,7 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  built   {status['last_build']} with {status['embedding_model']}",
         f"  sources {', '.join(status['sources'])}",
         "  rows    " + ", ".join(f"{counts[name]} {name}" for name in shown),
+        f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
     if failures:

@@ -36,7 +36,9 @@ def parse_pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
     layout, warnings = read_layout(path, settings)
     if not layout.lines and not layout.asides:
         raise EmptyDocument("The PDF holds no text in a readable direction.")
-    return _paper(layout, warnings)
+    paper = _paper(layout, warnings)
+    paper.raw_characters = sum(page.raw_count for page in layout.pages)
+    return paper
 
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
