@@ -78,8 +78,7 @@ _FURNITURE = r"""
         SELECT paper_id, shape, count(DISTINCT place) AS places FROM (
             SELECT paper_id,
                 CASE WHEN len(spans) > 0 THEN concat('p', spans[1].page) ELSE concat('s', section_ord) END AS place,
-                lower(CASE WHEN regexp_matches(text, '[.!?。]$') THEN text ELSE regexp_replace(text, '\d+', '#', 'g') END)
-                    AS shape
+                lower(if(regexp_matches(text, '[.!?。]$'), text, regexp_replace(text, '\d+', '#', 'g'))) AS shape
             FROM sentences WHERE length(text) <= 120
         )
         WHERE regexp_full_match(shape, '[-–—|\s]*(page\s*)?#(\s*(of|/)\s*#)?[-–—|\s]*')
