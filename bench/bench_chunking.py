@@ -30,7 +30,7 @@ from monjyu_query.request import Filters
 from monjyu_query.search import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
-SOURCES = {"cranfield": "cranfield/corpus.jsonl", "cacm": "cacm/corpus.jsonl", "jose": "jose/pdf"}
+SOURCES = {"jose": "jose/pdf", "cranfield": "cranfield/corpus.jsonl", "cacm": "cacm/corpus.jsonl"}
 STRATEGIES: dict[str, dict[str, str]] = {
     "section": {"STRATEGY": "section"},
     "fixed": {"STRATEGY": "fixed"},
