@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raised when a snapshot's tables change in a way that older readers cannot read."""
 
 TEXT, INT, BOOL = pa.string(), pa.int32(), pa.bool_()
