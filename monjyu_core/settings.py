@@ -108,9 +108,23 @@ class ParserSettings(ParseSettings):
     ocr: OcrSettings = OcrSettings()
 
 
+ChunkStrategy = Literal["section", "fixed", "sentence", "paragraph", "semantic"]
+
+
 class ChunkSettings(_Group):
+    strategy: Annotated[ChunkStrategy, Changes("chunks")] = Field(
+        "section", description="how the sentences of a section are grouped into chunks"
+    )
     size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
     overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
+    sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
+    break_percentile: Annotated[float, Changes("chunks")] = Field(
+        20.0,
+        ge=0,
+        le=100,
+        description="strategy semantic only: a new chunk where neighbouring sentences are less alike than in this "
+        "share (percent) of their paper",
+    )
 
     @model_validator(mode="after")
     def _overlap_below_size(self) -> ChunkSettings:
@@ -165,6 +179,28 @@ class PublishSettings(_Group):
     delete_papers: Annotated[int, NoResult("a guard before a run, not a result")] = Field(5, ge=0)
 
 
+WARNING_ONLY = NoResult("decides when a check warns")
+
+
+class CheckSettings(_Group):
+    """When the checks of a collection's quality warn: each by the share of papers that may offend."""
+
+    title_found: Annotated[float, WARNING_ONLY] = Field(0.0, ge=0, le=1, description="share of papers without a title")
+    abstract_found: Annotated[float, WARNING_ONLY] = Field(0.2, ge=0, le=1, description="… without an abstract")
+    sections_found: Annotated[float, WARNING_ONLY] = Field(0.05, ge=0, le=1, description="… without sections")
+    references_found: Annotated[float, WARNING_ONLY] = Field(
+        0.1, ge=0, le=1, description="share of academic papers without references"
+    )
+    text_kept: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="share of PDFs that keep less of their characters than min_coverage"
+    )
+    min_coverage: Annotated[float, WARNING_ONLY] = Field(0.7, ge=0, le=1, description="share of a PDF's characters")
+    furniture_removed: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
+    )
+    furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)
+
+
 class AzureSettings(_Group):
     openai_endpoint: Annotated[str | None, NoResult("where a model is, not which")] = None
     openai_api_key: Annotated[SecretStr | None, NoResult("a secret")] = None
@@ -185,6 +221,7 @@ class Settings(BaseSettings):
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()
     publish: PublishSettings = PublishSettings()
+    checks: CheckSettings = CheckSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod

@@ -288,14 +288,8 @@ def test_pieces_are_no_papers_and_edits_of_them_are_seen(tmp_path: Path) -> None
     def build() -> tuple[int, str, list[str]]:
         write_manifest(world.work, SHARDS)
         done = sum(len(report.recomputed_ids) for report in parse_shards(world.work, SHARDS))
-        texts = [
-            t for part in world.work.parts.heads("sections") for t in part.read(["text"])["text"].to_pylist()
-        ]
-        titles = [
-            t
-            for part in world.work.parts.heads("references")
-            for t in part.read(["title"])["title"].to_pylist()
-        ]
+        texts = [t for part in world.work.parts.heads("sections") for t in part.read(["text"])["text"].to_pylist()]
+        titles = [t for part in world.work.parts.heads("references") for t in part.read(["title"])["title"].to_pylist()]
         return done, texts[0], titles
 
     assert build() == (1, "Words first words (Ames 2001)", ["A tool"])

@@ -39,6 +39,7 @@ def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = Non
         raise EmptyDocument("The PDF holds no text in a readable direction.")
     paper = _paper(layout, warnings)
     paper.unread_pages = layout.unread_pages
+    paper.raw_characters = sum(page.raw_count for page in layout.pages)
     return paper
 
 
