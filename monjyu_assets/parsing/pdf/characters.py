@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from monjyu_assets.parsing.pdf.accents import compose_accents
-from monjyu_assets.parsing.pdf.geometry import Bools, Floats, Ints, displayed, drawn_objects, turned
+from monjyu_assets.parsing.pdf.geometry import Area, Bools, Drawn, Floats, Ints, displayed, drawn_objects, turned
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
@@ -39,7 +39,7 @@ class PageChars:
     Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
     `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
     content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
-    (0 for upright pages); arrays are in the frame that makes that text upright, see `to_page`.
+    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`.
     """
 
     number: int
@@ -54,13 +54,12 @@ class PageChars:
     size: Floats
     font: Ints
     gap_before: Bools
-    images: list[tuple[float, float, float, float]] = field(default_factory=list)
-    rules: list[tuple[float, float, float, float]] = field(default_factory=list)
+    drawn: Drawn = field(default_factory=Drawn)
     raw_count: int = 0
     garbled: int = 0
     turn: int = 0
 
-    def to_page(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    def to_page(self, box: Area) -> Area:
         """A box of the reading frame in the frame of the displayed page."""
         x0, y0, x1, y1 = box
         if self.turn == 1:
@@ -103,10 +102,10 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
             raw = _raw_characters(pdfium, text_page, fonts)
         finally:
             pdfium.FPDFText_ClosePage(text_page)
-        images, rules = drawn_objects(pdfium, page, box, rotation)
+        drawn = drawn_objects(pdfium, page, box, rotation)
     finally:
         page.close()
-    return _page(index + 1, width, height, box, rotation, raw, images, rules)
+    return _page(index + 1, width, height, box, rotation, raw, drawn)
 
 
 @dataclass
@@ -197,11 +196,10 @@ def _page(
     number: int,
     width: float,
     height: float,
-    box: tuple[float, float, float, float],
+    box: Area,
     rotation: int,
     raw: _Raw,
-    images: list[tuple[float, float, float, float]],
-    rules: list[tuple[float, float, float, float]],
+    drawn: Drawn,
 ) -> PageChars:
     codes = raw.codes
     printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
@@ -239,7 +237,8 @@ def _page(
         text=[_character(int(code)) for code in raw.codes[kept[inside]]],
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
-        gap_before=before[inside] > 0, images=images, rules=rules, raw_count=int(visible.sum()), garbled=garbled,
+        gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
+        raw_count=int(visible.sum()), garbled=garbled,
         turn=turn,
     )  # fmt: skip
     compose_accents(page)

@@ -58,7 +58,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     heading_lines = {i for heading in headings for i in range(heading.start, heading.end)}
     body_start = _body_start(layout, authors_end, headings, front.used)
     taken = heading_lines | front.used
-    floats = [find_floats(layout, first, last, taken) for first, last in ranges]
+    floats = [find_floats(layout, first, last, taken, words) for first, last in ranges]
     taken |= {i for found in floats for i in found.taken}
     taken |= {i for first, last in ranges for i in lines_in_images(layout, first, last)}
     body = [i for first, last in ranges for i in body_lines(layout, max(first, body_start), last, taken)]

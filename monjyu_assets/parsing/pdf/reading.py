@@ -111,13 +111,13 @@ def _check_text(pages: list[PageChars]) -> None:
     if raw < 25 * max(1, len(pages)) and len(images) >= 0.5 * len(pages) and raw < 400:
         raise ScannedDocument("The pages of the PDF are images without text.", _OCR_HINT)
     if raw == 0:
-        if any(page.images for page in pages):
+        if any(page.drawn.images for page in pages):
             raise ScannedDocument("The pages of the PDF are images without text.", _OCR_HINT)
         raise EmptyDocument("The PDF holds no text.")
 
 
 def _image_share(page: PageChars) -> float:
-    area = max((max(0.0, x1 - x0) * max(0.0, y1 - y0) for x0, y0, x1, y1 in page.images), default=0.0)
+    area = max((max(0.0, x1 - x0) * max(0.0, y1 - y0) for x0, y0, x1, y1 in page.drawn.images), default=0.0)
     return area / max(1.0, page.width * page.height)
 
 

@@ -111,10 +111,8 @@ def lines_in_images(layout: Layout, first: int, last: int) -> set[int]:
     for i in range(first, last):
         line = layout.lines[i]
         page = layout.pages[line.page - 1]
-        if page.turn:
-            continue
         x, y = (line.x0 + line.x1) / 2, (line.y0 + line.y1) / 2
-        for x0, y0, x1, y1 in page.images:
+        for x0, y0, x1, y1 in page.drawn.images:
             small = (x1 - x0) * (y1 - y0) < 0.5 * page.width * page.height
             if small and x0 <= x <= x1 and y0 <= y <= y1:
                 result.add(i)

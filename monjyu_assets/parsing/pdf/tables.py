@@ -1,0 +1,122 @@
+"""Tables of a page: between rules, in grids, or rows of cells next to a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from monjyu_assets.parsing.pdf.cells import Cells, read_cells
+from monjyu_assets.parsing.pdf.geometry import Area
+from monjyu_assets.parsing.pdf.layout import Layout
+from monjyu_assets.parsing.pdf.lines import Line
+from monjyu_assets.parsing.pdf.ruled import Region, Rules, framed_region, grid_regions, page_rules
+
+BLOCK = 90
+"""Lines next to a caption that are looked at for rows."""
+
+
+class TableFinder:
+    """Tables among the lines `first` to `last` of a layout that are free; `is_caption` tells the line of a caption."""
+
+    def __init__(self, layout: Layout, first: int, last: int, is_caption: Callable[[int], bool]) -> None:
+        self.layout, self.first, self.last, self.is_caption = layout, first, last, is_caption
+        self._rules: dict[int, Rules] = {}
+
+    @cached_property
+    def _by_page(self) -> dict[int, list[int]]:
+        pages: dict[int, list[int]] = {}
+        for i in range(self.first, self.last):
+            pages.setdefault(self.layout.lines[i].page, []).append(i)
+        return pages
+
+    def beside(self, start: int, end: int, taken: set[int]) -> tuple[list[int], Cells]:
+        """Lines and cells of the table whose caption is `lines[start:end]`."""
+        lines = self.layout.lines
+        page = lines[start].page
+        free = [i for i in self._by_page.get(page, ()) if i not in taken and not start <= i < end]
+        region = framed_region(self._page_rules(page), _extent(lines[start:end]), [lines[i] for i in free])
+        if region is not None:
+            free = [i for i in free if not self.is_caption(i)]
+            inside = [i for i in free if region.holds(lines[i])]
+            if inside:
+                more = self._below_frame(inside, region, taken)
+                return [*inside, *more], self._cells(page, [*inside, *more], region)
+        rows = sorted(self._unruled(start, end, taken))
+        cells = self._cells(page, rows, Region(_extent([lines[i] for i in rows]))) if rows else Cells([], [], False)
+        return rows, cells if cells.clear else Cells([], [], False)
+
+    def grids(self, taken: set[int]) -> list[tuple[list[int], Cells]]:
+        """Full grids with text in most fields that belong to no caption."""
+        found: list[tuple[list[int], Cells]] = []
+        for page, numbers in self._by_page.items():
+            if not self.layout.pages[page - 1].drawn.rules:
+                continue
+            for region in grid_regions(self._page_rules(page)):
+                inside = [i for i in numbers if region.holds(self.layout.lines[i])]
+                if not inside or taken & set(inside):
+                    continue
+                cells = self._cells(page, inside, region)
+                fields = [field for row in [cells.headers, *cells.rows] for field in row]
+                if len(cells.rows) >= 1 and sum(map(bool, fields)) >= 0.5 * len(fields):
+                    taken = taken | set(inside)
+                    found.append((inside, cells))
+        return found
+
+    def _page_rules(self, page: int) -> Rules:
+        if page not in self._rules:
+            self._rules[page] = page_rules(self.layout.pages[page - 1].drawn.rules)
+        return self._rules[page]
+
+    def _cells(self, page: int, numbers: list[int], region: Region) -> Cells:
+        own = [self.layout.lines[i] for i in numbers]
+        return read_cells(self.layout.pages[page - 1], self.layout.fonts, own, region)
+
+    def _below_frame(self, inside: list[int], region: Region, taken: set[int]) -> list[int]:
+        """Rows under a frame that closes only the head of its table."""
+        lines = self.layout.lines
+        if len(region.levels) > 2 or len({round(lines[i].base) for i in inside}) > 3:
+            return []
+        last = max(inside, key=lambda i: (lines[i].base, i))
+        order = range(last + 1, min(self.last, last + BLOCK))
+        return self._rows(order, lines[last], taken | set(inside), strict=True)
+
+    def _unruled(self, start: int, end: int, taken: set[int]) -> list[int]:
+        lines = self.layout.lines
+        below = self._rows(range(end, min(self.last, end + BLOCK)), lines[end - 1], taken)
+        if below:
+            return below
+        return self._rows(range(start - 1, max(self.first, start - BLOCK) - 1, -1), lines[start], taken, strict=True)
+
+    def _rows(self, order: range, start: Line, taken: set[int], strict: bool = False) -> list[int]:
+        """Lines in several pieces, in small type (not if `strict`) or short, until running text."""
+        rows: list[int] = []
+        pending: list[int] = []
+        previous = start
+        for i in order:
+            line = self.layout.lines[i]
+            far = abs(line.base - previous.base) > 4 * self.layout.leading
+            if line.page != start.page or i in taken or far or self.is_caption(i):
+                break
+            cells = len(line.pieces) > 1 or (line.size < 0.93 * self.layout.body_size and not strict)
+            if cells:
+                rows += [*pending, i]
+                pending = []
+            elif self._is_short(line) and len(pending) < 3:
+                pending.append(i)
+            else:
+                break
+            previous = line
+        return rows
+
+    def _is_short(self, line: Line) -> bool:
+        left, right = self.layout.extents[line.page, line.block]
+        return line.width < 0.5 * (right - left)
+
+
+def _extent(lines: list[Line]) -> Area:
+    return (
+        min(line.x0 for line in lines),
+        min(line.y0 for line in lines),
+        max(line.x1 for line in lines),
+        max(line.y1 for line in lines),
+    )
