@@ -53,7 +53,7 @@ def read_cells(page: PageChars, fonts: list[Font], lines: list[Line], region: Re
     if not rows:
         return Cells([], [], False)
     head = _header_count(rows, region)
-    columns = _grid_columns(region) or _columns(rows[head:] or rows)
+    columns = _grid_columns(region) or _with_sparse(_columns(rows[head:] or rows), rows)
     if not columns or len(columns) > MAX_COLUMNS:
         return Cells([], [], False)
     texts = [_fields(page, fonts, row, columns, spread=k < head) for k, row in enumerate(rows)]
@@ -130,6 +130,19 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
         else:
             columns.append((low + a, low + b))
     return columns
+
+
+def _with_sparse(columns: list[tuple[float, float]], rows: list[_Row]) -> list[tuple[float, float]]:
+    """Columns with those that hold text in few rows only: ink that lies beside all others."""
+    sparse: list[tuple[float, float]] = []
+    for chunk in sorted((chunk for row in rows for chunk in row.chunks), key=lambda chunk: chunk.x0):
+        if any(chunk.x0 < b and chunk.x1 > a for a, b in columns):
+            continue
+        if sparse and chunk.x0 < sparse[-1][1]:
+            sparse[-1] = sparse[-1][0], max(sparse[-1][1], chunk.x1)
+        else:
+            sparse.append((chunk.x0, chunk.x1))
+    return sorted([*columns, *sparse])
 
 
 def _fields(
