@@ -201,12 +201,12 @@ def _page(
     raw: _Raw,
     drawn: Drawn,
 ) -> PageChars:
-    codes = raw.codes
+    codes, halves = _whole_codes(raw.codes)
     printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
     printable &= ((codes < 0xD800) | (codes > 0xDFFF)) & (codes < 0x110000)
     visible = (raw.objects >= 0) & (printable | (codes == 2))
-    garbled = int(np.count_nonzero(visible & ((raw.codes == 0xFFFD) | ((raw.codes >= 0xE000) & (raw.codes <= 0xF8FF)))))
-    garbled += int(np.count_nonzero((raw.objects >= 0) & (raw.codes < 9) & (raw.codes != 2)))
+    garbled = int(np.count_nonzero(visible & ((codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF)))))
+    garbled += int(np.count_nonzero((raw.objects >= 0) & (codes < 9) & (codes != 2)))
     kept = np.flatnonzero(visible)
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
     turns = _quarter_turns(matrix, rotation)
@@ -230,11 +230,11 @@ def _page(
     inside = (middle_x > -2) & (middle_x < page_width + 2) & (middle_y > -2) & (middle_y < page_height + 2) & (size > 1)
     spaced = np.zeros(raw.count + 1, np.int64)
     # pdfium makes up a line break wherever a glyph looks odd to it, so a break says nothing about a space.
-    spaced[1:] = np.cumsum(~visible & ~np.isin(raw.codes, LINE_BREAKS))
+    spaced[1:] = np.cumsum(~visible & ~halves & ~np.isin(codes, LINE_BREAKS))
     before = spaced[kept] - spaced[np.concatenate([[0], kept[:-1] + 1])] if len(kept) else np.zeros(0, np.int64)
     page = PageChars(
         number=number, width=page_width, height=page_height,
-        text=[_character(int(code)) for code in raw.codes[kept[inside]]],
+        text=[_character(int(code)) for code in codes[kept[inside]]],
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
         gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
@@ -243,6 +243,19 @@ def _page(
     )  # fmt: skip
     compose_accents(page)
     return page
+
+
+def _whole_codes(codes: Ints) -> tuple[Ints, Bools]:
+    """Code points with the two halves of those beyond U+FFFF put together, and which rows are second halves."""
+    second = np.zeros(len(codes), bool)
+    if len(codes) > 1:
+        second[1:] = (codes[1:] >> 10 == 0x37) & (codes[:-1] >> 10 == 0x36)
+    if not second.any():
+        return codes, second
+    places = np.flatnonzero(second)
+    whole = codes.copy()
+    whole[places - 1] = 0x10000 + ((codes[places - 1] & 0x3FF) << 10) + (codes[places] & 0x3FF)
+    return whole, second
 
 
 def _quarter_turns(matrix: Floats, rotation: int) -> Ints:
@@ -266,4 +279,6 @@ def _dominant_turn(turns: Ints) -> int:
 
 def _character(code: int) -> str:
     character = chr(code)
+    if 0x1D400 <= code <= 0x1D7FF:
+        return unicodedata.normalize("NFKC", character)  # letters of formulas
     return _REPLACED.get(character, character)

@@ -20,6 +20,7 @@ _FUNCTIONS = re.compile(
 _RELATIONS = frozenset("=<>≤≥≈≡∝∼≃≅≠→←↔↦⇒⇔∈∉⊂⊆∪∩:")
 _OPERATORS = frozenset("+−-×·/*±∓⋅∘⊗⊕∑∏∫∮∂∇√∞∀∃¬∧∨|‖^_(){}[]")
 _MATH_FONT = re.compile(r"math|symbol|cm(?:mi|sy|ex|bsy|mib)|ms[ab]m|mtmi|mtsy|euler|eufm|rsfs|stix", re.I)
+_FIXED_WIDTH = re.compile(r"mono|courier|typewriter|cmtt|consol|menlo|inconsolata|code", re.I)
 
 
 @dataclass
@@ -89,7 +90,7 @@ def _is_formula(layout: Layout, i: int, edges: dict[tuple[int, int], tuple[float
     left, right = edges[line.page, line.block]
     number = _number(line, right)
     text = (line.text[: number[0]] if number else line.text).strip()
-    if not text or not _math_only(layout, line, text):
+    if not text or not _math_only(layout, line, text, 0.45 if number is None else 0.75):
         return False
     indented = line.x0 > left + 1.2 * line.size
     formula_end = _end_of(layout, line, number[0]) if number else line.x1
@@ -98,16 +99,16 @@ def _is_formula(layout: Layout, i: int, edges: dict[tuple[int, int], tuple[float
     return (indented and number is not None and len(text) > 2) or (centred and related and len(text) > 3)
 
 
-def _math_only(layout: Layout, line: Line, text: str) -> bool:
-    """Hardly any words, and signs, single letters or fonts of mathematics."""
+def _math_only(layout: Layout, line: Line, text: str, most: float) -> bool:
+    """Words for at most this share of the characters, and signs, single letters or fonts of mathematics."""
     words = _words(line, len(text))
     letters = sum(map(len, words))
     compact = text.replace(" ", "")
     signs = sum(_is_sign(c) for c in compact)
-    if not compact or not (signs or _in_math_font(layout, line)):
+    if not compact or _FIXED_WIDTH.search(layout.fonts[line.font].name) or not (signs or _in_math_font(layout, line)):
         return False
     prose = sum(len(word) for word in words if word.islower())
-    return letters <= 0.45 * len(compact) and prose <= 0.3 * len(compact) and len(words) <= 6
+    return letters <= most * len(compact) and prose <= 0.3 * len(compact) and len(words) <= 6
 
 
 def _words(line: Line, stop: int) -> list[str]:

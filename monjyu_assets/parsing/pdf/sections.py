@@ -16,6 +16,8 @@ from monjyu_assets.parsing.pdf.paragraphs import Edges, begins_paragraph, column
 from monjyu_assets.parsing.pdf.text import MappedText, Part, join_parts
 from monjyu_core.paper import Section
 
+_SENTENCE_END = re.compile(r"[.?!\u3002][)\]\"\u201d\u2019]*\s*$")
+
 
 @dataclass
 class MappedSection:
@@ -87,7 +89,9 @@ class _Maker:
         above: Line | None = None
         for line, start, stop in pieces:
             if display := self._heads.get(id(line)):
-                parts.append(self._display(display))
+                # A formula between two sentences is in neither.
+                if parts and not _SENTENCE_END.search(parts[-1].line.text[: parts[-1].stop]):
+                    parts.append(self._display(display))
             elif id(line) not in self._inner:
                 while start < stop and line.text[start] == " ":
                     start += 1
