@@ -166,6 +166,9 @@ class _ReferenceIndex:
                 self.numbers.setdefault(int(printed), reference.ref_id)
             for place, surname in enumerate(_surnames(reference)):
                 self._people[surname].append((reference, place))
+            lead = _lead(reference)
+            if lead and (reference, 0) not in self._people[lead]:
+                self._people[lead].append((reference, 0))
             first = reference.authors[0].split() if reference.authors else []
             if len(first) > 2 and len(first[0]) > 2 and "." not in reference.authors[0]:
                 # An organisation, or a surname of several words: cited by its first word.
@@ -241,6 +244,13 @@ def _surnames(reference: Reference) -> list[str]:
         words = re.findall(r"[^\W\d_][\w'\u2019-]+", reference.raw_text)
         surnames = [_folded(words[0])] if words else []
     return surnames
+
+
+def _lead(reference: Reference) -> str:
+    """The first name an entry prints, initials and a label aside: a list of authors may not come apart in full."""
+    text = re.sub(r"^\s*(?:\[[^\]]{0,20}\]|\d{1,3}\.)\s*", "", reference.raw_text[:120])
+    match = re.match(rf"(?:{_UPPER}\.[\s-]?){{0,4}}(?:{_PARTICLE}\s){{0,3}}({_UPPER}[\w'\u2019-]{{1,40}})", text)
+    return _folded(match.group(1)) if match else ""
 
 
 def _folded(word: str) -> str:
