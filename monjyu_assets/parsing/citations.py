@@ -60,7 +60,8 @@ def link_citations(
     index = _ReferenceIndex(references)
     raised_of = raised or (lambda number: [])
     found = [_section_mentions(section.text, index, raised_of(number)) for number, section in enumerate(sections)]
-    style = _main_styles(found)
+    labelled = sum((label_of(reference.raw_text) or "").isdigit() for reference in references) > 0.5 * len(references)
+    style = _main_styles(found, labelled)
     result: list[InlineCitation] = []
     for section, by_style in zip(sections, found, strict=True):
         mentions = sorted(
@@ -75,9 +76,13 @@ def link_citations(
     return result
 
 
-def _main_styles(found: list[dict[str, list[Mention]]]) -> list[str]:
-    totals = {name: sum(len(by[name]) for by in found) for name in ("bracketed", "raised", "round", "named", "keys")}
+def _main_styles(found: list[dict[str, list[Mention]]], labelled: bool) -> list[str]:
+    """The styles of a paper by how many markers link; `labelled` tells that its list prints numbers."""
+    names = ("bracketed", "raised", "round", "named", "keys")
+    totals = {name: sum(len({mention.position for mention in by[name]}) for by in found) for name in names}
     numbered = max(("bracketed", "raised", "round"), key=lambda name: totals[name])
+    if not labelled and totals["named"] > totals[numbered]:
+        return ["named", "keys"]
     if totals["named"] >= 2 * totals[numbered] or totals["keys"]:
         return ["named", "keys"]
     if totals[numbered] >= 2 * totals["named"] or totals[numbered] > 10:

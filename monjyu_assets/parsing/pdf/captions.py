@@ -32,7 +32,8 @@ class Floats:
 def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: set[str]) -> Floats:
     """Captions among `layout.lines[first:last]` with their tables and figures, and grids without a caption.
 
-    `headings` are lines that belong to none, `words` the vocabulary that hyphens of captions are mended by.
+    `headings` are lines that belong to none, but for cells of a ruled table that look like one; `words` is the
+    vocabulary that hyphens of captions are mended by.
     """
     result = Floats()
     captions = _captions(layout, first, last, headings)
@@ -44,8 +45,8 @@ def find_floats(layout: Layout, first: int, last: int, headings: set[int], words
         caption = join_lines([(line, 0, len(line.text), False) for line in layout.lines[start:end]], words).text
         used = list(range(start, end))
         if is_table:
-            rows, cells = tables.beside(start, end, headings | result.taken)
-            result.taken.update(rows)
+            rows, more, cells = tables.beside(start, end, headings, result.taken)
+            result.taken.update(rows, more)
             page, box = _box(layout, [layout.lines[i] for i in [*used, *rows]])
             result.tables.append(Table(page=page, box=box, caption=caption, headers=cells.headers, rows=cells.rows))
         else:

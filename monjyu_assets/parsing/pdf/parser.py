@@ -62,6 +62,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     taken = heading_lines | front.used
     floats = [find_floats(layout, first, last, taken, words) for first, last in ranges]
     taken |= {i for found in floats for i in found.taken}
+    headings = [heading for heading in headings if not any(heading.start in found.taken for found in floats)]
     taken |= {i for first, last in ranges for i in lines_in_images(layout, first, last)}
     body = [i for first, last in ranges for i in body_lines(layout, max(first, body_start), last, taken)]
     kept = sum(len(layout.lines[i].text) for i in {*body, *taken})

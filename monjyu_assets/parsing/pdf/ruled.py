@@ -116,17 +116,17 @@ def _between(
 ) -> list[Line]:
     low, high = min(a, b), max(a, b)
     own = [x for x in lines if low < x.base - 0.3 * x.size < high and x.x0 < rule[2] + 2 and x.x1 > rule[0] - 2]
-    return [line for line in own if _is_prose(line, rule)] if prose else own
+    return [line for line in own if is_prose(line, rule)] if prose else own
 
 
 def _tabular(lines: list[Line], rule: tuple[float, float, float], first: bool) -> bool:
     if not lines:
         return not first
-    prose = sum(_is_prose(line, rule) for line in lines)
+    prose = sum(is_prose(line, rule) for line in lines)
     return prose < 3 or prose <= 0.3 * len(lines)
 
 
-def _is_prose(line: Line, rule: tuple[float, float, float]) -> bool:
+def is_prose(line: Line, rule: tuple[float, float, float]) -> bool:
     """A line of words that fills the width, without a gap between columns."""
     filled = line.width > 0.6 * (rule[2] - rule[0]) and len(line.pieces) < 2 and not line.wide_gaps
     return filled and line.text.count(" ") > 6 and sum(c.isalpha() for c in line.text) > 0.7 * len(line.text)

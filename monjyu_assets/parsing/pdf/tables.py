@@ -9,7 +9,7 @@ from monjyu_assets.parsing.pdf.cells import Cells, read_cells
 from monjyu_assets.parsing.pdf.geometry import Area
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
-from monjyu_assets.parsing.pdf.ruled import Region, Rules, framed_region, grid_regions, page_rules
+from monjyu_assets.parsing.pdf.ruled import Region, Rules, framed_region, grid_regions, is_prose, page_rules
 
 BLOCK = 90
 """Lines next to a caption that are looked at for rows."""
@@ -29,21 +29,56 @@ class TableFinder:
             pages.setdefault(self.layout.lines[i].page, []).append(i)
         return pages
 
-    def beside(self, start: int, end: int, taken: set[int]) -> tuple[list[int], Cells]:
-        """Lines and cells of the table whose caption is `lines[start:end]`."""
+    def beside(self, start: int, end: int, headings: set[int], taken: set[int]) -> tuple[list[int], list[int], Cells]:
+        """Lines of the table whose caption is `lines[start:end]`, those on the next page, and its cells.
+
+        A frame of rules takes what looked like `headings` in it; lines that are `taken` belong to no table.
+        """
         lines = self.layout.lines
         page = lines[start].page
-        free = [i for i in self._by_page.get(page, ()) if i not in taken and not start <= i < end]
+        free = self._free(page, taken)
         region = framed_region(self._page_rules(page), _extent(lines[start:end]), [lines[i] for i in free])
-        if region is not None:
-            free = [i for i in free if not self.is_caption(i)]
-            inside = [i for i in free if region.holds(lines[i])]
-            if inside:
-                more = self._below_frame(inside, region, taken)
-                return [*inside, *more], self._cells(page, [*inside, *more], region)
-        rows = sorted(self._unruled(start, end, taken))
+        inside = self._inside(free, region) if region else []
+        if region and inside:
+            inside += self._below_frame(inside, free, region)
+            cells = self._cells(page, inside, region)
+            more = self._next_page(page, inside, region, cells, taken)
+            return inside, more, cells
+        rows = sorted(self._unruled(start, end, headings | taken))
         cells = self._cells(page, rows, Region(_extent([lines[i] for i in rows]))) if rows else Cells([], [], False)
-        return rows, cells if cells.clear else Cells([], [], False)
+        return rows, [], cells if cells.clear else Cells([], [], False)
+
+    def _free(self, page: int, taken: set[int]) -> list[int]:
+        return [i for i in self._by_page.get(page, ()) if i not in taken and not self.is_caption(i)]
+
+    def _inside(self, free: list[int], region: Region) -> list[int]:
+        """Lines of a region, without headings in large type."""
+        most = 1.15 * self.layout.body_size
+        return [i for i in free if region.holds(self.layout.lines[i]) and self.layout.lines[i].size < most]
+
+    def _next_page(self, page: int, inside: list[int], region: Region, cells: Cells, taken: set[int]) -> list[int]:
+        """Rows of a table that reaches the end of its page, put to `cells`: a frame as wide opens the next page."""
+        lines = self.layout.lines
+        bottom = max(lines[i].base for i in inside)
+        x0, _, x1, _ = region.box
+        below = [
+            i for i in self._free(page, taken) if lines[i].base > bottom + 1 and x0 < lines[i].x1 and lines[i].x0 < x1
+        ]
+        free = self._free(page + 1, taken)
+        levels = (
+            [rule for rule in self._page_rules(page + 1).level if rule[2] - rule[0] > 0.9 * (x1 - x0)] if free else []
+        )
+        if below or not levels:
+            return []
+        top = min(rule[1] for rule in levels)
+        above = [i for i in free if lines[i].base < top]
+        edge = (x0, top - 5, x1, top - 4)
+        found = framed_region(self._page_rules(page + 1), edge, [lines[i] for i in free])
+        more = self._inside(free, found) if found and not above else []
+        if found and more:
+            rest = self._cells(page + 1, more, found)
+            cells.rows += rest.rows if rest.headers == cells.headers else [rest.headers, *rest.rows]
+        return more
 
     def grids(self, taken: set[int]) -> list[tuple[list[int], Cells]]:
         """Full grids with text in most fields that belong to no caption."""
@@ -63,6 +98,8 @@ class TableFinder:
         return found
 
     def _page_rules(self, page: int) -> Rules:
+        if page > len(self.layout.pages):
+            return Rules([], [])
         if page not in self._rules:
             self._rules[page] = page_rules(self.layout.pages[page - 1].drawn.rules)
         return self._rules[page]
@@ -71,14 +108,26 @@ class TableFinder:
         own = [self.layout.lines[i] for i in numbers]
         return read_cells(self.layout.pages[page - 1], self.layout.fonts, own, region)
 
-    def _below_frame(self, inside: list[int], region: Region, taken: set[int]) -> list[int]:
-        """Rows under a frame that closes only the head of its table."""
+    def _below_frame(self, inside: list[int], free: list[int], region: Region) -> list[int]:
+        """Rows under a frame that closes only the head of its table, until running text or a wide gap."""
         lines = self.layout.lines
         if len(region.levels) > 2 or len({round(lines[i].base) for i in inside}) > 3:
             return []
-        last = max(inside, key=lambda i: (lines[i].base, i))
-        order = range(last + 1, min(self.last, last + BLOCK))
-        return self._rows(order, lines[last], taken | set(inside), strict=True)
+        x0, _, x1, bottom = region.box
+        below = sorted((i for i in free if lines[i].base > bottom and x0 < lines[i].x1 and lines[i].x0 < x1),
+                       key=lambda i: lines[i].base)  # fmt: skip
+        rows: list[int] = []
+        last = bottom
+        for i in below:
+            line = lines[i]
+            if line.base - last > 2.2 * self.layout.leading or is_prose(line, (x0, bottom, x1)):
+                break
+            if line.size > 1.15 * self.layout.body_size or not x0 - 6 < line.x0 or not line.x1 < x1 + 6:
+                break
+            rows.append(i)
+            last = line.base
+        several = len({lines[i].column for i in rows}) > 1 or any(len(lines[i].pieces) > 1 for i in rows)
+        return rows if several else []
 
     def _unruled(self, start: int, end: int, taken: set[int]) -> list[int]:
         lines = self.layout.lines
