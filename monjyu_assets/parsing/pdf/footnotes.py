@@ -10,6 +10,8 @@ from monjyu_assets.parsing.pdf.lines import Line
 
 _SIGNS = r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#]{1,3}"
 _MARKER = re.compile(rf"\(?(\d{{1,3}}|{_SIGNS}|[a-z](?=[\s)]))[.)]?\s*(?=\S)")
+_BEHIND_WORD = re.compile(r"(?:[^\W\d_]{2}|[.,;:!?)\]\"\u201d\u2019'\u00bb])\s?$")
+_GLUED = re.compile(r"(?:(?<=[a-z]{2})|(?<=[a-z][.,;)]))(\d{1,3})(?=[\s.,;:)]|$)")
 SMALL = 0.93
 """Type of this share of the size of the text, or less, is small."""
 
@@ -92,6 +94,7 @@ def _notes(layout: Layout, zone: _Zone, text: list[int], first_page: bool, runs_
     """The notes of a zone; `runs_on` if the page before has notes, the last of which may go on here."""
     found: list[Footnote] = []
     raised = _raised_in(layout, text) if zone.lines else {}
+    glued = _glued_in(layout, text) if zone.ruled else {}
     for i in zone.lines:
         line = layout.lines[i]
         marker = _marker(line)
@@ -99,7 +102,7 @@ def _notes(layout: Layout, zone: _Zone, text: list[int], first_page: bool, runs_
         own = zone.ruled and runs_on and not found
         if not (zone.ruled or _raised_marker(line)):
             marker = ""
-        anchor = raised.get(marker) if marker else None
+        anchor = raised.get(marker, glued.get(marker)) if marker else None
         if marker and (anchor is not None or expected or (zone.ruled and not first_page and _raised_marker(line))):
             found.append(Footnote(marker, [i], i if anchor is None else anchor, line.page))
         elif found:
@@ -135,10 +138,13 @@ def _raised_in(layout: Layout, text: list[int]) -> dict[str, int]:
     found: dict[str, int] = {}
     for i in text:
         line = layout.lines[i]
-        if 1 not in line.script and not re.search(_SIGNS, line.text):
-            continue
+        noted = 1 in line.script or re.search(_SIGNS, line.text)
+        if not noted or len(re.findall(r"[^\W\d_]{3,}", line.text)) < 3:
+            continue  # a formula has exponents
         marks = "".join("1" if script == 1 else "0" for script in line.script)
         for match in re.finditer("1+", marks):
+            if not _BEHIND_WORD.search(line.text[: match.start()]):
+                continue  # an exponent
             for marker in re.split(r"[,;\s]+", line.text[match.start() : match.end()].strip()):
                 found.setdefault(marker.strip("()."), i)
         for sign in re.finditer(rf"(?<=\w)({_SIGNS})(?=[\s.,;]|$)", line.text):
@@ -146,8 +152,19 @@ def _raised_in(layout: Layout, text: list[int]) -> dict[str, int]:
     return found
 
 
+def _glued_in(layout: Layout, text: list[int]) -> dict[str, int]:
+    """Numbers set directly behind a word: markers in fonts that draw raised figures as glyphs of their own."""
+    found: dict[str, int] = {}
+    for i in text:
+        for match in _GLUED.finditer(layout.lines[i].text):
+            found.setdefault(match.group(1), i)
+    return found
+
+
 def marker_end(line: Line) -> int:
-    """Where the text of a note begins in its first line, behind a raised marker; 0 where none is raised."""
+    """Where the text of a note begins in its first line, behind its marker; 0 where a space parts them already."""
+    if glued := re.match(r"\d{1,3}(?=[^\W\d_])", line.text):
+        return glued.end()
     end = 0
     while end < len(line.text) and line.script[end] == 1:
         end += 1

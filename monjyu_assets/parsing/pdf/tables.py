@@ -37,7 +37,10 @@ class TableFinder:
         lines = self.layout.lines
         page = lines[start].page
         free = self._free(page, taken)
-        region = framed_region(self._page_rules(page), _extent(lines[start:end]), [lines[i] for i in free])
+        x0, y0, x1, y1 = _extent([line for line in lines[start:end] if line.page == page])
+        left, right = self.layout.extents[page, lines[start].block]
+        place = (min(x0, left), y0, max(x1, right), y1)
+        region = framed_region(self._page_rules(page), place, [lines[i] for i in free])
         inside = self._inside(free, region) if region else []
         if region and inside:
             inside += self._below_frame(inside, free, region)
