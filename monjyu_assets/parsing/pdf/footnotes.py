@@ -11,6 +11,7 @@ from monjyu_assets.parsing.pdf.lines import Line
 _SIGNS = r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#]{1,3}"
 _MARKER = re.compile(rf"\(?(\d{{1,3}}|{_SIGNS}|[a-z](?=[\s)]))[.)]?\s*(?=\S)")
 _BEHIND_WORD = re.compile(r"(?:[^\W\d_]{2}|[.,;:!?)\]\"\u201d\u2019'\u00bb])\s?$")
+_WORDS = re.compile(r"[^\W\d_]{3,}")
 _GLUED = re.compile(r"(?:(?<=[a-z]{2})|(?<=[a-z][.,;)]))(\d{1,3})(?=[\s.,;:)]|$)")
 SMALL = 0.93
 """Type of this share of the size of the text, or less, is small."""
@@ -139,7 +140,7 @@ def _raised_in(layout: Layout, text: list[int]) -> dict[str, int]:
     for i in text:
         line = layout.lines[i]
         noted = 1 in line.script or re.search(_SIGNS, line.text)
-        if not noted or len(re.findall(r"[^\W\d_]{3,}", line.text)) < 3:
+        if not noted or len(_WORDS.findall(line.text)) < 3:
             continue  # a formula has exponents
         marks = "".join("1" if script == 1 else "0" for script in line.script)
         for match in re.finditer("1+", marks):
@@ -156,7 +157,8 @@ def _glued_in(layout: Layout, text: list[int]) -> dict[str, int]:
     """Numbers set directly behind a word: markers in fonts that draw raised figures as glyphs of their own."""
     found: dict[str, int] = {}
     for i in text:
-        for match in _GLUED.finditer(layout.lines[i].text):
+        text_of = layout.lines[i].text
+        for match in _GLUED.finditer(text_of) if len(_WORDS.findall(text_of)) >= 3 else ():
             found.setdefault(match.group(1), i)
     return found
 
