@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -164,7 +165,8 @@ def _fields(
 
 def _merged(rows: list[_Row], texts: list[list[str]], head: int, region: Region) -> list[list[int]]:
     """Which lines are one row: all of a field of a grid, lines set closer than rows are, lines without a start."""
-    grid = bool(_grid_columns(region))
+    bands = [bisect(region.levels, row.base) for row in rows]
+    grid = bool(_grid_columns(region)) or _ruled_rows(bands[head:], texts[head:])
     steps = [(k, rows[k].base - rows[k - 1].base) for k in range(head + 1, len(rows))]
     ruled = {k for k, _ in steps if any(rows[k - 1].base < y < rows[k].base for y in [*region.levels, *region.partial])}
     cut = _wrap_pitch([step for k, step in steps if k not in ruled])
@@ -179,6 +181,18 @@ def _merged(rows: list[_Row], texts: list[list[str]], head: int, region: Region)
         else:
             groups.append([k])
     return groups
+
+
+def _ruled_rows(bands: list[int], texts: list[list[str]]) -> bool:
+    """Whether each stretch between two rules is one row: lines wrap in one column while another has a single line."""
+    own: dict[int, list[list[str]]] = {}
+    for band, row in zip(bands, texts, strict=True):
+        own.setdefault(band, []).append(row)
+    several = [rows for rows in own.values() if len(rows) > 1]
+    wrapped = sum(
+        min(filled for column in zip(*rows, strict=True) if (filled := sum(map(bool, column)))) == 1 for rows in several
+    )
+    return len(own) >= 4 and bool(several) and wrapped >= 0.6 * len(several)
 
 
 def _wrap_pitch(pitches: list[float]) -> float:

@@ -109,6 +109,8 @@ class TableFinder:
 
     def _cells(self, page: int, numbers: list[int], region: Region) -> Cells:
         own = [self.layout.lines[i] for i in numbers]
+        if region.levels:  # a column of a wide table may look like one beside the text
+            own += [line for line in self.layout.asides if line.page == page and region.holds(line)]
         return read_cells(self.layout.pages[page - 1], self.layout.fonts, own, region)
 
     def _below_frame(self, inside: list[int], free: list[int], region: Region) -> list[int]:
