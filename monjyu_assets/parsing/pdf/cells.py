@@ -121,7 +121,7 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
     ink = np.zeros(int(high - low) + 3)
     for x0, x1 in spans.tolist():
         ink[int(x0 - low) : int(np.ceil(x1 - low)) + 1] += 1
-    filled = np.concatenate([[False], ink > 0.08 * len(rows), [False]])
+    filled = np.concatenate([[False], ink > 0.15 * len(rows), [False]])
     edges = np.flatnonzero(filled[1:] != filled[:-1])
     least = 0.25 * float(np.median([row.size for row in rows]))
     columns: list[tuple[float, float]] = []

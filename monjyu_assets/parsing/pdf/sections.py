@@ -90,8 +90,13 @@ class _Maker:
         for line, start, stop in pieces:
             if display := self._heads.get(id(line)):
                 # A formula between two sentences is in neither.
-                if parts and not _SENTENCE_END.search(parts[-1].line.text[: parts[-1].stop]):
-                    parts.append(self._display(display))
+                mark = self._display(display)
+                if id(above) in self._inner and parts and parts[-1].start == parts[-1].stop:
+                    parts[-1] = mark  # formulas one below the other leave one mark
+                elif id(above) in self._inner and mark.start == mark.stop:
+                    pass
+                elif parts and not _SENTENCE_END.search(parts[-1].line.text[: parts[-1].stop]):
+                    parts.append(mark)
             elif id(line) not in self._inner:
                 while start < stop and line.text[start] == " ":
                     start += 1
