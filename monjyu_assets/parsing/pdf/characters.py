@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,12 +11,11 @@ import numpy as np
 
 from monjyu_assets.parsing.pdf.accents import compose_accents
 from monjyu_assets.parsing.pdf.geometry import Area, Bools, Drawn, Floats, Ints, displayed, drawn_objects, turned
+from monjyu_assets.parsing.pdf.glyphs import dominant_turn, quarter_turns, readable, whole_codes
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
 _FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
-_LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
-_REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
 
 LINE_BREAKS = (ord("\r"), ord("\n"))
@@ -201,7 +199,7 @@ def _page(
     raw: _Raw,
     drawn: Drawn,
 ) -> PageChars:
-    codes, halves = _whole_codes(raw.codes)
+    codes, halves = whole_codes(raw.codes)
     printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
     printable &= ((codes < 0xD800) | (codes > 0xDFFF)) & (codes < 0x110000)
     visible = (raw.objects >= 0) & (printable | (codes == 2))
@@ -209,8 +207,8 @@ def _page(
     garbled += int(np.count_nonzero((raw.objects >= 0) & (codes < 9) & (codes != 2)))
     kept = np.flatnonzero(visible)
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
-    turns = _quarter_turns(matrix, rotation)
-    turn = _dominant_turn(turns)
+    turns = quarter_turns(matrix, rotation)
+    turn = dominant_turn(turns)
     kept, matrix = kept[turns == turn], matrix[turns == turn]
     boxes = raw.boxes[kept]
     xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
@@ -234,7 +232,7 @@ def _page(
     before = spaced[kept] - spaced[np.concatenate([[0], kept[:-1] + 1])] if len(kept) else np.zeros(0, np.int64)
     page = PageChars(
         number=number, width=page_width, height=page_height,
-        text=[_character(int(code)) for code in codes[kept[inside]]],
+        text=[readable(int(code)) for code in codes[kept[inside]]],
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
         gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
@@ -243,42 +241,3 @@ def _page(
     )  # fmt: skip
     compose_accents(page)
     return page
-
-
-def _whole_codes(codes: Ints) -> tuple[Ints, Bools]:
-    """Code points with the two halves of those beyond U+FFFF put together, and which rows are second halves."""
-    second = np.zeros(len(codes), bool)
-    if len(codes) > 1:
-        second[1:] = (codes[1:] >> 10 == 0x37) & (codes[:-1] >> 10 == 0x36)
-    if not second.any():
-        return codes, second
-    places = np.flatnonzero(second)
-    whole = codes.copy()
-    whole[places - 1] = 0x10000 + ((codes[places - 1] & 0x3FF) << 10) + (codes[places] & 0x3FF)
-    return whole, second
-
-
-def _quarter_turns(matrix: Floats, rotation: int) -> Ints:
-    """Quarter turns (counter-clockwise, 0-3) of each character as displayed; -1 for slanted text."""
-    angle = np.degrees(np.arctan2(matrix[:, 1], matrix[:, 0])) - 90.0 * rotation
-    turns = np.round(angle / 90.0)
-    slanted = np.abs(angle - 90.0 * turns) > 5
-    result: Ints = (turns.astype(np.int64)) % 4
-    result[slanted] = -1
-    return result
-
-
-def _dominant_turn(turns: Ints) -> int:
-    """Upright unless three quarters of a page's characters are turned another way (a landscape table)."""
-    if not len(turns):
-        return 0
-    counts = np.bincount(turns[turns >= 0], minlength=4)
-    best = int(np.argmax(counts))
-    return best if counts[best] > 0.75 * len(turns) else 0
-
-
-def _character(code: int) -> str:
-    character = chr(code)
-    if 0x1D400 <= code <= 0x1D7FF:
-        return unicodedata.normalize("NFKC", character)  # letters of formulas
-    return _REPLACED.get(character, character)

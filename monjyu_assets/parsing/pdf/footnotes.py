@@ -140,7 +140,7 @@ def _raised_in(layout: Layout, text: list[int]) -> dict[str, int]:
     for i in text:
         line = layout.lines[i]
         noted = 1 in line.script or re.search(_SIGNS, line.text)
-        if not noted or len(_WORDS.findall(line.text)) < 3:
+        if not noted or _is_formula(line.text):
             continue  # a formula has exponents
         marks = "".join("1" if script == 1 else "0" for script in line.script)
         for match in re.finditer("1+", marks):
@@ -153,12 +153,16 @@ def _raised_in(layout: Layout, text: list[int]) -> dict[str, int]:
     return found
 
 
+def _is_formula(text: str) -> bool:
+    return len(_WORDS.findall(text)) < 3 and re.search(r"[=<>+\u2212\u2200-\u22ff]", text) is not None
+
+
 def _glued_in(layout: Layout, text: list[int]) -> dict[str, int]:
     """Numbers set directly behind a word: markers in fonts that draw raised figures as glyphs of their own."""
     found: dict[str, int] = {}
     for i in text:
         text_of = layout.lines[i].text
-        for match in _GLUED.finditer(text_of) if len(_WORDS.findall(text_of)) >= 3 else ():
+        for match in () if _is_formula(text_of) else _GLUED.finditer(text_of):
             found.setdefault(match.group(1), i)
     return found
 

@@ -45,7 +45,13 @@ class TableFinder:
         if region and inside:
             inside += self._below_frame(inside, free, region)
             cells = self._cells(page, inside, region)
-            more = self._next_page(page, inside, region, cells, taken)
+            more: list[int] = []
+            last: list[int] = inside
+            frame: Region | None = region
+            while frame is not None:
+                page += 1
+                last, frame = self._continued(page, last, frame, cells, taken)
+                more += last
             return inside, more, cells
         rows = sorted(self._unruled(start, end, headings | taken))
         cells = self._cells(page, rows, Region(_extent([lines[i] for i in rows]))) if rows else Cells([], [], False)
@@ -59,29 +65,27 @@ class TableFinder:
         most = 1.15 * self.layout.body_size
         return [i for i in free if region.holds(self.layout.lines[i]) and self.layout.lines[i].size < most]
 
-    def _next_page(self, page: int, inside: list[int], region: Region, cells: Cells, taken: set[int]) -> list[int]:
-        """Rows of a table that reaches the end of its page, put to `cells`: a frame as wide opens the next page."""
+    def _continued(
+        self, page: int, above: list[int], frame: Region, cells: Cells, taken: set[int]
+    ) -> tuple[list[int], Region | None]:
+        """Rows of a table that reaches the end of the page before, put to `cells`: a frame as wide opens this page."""
         lines = self.layout.lines
-        bottom = max(lines[i].base for i in inside)
-        x0, _, x1, _ = region.box
-        below = [
-            i for i in self._free(page, taken) if lines[i].base > bottom + 1 and x0 < lines[i].x1 and lines[i].x0 < x1
-        ]
-        free = self._free(page + 1, taken)
-        levels = (
-            [rule for rule in self._page_rules(page + 1).level if rule[2] - rule[0] > 0.9 * (x1 - x0)] if free else []
-        )
-        if below or not levels:
-            return []
-        top = min(rule[1] for rule in levels)
-        above = [i for i in free if lines[i].base < top]
-        edge = (x0, top - 5, x1, top - 4)
-        found = framed_region(self._page_rules(page + 1), edge, [lines[i] for i in free])
-        more = self._inside(free, found) if found and not above else []
-        if found and more:
-            rest = self._cells(page + 1, more, found)
-            cells.rows += rest.rows if rest.headers == cells.headers else [rest.headers, *rest.rows]
-        return more
+        bottom = max(lines[i].base for i in above)
+        x0, _, x1, _ = frame.box
+        rest = self._free(page - 1, taken)
+        below = any(lines[i].base > bottom + 1 and x0 < lines[i].x1 and lines[i].x0 < x1 for i in rest)
+        free = self._free(page, taken)
+        wide = [rule for rule in self._page_rules(page).level if rule[2] - rule[0] > 0.9 * (x1 - x0)] if free else []
+        top = min((rule[1] for rule in wide), default=0.0)
+        if below or not wide or any(lines[i].base < top for i in free):
+            return [], None
+        found = framed_region(self._page_rules(page), (x0, top - 5, x1, top - 4), [lines[i] for i in free])
+        own = self._inside(free, found) if found else []
+        if not found or not own:
+            return [], None
+        read = self._cells(page, own, found)
+        cells.rows += read.rows if read.headers == cells.headers else [read.headers, *read.rows]
+        return own, found
 
     def grids(self, taken: set[int]) -> list[tuple[list[int], Cells]]:
         """Full grids with text in most fields that belong to no caption."""
