@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.pdf.figures import FigureFinder
@@ -40,6 +41,10 @@ def find_floats(layout: Layout, first: int, last: int, headings: set[int], words
     at = {i for start, end, _ in captions for i in range(start, end)}
     tables = TableFinder(layout, first, last, lambda i: i in at)
     drawings = FigureFinder(layout)
+    fixed = headings | at
+    by_page: dict[int, list[int]] = defaultdict(list)
+    for i, line in enumerate(layout.lines):
+        by_page[line.page].append(i)
     result.taken |= at
     for start, end, is_table in captions:
         caption = join_lines([(line, 0, len(line.text), False) for line in layout.lines[start:end]], words).text
@@ -50,7 +55,9 @@ def find_floats(layout: Layout, first: int, last: int, headings: set[int], words
             page, box = _box(layout, [layout.lines[i] for i in [*used, *rows]])
             result.tables.append(Table(page=page, box=box, caption=caption, headers=cells.headers, rows=cells.rows))
         else:
-            result.figures.append(_figure(layout, used, caption, drawings, result, headings | at))
+            result.figures.append(
+                _figure(layout, used, caption, drawings, by_page[layout.lines[start].page], result, fixed)
+            )
     for rows, cells in tables.grids(headings | result.taken):
         result.taken.update(rows)
         page, box = _box(layout, [layout.lines[i] for i in rows])
@@ -75,15 +82,21 @@ def _captions(layout: Layout, first: int, last: int, headings: set[int]) -> list
 
 
 def _figure(
-    layout: Layout, used: list[int], caption: str, drawings: FigureFinder, result: Floats, headings: set[int]
+    layout: Layout,
+    used: list[int],
+    caption: str,
+    drawings: FigureFinder,
+    on_page: list[int],
+    result: Floats,
+    fixed: set[int],
 ) -> Figure:
     """The figure of a caption; short lines drawn over it (labels of axes) are taken with it."""
     lines = layout.lines
     page, box = _box(layout, [lines[i] for i in used])
     own = [lines[i] for i in used if lines[i].page == page]
     area = (min(x.x0 for x in own), min(x.y0 for x in own), max(x.x1 for x in own), max(x.y1 for x in own))
-    near = [i for i in _on_page(layout, page) if i not in used]
-    bounds = [lines[i] for i in near if i in headings or i in result.taken or _is_prose(layout, lines[i])]
+    near = [i for i in on_page if i not in used]
+    bounds = [lines[i] for i in near if i in fixed or i in result.taken or _is_prose(layout, lines[i])]
     bounds += [line for line in layout.furniture if line.page == page]
     region = drawings.region(area, page, bounds)
     if region is None:
@@ -91,14 +104,10 @@ def _figure(
     for i in near:
         line = lines[i]
         x, y = (line.x0 + line.x1) / 2, line.base - 0.3 * line.size
-        if region[0] <= x <= region[2] and region[1] <= y <= region[3] and i not in headings | result.taken:
+        if region[0] <= x <= region[2] and region[1] <= y <= region[3] and i not in fixed and i not in result.taken:
             result.taken.add(i)
     union = tuple(f(a, b) for f, a, b in zip((min, min, max, max), area, region, strict=True))
     return Figure(page=page, box=_shown(layout, page, (union[0], union[1], union[2], union[3])), caption=caption)
-
-
-def _on_page(layout: Layout, page: int) -> list[int]:
-    return [i for i, line in enumerate(layout.lines) if line.page == page]
 
 
 def _is_prose(layout: Layout, line: Line) -> bool:

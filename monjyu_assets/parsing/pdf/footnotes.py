@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
+from monjyu_assets.parsing.pdf.ruled import MAX_RULES
 
 _SIGNS = r"[*\u2217\u2020\u2021\u00a7\u00b6\u2016#]{1,3}"
 _MARKER = re.compile(rf"\(?(\d{{1,3}}|{_SIGNS}|[a-z](?=[\s)]))[.)]?\s*(?=\S)")
@@ -84,7 +85,7 @@ def _zone(layout: Layout, numbers: list[int], taken: set[int]) -> _Zone:
 def _rule_above(layout: Layout, line: Line, above: Line | None) -> bool:
     """A rule that starts where the line's column does, between it and the line above."""
     top = above.base if above is not None else 0.0
-    for x0, y0, x1, y1 in layout.pages[line.page - 1].drawn.rules:
+    for x0, y0, x1, y1 in layout.pages[line.page - 1].drawn.rules[:MAX_RULES]:
         level = y1 - y0 < 3 and x1 - x0 > 20
         if level and top - 1 < y1 and y0 < line.base and abs(x0 - line.x0) < 3 * line.size and line.base - y0 < 30:
             return True
