@@ -74,7 +74,7 @@ def unusable_pages(document: Any, pages: list[PageChars]) -> list[int]:
         if _is_garbled(page)
         or (page.raw_count < _SOME and _covered(page) > 0.8)
         or (page.raw_count < (400 if textless else _FEW) and _covered(page) > 0.5)
-        or (page.raw_count < _FEW and textless and (page.images or _is_drawn(document, page.number - 1)))
+        or (page.raw_count < _FEW and textless and (page.drawn.images or _is_drawn(document, page.number - 1)))
     ]
 
 
@@ -96,7 +96,7 @@ def _covered(page: PageChars) -> float:
     """Share of the page that images cover: scans come in strips too."""
     x, y = np.meshgrid((np.arange(32) + 0.5) / 32 * page.width, (np.arange(32) + 0.5) / 32 * page.height)
     inside = np.zeros(x.shape, bool)
-    for left, top, right, bottom in page.images[:500]:
+    for left, top, right, bottom in page.drawn.images[:500]:
         inside |= (x >= left) & (x <= right) & (y >= top) & (y <= bottom)
     return float(inside.mean())
 
@@ -157,7 +157,7 @@ def _without(pages: list[PageChars], numbers: list[int]) -> list[PageChars]:
         old = pages[number - 1]
         if _is_garbled(old):
             result[number - 1] = empty = empty_page(number)
-            empty.width, empty.height, empty.images = old.width, old.height, old.images
+            empty.width, empty.height, empty.drawn = old.width, old.height, old.drawn
     return result
 
 

@@ -117,7 +117,7 @@ def _check_text(pages: list[PageChars], unread: Unread) -> None:
             raise ScannedDocument(
                 "The pages of the PDF are images, and OCR found no text on them.", "See ocr.languages."
             )
-        if any(page.images for page in pages):
+        if any(page.drawn.images for page in pages):
             raise ScannedDocument("The pages of the PDF are images without text.", INSTALL)
         raise EmptyDocument("The PDF holds no text.")
 
