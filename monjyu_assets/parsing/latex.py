@@ -110,7 +110,7 @@ def _run_in_keywords(paper: ParsedPaper) -> None:
 def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
     """What was set aside stands again where it was."""
     for section in paper.sections:
-        section.heading, section.text = with_code(section.heading, code), with_code(section.text, code)
+        section.heading, section.text = with_code(section.heading, code), with_code(section.text, code).strip()
     captioned: list[Figure | Table] = [*paper.figures, *paper.tables]
     for item in captioned:
         item.caption = with_code(item.caption, code) if item.caption else None

@@ -101,15 +101,16 @@ class _Reader:
         count = min(self._objects, max(0, int(pdfium.FPDFFormObj_CountObjects(form))))
         self._objects -= count
         for i in range(count):
-            bounds = self._bounds(pdfium.FPDFFormObj_GetObject(form, i))
-            if bounds:
+            item = pdfium.FPDFFormObj_GetObject(form, i)
+            image = pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_IMAGE
+            if bounds := self._bounds(item):
                 corners = [
                     (matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f)
                     for x in bounds[0::2]
                     for y in bounds[1::2]
                 ]
                 xs, ys = zip(*corners, strict=True)
-                self._found.graphics.append((min(xs), min(ys), max(xs), max(ys)))
+                (self._found.images if image else self._found.graphics).append((min(xs), min(ys), max(xs), max(ys)))
 
 
 def _mapped(boxes: list[Area], frame: Any) -> list[Area]:
