@@ -86,6 +86,12 @@ _FURNITURE = r"""
         GROUP BY paper_id, shape HAVING places >= $furniture_pages
     ) GROUP BY paper_id"""
 
+_UNRESOLVED = """
+    SELECT paper_id, format('none of {} references', count(*)) AS detail FROM "references"
+    ANTI JOIN (
+        SELECT DISTINCT i.paper_id FROM citation_edges e JOIN paper_identity i ON i.canonical_id = e.citing_id
+    ) USING (paper_id) GROUP BY paper_id"""
+
 _ALL = "SELECT paper_id FROM papers"
 
 QUALITY_CHECKS: dict[str, QualityCheck] = {
@@ -106,6 +112,11 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
         "SELECT paper_id FROM papers WHERE is_academic_paper",
         "SELECT paper_id, '' AS detail FROM papers ANTI JOIN \"references\" USING (paper_id) WHERE is_academic_paper",
     ),
+    "references_resolved": QualityCheck(
+        "Papers cite others of the collection (a collection of one field does, a mixed one need not).",
+        'SELECT DISTINCT paper_id FROM "references"',
+        _UNRESOLVED,
+    ),
     "furniture_removed": QualityCheck(
         "No running head or page number stands in the text: no short line comes again on several pages of a paper.",
         _ALL,
@@ -114,7 +125,10 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
 }
 """By name, which is also that of the setting in `checks` with the share of papers that may offend."""
 
-TABLES_READ = ("papers", "sections", "sentences", "references", "tables", "figures", "equations")
+TABLES_READ = (
+    *("papers", "sections", "sentences", "references", "tables", "figures", "equations"),
+    *("paper_identity", "citation_edges"),
+)
 
 GAPS = {"title": "title_found", "abstract": "abstract_found", "sections": "sections_found"} | {
     "references": "references_found"

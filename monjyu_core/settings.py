@@ -191,6 +191,9 @@ class CheckSettings(_Group):
     references_found: Annotated[float, WARNING_ONLY] = Field(
         0.1, ge=0, le=1, description="share of academic papers without references"
     )
+    references_resolved: Annotated[float, WARNING_ONLY] = Field(
+        1.0, ge=0, le=1, description="share of papers none of whose references is to a paper of the collection"
+    )
     text_kept: Annotated[float, WARNING_ONLY] = Field(
         0.05, ge=0, le=1, description="share of PDFs that keep less of their characters than min_coverage"
     )
