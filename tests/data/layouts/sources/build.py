@@ -10,6 +10,7 @@ in the running text the number of its reference.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ _HEADING = re.compile(
     r"\\(?P<kind>appendix\b|(?:chapter|section|subsection|subsubsection|paragraph)\*?\{(?P<text>[^{}]*)\})"
     r"|\\begin\{(?P<env>acks|acknowledgments)\}"
 )
+_DATED = {"SOURCE_DATE_EPOCH": "1600000000", "FORCE_SOURCE_DATE": "1"}
 _ORDER = ["chapter", "section", "subsection", "subsubsection", "paragraph"]
 _CITE = re.compile(r"\\cite(?:p|t|alp)?(?:\[[^\]]*\])*\{([^}]*)\}(?:--\\cite\{([^}]*)\})?")
 
@@ -36,7 +38,7 @@ def typeset(name: str, folder: Path) -> None:
     japanese = "{jsarticle}" in source
     latex = ["uplatex" if japanese else "pdflatex", "-interaction=nonstopmode", name]
     for command in (latex, ["upbibtex" if japanese else "bibtex", name], latex, latex, latex):
-        subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
+        subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False, env=os.environ | _DATED)
     if japanese:
         subprocess.run(["dvipdfmx", "-q", name], cwd=folder, check=True)
     shutil.copy(folder / f"{name}.pdf", HERE.parent / "pdf")
@@ -50,8 +52,15 @@ def bibliography() -> dict[str, dict[str, Any]]:
     plain = LatexNodes2Text().latex_to_text
     for line in (HERE / "refs.bib").read_text("utf-8").splitlines():
         key = line.split("{")[1].split(",")[0]
-        fields = {name: plain(re.sub(r"\\url", "", value)) for name, value in re.findall(r"(\w+)=(\{.*?\}|\d+)(?=, \w+=|\}$)", line)}
-        entry: dict[str, Any] = {"title": fields["title"], "year": fields["year"], "authors": fields["author"].split(" and ")}
+        fields = {
+            name: plain(re.sub(r"\\url", "", value))
+            for name, value in re.findall(r"(\w+)=(\{.*?\}|\d+)(?=, \w+=|\}$)", line)
+        }
+        entry: dict[str, Any] = {
+            "title": fields["title"],
+            "year": fields["year"],
+            "authors": fields["author"].split(" and "),
+        }
         entries[key] = entry | ({"doi": fields["doi"]} if "doi" in fields else {})
     return entries
 
@@ -90,11 +99,15 @@ def truth(name: str, folder: Path) -> dict[str, Any]:
     source = re.sub(r"(?<!\\)%.*", "", (HERE / f"{name}.tex").read_text("utf-8"))
     front = json.loads((HERE / f"{name}.json").read_text("utf-8"))
     body = source.split(r"\begin{document}")[1]
-    abstract = re.search(r"\\begin\{abstract\}(.*?)(?:\\keywords|\\end\{abstract\})|\\bfseries Abstract\} (.*?)\\par", body, re.S)
+    abstract = re.search(
+        r"\\begin\{abstract\}(.*?)(?:\\keywords|\\end\{abstract\})|\\bfseries Abstract\} (.*?)\\par", body, re.S
+    )
     if abstract and "abstract" not in front:
         front["abstract"] = " ".join((abstract[1] or abstract[2]).split())
     entries = bibliography()
-    keys = re.findall(r"\\bibitem\s*(?:\[(?:[^\[\]]|\[[^\]]*\])*\])?\s*%?\s*\{(\w+)\}", (folder / f"{name}.bbl").read_text("utf-8"))
+    keys = re.findall(
+        r"\\bibitem\s*(?:\[(?:[^\[\]]|\[[^\]]*\])*\])?\s*%?\s*\{(\w+)\}", (folder / f"{name}.bbl").read_text("utf-8")
+    )
     front["sections"] = sections(body)
     front["references"] = [entries[key] for key in keys]
     front["inline_citations"] = cited(body, keys)
@@ -109,7 +122,15 @@ def main() -> int:
             made = truth(name, Path(temporary))
             text = json.dumps(made, ensure_ascii=False, indent=1)
             (HERE.parent / "truth" / f"{name}.json").write_text(text + "\n", "utf-8")
-        print(name, len(made["sections"]), "headings", len(made["references"]), "references", len(made["inline_citations"]), "citations")
+        print(
+            name,
+            len(made["sections"]),
+            "headings",
+            len(made["references"]),
+            "references",
+            len(made["inline_citations"]),
+            "citations",
+        )
     return 0
 
 
