@@ -156,14 +156,14 @@ def _fits(layout: Layout, above: Line, line: Line) -> bool:
 
 def _shape(text: str, lines: list[Line]) -> bool:
     """Short, begins like a heading, has letters (方法 is a word), is no caption, bullet, sentence or reference."""
-    letters = sum(c.isalpha() for c in text)
-    if letters + count_wide(text) < 3 or letters < 0.5 * len(text.replace(" ", "")):
+    words = strip_numbering(text)[1]
+    letters = sum(c.isalpha() for c in words)
+    if letters + count_wide(words) < 3 or letters < 0.5 * len(words.replace(" ", "")):
         return False
     if len(text) > 220 or len(text.split()) > 28:
         return False
     if _CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
-    words = strip_numbering(text)[1]
     first = next((c for c in words if c.isalnum()), "")
     if not first or first.islower():
         return False

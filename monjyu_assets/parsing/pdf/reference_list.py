@@ -43,7 +43,21 @@ def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
             found = ReferenceList(i, i + 1, _end(layout, i))
             if found.end - i > 3:
                 break
-    return found
+    return found or _without_heading(layout, first)
+
+
+def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
+    """A list labelled [1], [2], [3] in the last part of the text, its entries with years; it needs no heading."""
+    lines = layout.lines
+    for i in range(len(lines) - 2, max(first, len(lines) // 3), -1):
+        if label_of(lines[i].text) != "1" or not lines[i].text.lstrip().startswith(("[1]", "1.", "(1)")):
+            continue
+        end = _end(layout, i - 1)
+        starts = numbered_starts([line.text for line in lines[i:end]])
+        years = sum(bool(_YEAR.search(line.text)) for line in lines[i:end])
+        if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
+            return ReferenceList(i, i, end)
+    return None
 
 
 def _end(layout: Layout, heading: int) -> int:
