@@ -64,7 +64,7 @@ def publication(paper: ParsedPaper, truth: dict[str, Any]) -> tuple[dict[str, fl
     fields: dict[str, float] = {}
     notes: list[str] = []
     for name in ("venue", "venue_type", "volume", "issue", "pages", "publication_date", "arxiv_id", "keywords"):
-        if name not in truth:
+        if not truth.get(name):
             continue
         found, wanted = getattr(paper, name), truth[name]
         if name == "keywords":
@@ -89,7 +89,8 @@ def cited(paper: ParsedPaper, truth: dict[str, Any]) -> tuple[dict[str, float], 
     titles = [squeezed(entry["title"]) for entry in truth["references"]]
     raw = {reference.ref_id: squeezed(reference.raw_text) for reference in paper.references}
     number_of = {
-        ref_id: next((str(n) for n, title in enumerate(titles) if title in text), ref_id) for ref_id, text in raw.items()
+        ref_id: next((str(n) for n, title in enumerate(titles) if title in text), ref_id)
+        for ref_id, text in raw.items()
     }
     found = Counter(number_of[citation.ref_id] for citation in paper.inline_citations)
     wanted = Counter(str(number) for number in truth["inline_citations"])

@@ -101,7 +101,11 @@ def score_front(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed
         pairs = in_order(
             found,
             wanted,
-            lambda name, t: (bool(t[0]) and name.endswith(t[0]) and name[:1] == t[1][:1]) or name == t[1] + t[0],
+            lambda name, t: (
+                (bool(t[0]) and name.endswith(t[0]) and name[:1] == t[1][:1])
+                or name == t[1] + t[0]
+                or (t[0] > "\u2e80" and name.startswith(t[0] + t[1]))
+            ),
         )
         score.fields["authors"] = f1(len(pairs), len(found), len(wanted))
         if score.fields["authors"] < 1:

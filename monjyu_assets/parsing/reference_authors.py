@@ -74,7 +74,9 @@ def author_list(text: str) -> tuple[str, str]:
 
 
 _COLON = re.compile(r":\s")
-_ALONE = re.compile(rf"(?P<one>{_STYLES['given surname']}),\s+(?P<title>{_UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
+_ALONE = re.compile(
+    rf"(?P<one>{_STYLES['given surname']}),\s+(?P<title>{_UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))"
+)
 _JOINED = re.compile(
     rf"(?P<list>{_STYLES['given surname']}(?:,\s{_STYLES['given surname']}){{0,40}},?\s(?:and|&)\s{_STYLES['given surname']}),\s"
 )
@@ -118,7 +120,12 @@ _BODY = re.compile(
 def _organisation(text: str) -> tuple[str, str]:
     """A short first sentence that names a body, in front of another sentence, is the author; else there is none."""
     match = re.match(r"([^.,\u201c\"]{6,90}?)(?:\s*\([A-Z]{2,8}\))?(?=,\s+[^\W\d_a-z][^.]{12,})", text)
-    if match and len(match.group(1).split()) <= 6 and _BODY.search(match.group(1)) and not _PROSE.search(match.group(1)):
+    if (
+        match
+        and len(match.group(1).split()) <= 6
+        and _BODY.search(match.group(1))
+        and not _PROSE.search(match.group(1))
+    ):
         return match.group(1).strip(), text[match.end() :]
     match = re.match(r"([^.\u201c\"]{6,90}?)(?:\s*\([A-Z]{2,8}\))?[.;]\s+(?=[^\W\d_a-z])", text)
     if match and len(match.group(1).split()) <= 9 and _BODY.search(match.group(1)):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.pdf.headings import Heading
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.references import find_doi
@@ -150,8 +150,11 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
         if i in front.used:
             run = []
             continue
+        begun = sum(len(layout.lines[k].text) for k in run)
         if run and not _same_paragraph(layout.lines[run[-1]], layout.lines[i]):
             run = []
+        elif begun < 200 and run and _another_kind(layout.lines[run[0]], layout.lines[i]):
+            run = []  # addresses and dates stand as close above the abstract as its own lines do
         run.append(i)
         length = sum(len(layout.lines[k].text) for k in run)
         text = " ".join(layout.lines[k].text for k in run)
@@ -160,6 +163,12 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
             best = list(run)
     front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in best]
     front.used.update(best)
+
+
+def _another_kind(above: Line, line: Line) -> bool:
+    """Prose under lines of the title page, or the other way round; or another face."""
+    front = [bool(_NOT_PROSE.search(each.text) or _DATE.search(each.text)) for each in (above, line)]
+    return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
 
 
 def _same_paragraph(above: Line, line: Line) -> bool:

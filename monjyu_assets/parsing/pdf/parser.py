@@ -10,9 +10,11 @@ from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
 from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
+from monjyu_assets.parsing.pdf.contents import contents_lines
 from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.heading_levels import set_levels
-from monjyu_assets.parsing.pdf.headings import Heading, find_headings
+from monjyu_assets.parsing.pdf.headings import find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.names import names_in_line
 from monjyu_assets.parsing.pdf.reading import read_layout
@@ -41,6 +43,8 @@ def parse_pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     words = vocabulary(layout.lines)
+    contents = contents_lines(layout)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
     title, _, title_end = find_title(layout, words)
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
-from monjyu_assets.parsing.pdf.headings import style_of
+from monjyu_assets.parsing.pdf.heading import style_of
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.references import label_of, numbered_starts

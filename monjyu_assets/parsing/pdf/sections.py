@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.pdf.front import Front, Piece
-from monjyu_assets.parsing.pdf.headings import Heading
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.paragraphs import Edges, begins_paragraph, column_edges
