@@ -28,6 +28,7 @@ from bench.front_quality import Pairs, cited, people, publication, token_f1
 from monjyu_assets.parsing.headings import strip_numbering
 from monjyu_assets.parsing.pdf import parse_pdf, reading
 from monjyu_assets.parsing.pdf.layout import squeezed
+from monjyu_assets.parsing.pdf.links import page_links
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
 
@@ -57,7 +58,9 @@ def raw_text(path: Path) -> str:
 
 def links(path: Path) -> str:
     """Where the links of the file lead: an ORCID may be printed as a sign with a link."""
-    return " ".join(re.findall(r"/URI\s*\((.*?)\)", path.read_bytes().decode("latin-1")))
+    import pypdfium2 as pdfium
+
+    return " ".join(link.uri for link in page_links(pdfium.PdfDocument(path), 0))
 
 
 def alike(a: str, b: str) -> float:

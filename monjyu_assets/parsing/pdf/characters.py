@@ -20,6 +20,8 @@ _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in ra
 _REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
 
+_LONGEST_STAMP = 2000
+
 LINE_BREAKS = (ord("\r"), ord("\n"))
 
 
@@ -39,7 +41,8 @@ class PageChars:
     Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
     `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
     content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
-    (0 for upright pages); arrays are in the frame that makes that text upright, see `to_page`.
+    (0 for upright pages); arrays are in the frame that makes that text upright, see `to_page`. `turned` is the text
+    that runs another way (stamps in the margin), in the order of the content stream.
     """
 
     number: int
@@ -59,6 +62,7 @@ class PageChars:
     raw_count: int = 0
     garbled: int = 0
     turn: int = 0
+    turned: str = ""
 
     def to_page(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
         """A box of the reading frame in the frame of the displayed page."""
@@ -213,6 +217,7 @@ def _page(
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
     turns = _quarter_turns(matrix, rotation)
     turn = _dominant_turn(turns)
+    aside = _turned_text(raw, kept[(turns != turn) & (turns >= 0)])
     kept, matrix = kept[turns == turn], matrix[turns == turn]
     boxes = raw.boxes[kept]
     xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
@@ -240,10 +245,20 @@ def _page(
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
         gap_before=before[inside] > 0, images=images, rules=rules, raw_count=int(visible.sum()), garbled=garbled,
-        turn=turn,
+        turn=turn, turned=aside,
     )  # fmt: skip
     compose_accents(page)
     return page
+
+
+def _turned_text(raw: _Raw, rows: Ints) -> str:
+    """Characters that do not run with the text of the page, a space wherever the stream leaves one out."""
+    text: list[str] = []
+    last = -1
+    for row in rows[:_LONGEST_STAMP].tolist():
+        text.append((" " if last >= 0 and row > last + 1 else "") + _character(int(raw.codes[row])))
+        last = row
+    return "".join(text)
 
 
 def _quarter_turns(matrix: Floats, rotation: int) -> Ints:

@@ -13,6 +13,7 @@ from monjyu_assets.parsing.pdf.characters import Font, PageChars
 from monjyu_assets.parsing.pdf.columns import body_edges, gutters, reading_order
 from monjyu_assets.parsing.pdf.furniture import remove_furniture
 from monjyu_assets.parsing.pdf.lines import Line, page_lines
+from monjyu_assets.parsing.pdf.links import Link
 from monjyu_core.text.search_text import count_wide
 
 
@@ -38,6 +39,7 @@ class Layout:
     leading: float
     outline: list[OutlineItem] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
+    links: list[Link] = field(default_factory=list)
 
     @cached_property
     def extents(self) -> dict[tuple[int, int], tuple[float, float]]:

@@ -17,11 +17,13 @@ from monjyu_assets.parsing.pdf.heading_levels import set_levels
 from monjyu_assets.parsing.pdf.headings import find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.names import names_in_line
+from monjyu_assets.parsing.pdf.people import fill_people
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
 from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections, lines_in_images
 from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
+from monjyu_assets.parsing.pdf.title_page import order_title_page
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
@@ -46,6 +48,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     contents = contents_lines(layout)
     layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
     title, _, title_end = find_title(layout, words)
+    order_title_page(layout, title_end)
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)
     ranges = [(title_end, stop)]
@@ -57,6 +60,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     authors, authors_end = find_authors(layout, title_end, front_end)
     headings = [heading for heading in headings if heading.start >= authors_end]
     front = find_front(layout, authors_end, stop, headings)
+    fill_people(layout, authors, title_end, min([*front.used, stop, *(h.start for h in headings[:1])]))
     headings = [heading for heading in headings if heading not in front.dropped]
     set_levels(headings, layout.body_size)
     heading_lines = {i for heading in headings for i in range(heading.start, heading.end)}

@@ -7,6 +7,7 @@ from typing import Any
 
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars, read_page
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, build_layout
+from monjyu_assets.parsing.pdf.links import page_links
 from monjyu_core.errors import (
     DocumentError,
     DocumentTooLarge,
@@ -38,7 +39,9 @@ def read_layout(path: Path, settings: ParseSettings) -> tuple[Layout, list[str]]
         fonts = FontTable()
         pages, warnings = _read_pages(document, count, fonts, settings)
         _check_text(pages)
-        return build_layout(pages, fonts.fonts, _outline(document, count), _info(document)), warnings
+        layout = build_layout(pages, fonts.fonts, _outline(document, count), _info(document))
+        layout.links = page_links(document, 0)
+        return layout, warnings
     finally:
         document.close()
 

@@ -92,6 +92,9 @@ def _runs_on(layout: Layout, i: int) -> bool:
     if line.x1 < right - 0.12 * (right - left):
         return False
     below = layout.lines[i + 1] if i + 1 < len(layout.lines) else None
+    words = [word for word in line.text.split() if word[0].isalpha()]
+    if sum(word[0].islower() for word in words) < 0.35 * len(words):
+        return False  # a list of names
     return below is not None and not (below.bold[0] or (below.italic[0] and below.text[0].isupper()))
 
 
