@@ -69,10 +69,13 @@ def give_emails(
 
 def _named_behind(authors: Sequence[Author], following: str) -> Author | None:
     """ "ada@x.org (Ada Byron)"."""
-    match = re.match(r"\s*\(([^()]{3,50})\)", following)
+    match = re.match(r"\s*\(([^()]{2,50})\)", following)
     if not match:
         return None
     inside = squeezed(match[1])
+    initials = [author for author in authors if inside == "".join(squeezed(word)[:1] for word in author.name.split())]
+    if len(initials) == 1:
+        return initials[0]
     owners = [author for author in authors if squeezed(author.name.split()[-1]) in inside]
     exact = [author for author in authors if squeezed(author.name) == inside]
     return exact[0] if exact else owners[0] if len(owners) == 1 else None

@@ -69,11 +69,13 @@ def notes_by_mark(pieces: Sequence[Piece], marks: set[str]) -> dict[str, str]:
     notes: dict[str, str] = {}
     current: str | None = None
     above: Piece | None = None
+    counted = 0
     for piece in pieces:
         if above is not None and not _runs_on(above, piece):
             current = None
-        for mark, text in _parts(piece, marks):
+        for mark, text in _parts(piece, marks, counted):
             current = mark or current
+            counted = int(mark) if mark is not None and mark.isdigit() else counted
             if current is not None:
                 joined = notes.get(current, "")
                 notes[current] = f"{joined}{_gap(joined)}{text}".strip() if mark is None or joined == "" else joined
@@ -87,22 +89,34 @@ def _gap(text: str) -> str:
     return "" if not text or text.endswith("-") else " "
 
 
+_OTHER = re.compile(
+    r"\W*(?:doi|software|received|accepted|published|submitted|editors?|licen[sc]e|copyright|©|citation|edited|reviewed|"
+    r"academic editor|specialty|keywords?|article|open access|this (?:is|article|work))\b", re.I,
+)  # fmt: skip
+
+
 def _runs_on(above: Piece, piece: Piece) -> bool:
+    if _OTHER.match(piece.text):
+        return False
     step = piece.base - above.base
     return -1 < step < 2.2 * max(above.size, piece.size) and abs(piece.size - above.size) < 1.6
 
 
-def _parts(piece: Piece, marks: set[str]) -> list[tuple[str | None, str]]:
-    """The piece cut at its marks: (mark or None, text)."""
+def _parts(piece: Piece, marks: set[str], counted: int) -> list[tuple[str | None, str]]:
+    """The piece cut at its marks: (mark or None, text). `counted` is the last number that opened a note (0: none)."""
     cuts: list[tuple[int, int, str]] = []
     for match in re.finditer(rf"\d{{1,2}}|[a-z](?![a-z])|[{_SYMBOLS}]", piece.text):
         mark = match.group().translate(_STARRED)
         if mark not in marks:
             continue
-        leads = match.start() == 0 and re.match(r"[.)\]]?\s*[^\W\d_]", piece.text[match.end() :]) is not None
-        alone = not mark.isalpha() or piece.text[match.end() :][:1] in " .)]"
-        if piece.raised[match.start()] or (leads and alone and not mark.isalpha()):
+        before, after = piece.text[: match.start()], piece.text[match.end() :]
+        opens = re.match(r"[.)\]]?\s*[^\W\d_]", after) is not None
+        leads = not before and opens and not mark.isalpha()
+        next_one = mark.isdigit() and int(mark) == counted + 1
+        inline = next_one and counted and re.search(r"[\s,;]$", before) and re.match(r"[.)]?\s+[^\W\d_a-z]|\s*$", after)
+        if piece.raised[match.start()] or leads or inline:
             cuts.append((match.start(), match.end(), mark))
+            counted = int(mark) if mark.isdigit() else counted
     if not cuts:
         return [(None, piece.text)]
     found: list[tuple[str | None, str]] = [(None, piece.text[: cuts[0][0]])] if cuts[0][0] else []

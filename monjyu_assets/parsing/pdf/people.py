@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_assets.parsing.pdf.emails import give_emails, without_emails
+from monjyu_assets.parsing.pdf.emails import give_emails
 from monjyu_assets.parsing.pdf.layout import Layout, squeezed
 from monjyu_assets.parsing.pdf.marks import ENVELOPES, marks_behind, notes_by_mark, orcid_of, stream_of
 from monjyu_assets.parsing.pdf.places import (
@@ -39,13 +39,13 @@ def fill_people(layout: Layout, authors: list[Author], title_end: int, stop: int
     for author, (marks, orcid) in zip(authors, told, strict=True):
         author.orcid = orcid
         places = [tidy_place(notes[mark]) for mark in marks if mark in notes and is_place(notes[mark])]
-        author.affiliation = "; ".join(dict.fromkeys(places)) or None
+        author.affiliation = "; ".join(dict.fromkeys(place for place in places if is_place(place))) or None
     owners: dict[int, list[Piece]] = {}
     if not any(author.affiliation for author in authors):
         owners = blocks_below(front, names)
         for number, pieces in owners.items():
-            lines = [without_emails(piece.text) for piece in pieces]
-            authors[number].affiliation = _joined([line for line in lines if line]) or None
+            lines = [tidy_place(piece.text) for piece in pieces if is_place(piece.text)]
+            authors[number].affiliation = _joined([line for line in lines if is_place(line)]) or None
     named_in_notes(authors, " ".join(piece.text for piece in foot))
     emails = give_emails(authors, front, foot, owners, told, notes)
     if not emails:
@@ -148,7 +148,8 @@ def _corresponding(
             by_mail = author.email is not None and re.match(
                 rf"[^;@]{{0,80}}?{re.escape(author.email)}", following, re.I
             )
-            if named or by_mail:
+            addressed = re.match(rf"[^;@:]{{0,40}}?\bto:?\s(?:[^\W\d_][\w.\s-]{{0,40}}\s)?{surname}\b", following)
+            if named or by_mail or addressed:
                 author.is_corresponding = True
 
 

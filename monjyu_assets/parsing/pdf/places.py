@@ -21,21 +21,29 @@ _NO_PLACE = re.compile(
     r"published|©|copyright|licen[sc]e|permission|supervis|submitted|^\W*(?:date|key ?words|doi|arxiv)",
     re.I,
 )
+_AFTER = re.compile(
+    r"[\s.,;(]*(?:\b(?:e-?mails?|tel(?:ephone)?|phone|fax|orcid|doi|correspond\w*|received|accepted|dated|submitted)\b\s*[:.]?|"
+    r"(?:\*\s*)?correspondence\b)(?=[\W\d]|\s).*", re.I,
+)  # fmt: skip
+"""What is no longer the place but stands in the same lines."""
 _DATE = re.compile(r"^\W*(?:\w+\W+){0,3}(?:19|20)\d\d\W*$")
 
 
 def is_place(text: str) -> bool:
     """Not empty, no sentence about contributions, rights or dates, no bare address of correspondence."""
     bare = without_emails(text)
-    if sum(c.isalpha() for c in bare) < 3 or len(bare) > 400 or _NO_PLACE.search(bare) or _DATE.match(bare):
+    letters = [c for c in bare if c.isalpha()]
+    if len(letters) < 3 or len(bare) > 400 or _NO_PLACE.search(bare) or _DATE.match(bare) or letters[0].islower():
         return False
-    return not re.match(r"\W*(?:correspond|to whom|e-?mail|責任著者|連絡先)", bare, re.I)
+    return not re.match(r"\W*(?:address )?(?:correspond|to whom|e-?mails?\b|責任著者|連絡先)", bare, re.I)
 
 
 def tidy_place(text: str) -> str:
     """A place without addresses, end marks and hyphens of line breaks."""
     text = re.sub(r"([a-zß-ÿ])-\s(?=[a-zß-ÿ])", r"\1", without_emails(text))
-    return text.strip(" .,;:")
+    text = re.sub(r"^\W*(?:address(?:es)?|affiliations?)\s*[:：]\s*|^\d{1,2}[.)]\s+", "", text, flags=re.I)
+    text = _AFTER.split(text)[0]
+    return re.sub(r"\s*[(\[][^)\]]*$", "", text).strip(" .,;:-\u2013\u2014")
 
 
 def blocks_below(front: Sequence[Piece], names: Sequence[str]) -> dict[int, list[Piece]]:
