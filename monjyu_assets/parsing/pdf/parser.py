@@ -24,6 +24,7 @@ from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_
 from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
 from monjyu_assets.parsing.pdf.title_page import order_title_page
+from monjyu_assets.parsing.pdf.venue import find_published
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
@@ -83,10 +84,12 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     inherit_types([mapped.section for mapped in sections])
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)
+    published = find_published(layout, title)
     paper = ParsedPaper(
         document_type="pdf", processor="pypdfium2", title=title, authors=authors, doi=doi, arxiv_id=arxiv_id,
         abstract=next((s.text.text for s in sections if s.section.section_type == "abstract"), ""),
-        publication_date=find_date(layout), keywords=front.keywords, page_count=len(layout.pages),
+        publication_date=find_date(layout, published.date), venue=published.venue, venue_type=published.venue_type,
+        volume=published.volume, issue=published.issue, pages=published.pages, pmid=published.pmid, keywords=front.keywords, page_count=len(layout.pages),
         sections=[mapped.section for mapped in sections], references=references,
         figures=[figure for found in floats for figure in found.figures],
         tables=[table for found in floats for table in found.tables], warnings=warnings,
