@@ -59,14 +59,18 @@ def people(paper: ParsedPaper, truth: dict[str, Any], pairs: Pairs, printed: str
     return fields, notes
 
 
-def publication(paper: ParsedPaper, truth: dict[str, Any]) -> tuple[dict[str, float], list[str]]:
+def publication(paper: ParsedPaper, truth: dict[str, Any], printed: str) -> tuple[dict[str, float], list[str]]:
     """Venue by its letters, kind, volume, issue, pages, date (as exact as the truth), arXiv id, keywords."""
     fields: dict[str, float] = {}
     notes: list[str] = []
     for name in ("venue", "venue_type", "volume", "issue", "pages", "publication_date", "arxiv_id", "keywords"):
-        if not truth.get(name):
+        found, wanted = getattr(paper, name), truth.get(name)
+        if name == "venue" and not wanted and len(squeezed(truth.get("journal") or "")) > 3:
+            wanted = truth["journal"] if squeezed(truth["journal"]) in printed else None
+        if name == "keywords" and squeezed("".join(wanted or [])) not in printed:
+            wanted = None
+        if not wanted:
             continue
-        found, wanted = getattr(paper, name), truth[name]
         if name == "keywords":
             value = token_f1("; ".join(found), "; ".join(wanted))
         elif name == "venue":

@@ -114,7 +114,7 @@ def score_front(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed
         if score.fields["authors"] < 1:
             names = [f"{a.get('given')} {a.get('family')}" for a in truth["authors"]]
             score.notes.append(f"authors: {[a.name for a in paper.authors]} for {names}")
-    for values, notes in (people(paper, truth, pairs, printed), publication(paper, truth)):
+    for values, notes in (people(paper, truth, pairs, printed), publication(paper, truth, printed)):
         score.fields |= values
         score.notes += notes
     doi = (truth.get("doi") or "").lower()

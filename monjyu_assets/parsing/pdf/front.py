@@ -177,8 +177,19 @@ def _same_paragraph(above: Line, line: Line) -> bool:
     )
 
 
+def _continued(text: str, following: str, lines: list[Line]) -> str:
+    """Two lines of words as one; a hyphen at the line end stays where the hyphenated word stands elsewhere."""
+    broken = re.search(r"[^\W\d_]+-$", text)
+    head = re.match(r"[^\W\d_]+", following)
+    if broken is None or head is None:
+        return f"{text} {following}".strip()
+    whole = broken.group() + head.group()
+    kept = head.group()[0].isupper() or any(whole in line.text for line in lines)
+    return text + following if kept else text[:-1] + following
+
+
 def _find_keywords(layout: Layout, front: Front, early: list[int], headings: list[Heading]) -> None:
-    starts = {heading.start for heading in headings}
+    starts, lines = {heading.start for heading in headings}, layout.lines
     for i in early:
         line = layout.lines[i]
         match = _KEYWORDS.match(line.text)
@@ -188,12 +199,13 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
         for k in range(i + 1, min(i + 6, len(layout.lines))):
             below, above = layout.lines[k], layout.lines[k - 1]
             step = below.base - above.base
-            near = below.page == above.page and 0 < step < 1.45 * line.size
-            if k in starts - {k for k in starts if not text} or not near or abs(below.size - line.size) > 0.4:
+            headed = not text  # "Keywords" stands alone, as a heading does
+            near = below.page == above.page and 0 < step < (2.4 if headed else 1.45) * line.size
+            if not near or (not headed and (k in starts or abs(below.size - lines[used[-1]].size) > 0.4)):
                 break
             if text.rstrip().endswith(".") and step > 1.25 * line.size:
                 break
-            text += ("" if text.endswith("-") else " ") + below.text
+            text = _continued(text, below.text, lines)
             used.append(k)
         parts = (
             re.split(r"\s*[;\u00b7\u2022|]\s*|\s+\u2013\s+", text)

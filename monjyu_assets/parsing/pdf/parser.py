@@ -48,7 +48,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     words = vocabulary(layout.lines)
     contents = contents_lines(layout)
     layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
-    title, _, title_end = find_title(layout, words)
+    title, title_start, title_end = find_title(layout, words)
     order_title_page(layout, title_end)
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)
@@ -84,7 +84,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     inherit_types([mapped.section for mapped in sections])
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)
-    published = find_published(layout, title)
+    published = find_published(layout, title, title_start)
     paper = ParsedPaper(
         document_type="pdf", processor="pypdfium2", title=title, authors=authors, doi=doi, arxiv_id=arxiv_id,
         abstract=next((s.text.text for s in sections if s.section.section_type == "abstract"), ""),

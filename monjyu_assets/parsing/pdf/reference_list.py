@@ -203,7 +203,9 @@ def _joined(text: str, piece: str, words: set[str]) -> str:
     head = re.match(r"[^\W\d_]+", piece)
     if broken and head and head.group()[0].islower():
         left, right = broken.group(1).casefold(), head.group().casefold()
-        hyphenated = f"{left}-{right}" in words or (left in words and right in words and left + right not in words)
+        hyphenated = f"{left}-{right}" in words or (
+            min(len(left), len(right)) > 3 and left in words and right in words and left + right not in words
+        )
         return text + piece if hyphenated else text[:-1] + piece
     if text.endswith(("-", "\u2013")) and re.match(r"\w", piece):
         return text + piece

@@ -38,7 +38,7 @@ _PATTERNS = [
     re.compile(rf"\b{_PROCEEDINGS}\s*(?:\([^()]{{2,30}}\)|,\s*(?:{_MONTH}|{_YEAR})|\.)", re.I),
 ]  # fmt: skip
 _SUBMITTED = re.compile(
-    r"(?:preprint|manuscript|paper|draft)?\s*(?:submitted|accepted)\s+(?:to|by|for publication in)\s+(?P<venue>[^\W\d_][^\d,.;()|]{3,90}?)(?=\s{2}|[,.;()|]|\s*\d|\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|$)",
+    r"\b(?:preprint|manuscript|paper|draft)\s+(?:submitted|accepted)\s+(?:to|by|for publication in)\s+(?P<venue>[^\W\d_][^\d,.;()|]{3,90}?)(?=\s{2}|[,.;()|]|\s*\d|\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|$)",
     re.I,
 )
 _STAMP = re.compile(r"(?P<server>arxiv|biorxiv|medrxiv|chemrxiv|ssrn|psyarxiv)\s*:?\s*(?P<id>[\w./-]{6,40})", re.I)
@@ -74,10 +74,11 @@ class Published:
     date: str | None = None
 
 
-def find_published(layout: Layout, title: str) -> Published:
-    """Venue, volume, issue and pages of the first pattern that fits; PDF Info's Subject is asked last."""
+def find_published(layout: Layout, title: str, title_start: int) -> Published:
+    """What is printed above the title (at line `title_start`), at the edges of page 1 and in its small type: venue, volume, issue
+    and pages of the first pattern that fits. PDF Info's Subject is asked last."""
     found = Published()
-    places = list(_places(layout))
+    places = list(_places(layout, title_start))
     text = " ".join(places)
     pmid = _PMID.search(text)
     found.pmid = pmid[1] if pmid else None
@@ -97,22 +98,37 @@ def find_published(layout: Layout, title: str) -> Published:
 _SERVERS = {"arxiv": "arXiv", "biorxiv": "bioRxiv", "medrxiv": "medRxiv", "chemrxiv": "ChemRxiv"}
 
 
-def _places(layout: Layout) -> Iterator[str]:
+def _places(layout: Layout, title_start: int) -> Iterator[str]:
     """Texts of page 1 outside its running text: each line, and each with the one or two that follow it closely."""
     first = layout.lines[0].page if layout.lines else 1
     side = [line for line in (*layout.furniture, *layout.asides) if line.page == first]
     heads = [line for line in layout.furniture if first < line.page <= first + 2]
-    own = [line for line in layout.lines if line.page == first and _outside(line, layout)]
+    top = layout.lines[title_start].base if title_start < len(layout.lines) else 0.0
+    own = [line for line in layout.lines if line.page == first and (_outside(line, layout) or line.base < top)]
     for group in (side, own, heads):
-        ordered = sorted(group, key=lambda line: (line.page, line.column, line.base, line.x0))
+        worded = [line for line in group if any(c.isalpha() for c in line.text)]  # without page numbers
+        ordered = sorted(worded, key=lambda line: (line.page, line.column, line.base, line.x0))
+        texts = [_without_page_number(line, layout.furniture) for line in ordered]
         for i, line in enumerate(ordered):
-            yield line.text
-            joined = line.text
-            for below in ordered[i + 1 : i + 4]:
-                if below.page != line.page or not -1 < below.base - line.base < 4.5 * line.size:
+            yield texts[i]
+            joined = texts[i]
+            for k, below in enumerate(ordered[i + 1 : i + 4], start=i + 1):
+                if below.page != line.page or not -1 < below.base - line.base < 2.0 * line.size:
                     break
-                joined = joined[:-1] + below.text if joined.endswith("-") else f"{joined} {below.text}"
+                joined = joined[:-1] + texts[k] if joined.endswith("-") else f"{joined} {texts[k]}"
                 yield joined
+
+
+def _without_page_number(line: Line, furniture: list[Line]) -> str:
+    """A running foot without the number at its end that counts with the pages."""
+    match = re.fullmatch(r"(.+?)\s+(\d{1,4})", line.text)
+    if match is None:
+        return line.text
+    for other in furniture:
+        later = re.fullmatch(r"(.+?)\s+(\d{1,4})", other.text) if other.page != line.page else None
+        if later and later[1] == match[1] and int(later[2]) - int(match[2]) == other.page - line.page:
+            return match[1]
+    return line.text
 
 
 def _outside(line: Line, layout: Layout) -> bool:
@@ -122,19 +138,22 @@ def _outside(line: Line, layout: Layout) -> bool:
 
 
 def _by_pattern(places: list[str], found: Published, title: str) -> bool:
+    """The first pattern that fits somewhere; a name behind a full stop or comma before one that begins its line."""
     for pattern in _PATTERNS:
-        for text in places:
-            match = pattern.search(text[:600])
-            venue = _tidy(match["venue"]) if match else ""
-            if match is None or not _believable(venue, title):
-                continue
-            fields = match.groupdict()
-            found.venue, found.volume, found.issue = venue, fields.get("volume"), fields.get("issue")
-            pages = re.sub(r"\s?[-\u2013\u2014]\s?", "-", fields.get("pages") or "")
-            found.pages = pages or None
-            found.venue_type = _kind(venue, found.volume)
-            found.date = _date(fields.get("year"), fields.get("month"), text)
-            return True
+        matches = [
+            (match.start("venue") == 0, number, match)
+            for number, text in enumerate(places)
+            if (match := pattern.search(text[:600])) and _believable(_tidy(match["venue"]), title)
+        ]
+        if not matches:
+            continue
+        _, number, match = min(matches, key=lambda item: item[:2])
+        fields = match.groupdict()
+        found.venue, found.volume, found.issue = _tidy(match["venue"]), fields.get("volume"), fields.get("issue")
+        found.pages = re.sub(r"\s?[-\u2013\u2014]\s?", "-", fields.get("pages") or "") or None
+        found.venue_type = _kind(found.venue, found.volume)
+        found.date = _date(fields.get("year"), fields.get("month"), places[number])
+        return True
     return False
 
 
@@ -144,7 +163,9 @@ def _date(year: str | None, month: str | None, text: str) -> str | None:
         return years.pop() if len(years) == 1 else None
     if month is None:
         return year
-    number = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].index(month[:3].casefold()) + 1
+    number = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].index(
+        month[:3].casefold()
+    ) + 1
     return f"{year}-{number:02d}"
 
 
@@ -164,6 +185,18 @@ def _by_words(layout: Layout, places: list[str], found: Published, title: str) -
         if len(text) < 90 and _ALONE.fullmatch(text.strip()) and _believable(text.strip(), title):
             found.venue = text.strip()
             found.venue_type = _kind(found.venue, "1")
+            return
+    _by_head_and_foot(layout, found, title)
+
+
+def _by_head_and_foot(layout: Layout, found: Published, title: str) -> None:
+    """A name that stands alone on page 1 and begins the foot or head that pages repeat, in front of a number."""
+    first = layout.lines[0].page if layout.lines else 1
+    alone = {squeezed(line.text) for line in (*layout.asides, *layout.lines[:6]) if line.page == first}
+    for line in layout.furniture:
+        match = re.match(r"([^\W\d_][^\d|,;()]{3,60}?)\s+\d", line.text)
+        if match and squeezed(match[1]) in alone and _believable(_tidy(match[1]), title):
+            found.venue, found.venue_type = _tidy(match[1]), "journal"
             return
 
 
@@ -191,7 +224,8 @@ def _believable(venue: str, title: str) -> bool:
     if not 3 <= len(venue) <= 160 or _NO_VENUE.search(venue) or venue[0].islower():
         return False
     own = squeezed(venue)
-    return bool(own) and own not in squeezed(title) and squeezed(title) not in own
+    whole = squeezed(title)
+    return bool(own) and not (own in whole and len(own) > 0.6 * len(whole)) and not (whole and whole in own)
 
 
 def _kind(venue: str, volume: str | None) -> str:
