@@ -96,6 +96,8 @@ def cited(paper: ParsedPaper, truth: dict[str, Any]) -> tuple[dict[str, float], 
         ref_id: next((str(n) for n, title in enumerate(titles) if title in text), ref_id)
         for ref_id, text in raw.items()
     }
+    if len(raw) == len(titles):  # a list may print no titles; complete, its order tells the entries
+        number_of = {reference.ref_id: str(number) for number, reference in enumerate(paper.references)}
     found = Counter(number_of[citation.ref_id] for citation in paper.inline_citations)
     wanted = Counter(str(number) for number in truth["inline_citations"])
     common = sum((found & wanted).values())

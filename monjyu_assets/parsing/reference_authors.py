@@ -26,6 +26,7 @@ _STYLES = {
     "F. M. surname": rf"{_DOTTED}\s*{_SURNAME}{_JUNIOR}",
     "surname, given": rf"{_SURNAME},\s{_GIVEN}",
     "given surname": rf"{_WORD}(?:\s{_WORD}){{0,3}}\s{_SURNAME}",
+    "surname F. M.": rf"{_SURNAME}\s{_DOTTED}{_JUNIOR}",
 }
 _SEPARATOR = (
     r"(?:\s*[,;]\s*(?:and|&|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:and|&|und|et|y)\s+|\s*/\s*|\s*(?:\u2026|\. \. \.)\s*)"
@@ -44,10 +45,11 @@ _LISTS = [
     _list_pattern(_STYLES["F. M. surname"], _STYLES["F. M. surname"]),
     _list_pattern(_STYLES["surname, given"], f"{_STYLES['surname, given']}|{_STYLES['given surname']}"),
     _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),
+    _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
 ]
 _END = re.compile(r"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?=(?:19|20)\d\d)|\s*$|[.,]?\s*\[|(?<=\.)\s)")
-_TRUSTED = 3
-"""The first styles have initials, which titles seldom do; the others need a full stop or a year after them."""
+_DOUBTFUL = (3, 4)
+"""Styles without initials, which titles may look like: they need a full stop or a year after them."""
 
 
 def author_list(text: str) -> tuple[str, str]:
@@ -62,7 +64,7 @@ def author_list(text: str) -> tuple[str, str]:
         ended = _END.match(text, end) or text[end - 1] == "."
         if not ended:
             continue
-        strict = number >= _TRUSTED
+        strict = number in _DOUBTFUL
         if strict and not re.match(r"\s*(?:\.\s|\(\s*(?:19|20)|[\u201c\"]|,?\s*(?:19|20)\d\d)", text[end:]):
             continue
         best = max(best, end)
@@ -143,7 +145,7 @@ def names_of(text: str) -> list[str]:
     if not text:
         return []
     inverted = len(text.split(",")[0].split()) == 1 or text.split()[0].islower()
-    order = range(len(_LISTS)) if inverted else [0, 1, 2, 4, 3]
+    order = range(len(_LISTS)) if inverted else [0, 1, 2, 5, 4, 3]
     for number in order:
         pattern = _LISTS[number]
         match = pattern.match(text + ("." if text[-1].isupper() else ""))
@@ -179,7 +181,7 @@ def _turned(name: str) -> str:
     if "," in name:
         surname, given = (part.strip() for part in name.split(",", 1))
         return f"{given} {surname}".strip()
-    match = re.fullmatch(rf"(.+?)\s({_BARE})", name)
+    match = re.fullmatch(rf"(.+?)\s({_BARE}|{_DOTTED})", name)
     if match and not re.match(rf"{_UPPER}\.", name):
         return f"{match.group(2)} {match.group(1)}"
     return name

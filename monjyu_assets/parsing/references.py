@@ -20,6 +20,8 @@ _LONGEST = 2500
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _URL_REST = r"(?:\s+(?!\(?(?:1[6-9]|20)\d\d[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
 """The rest of a link that a line end has broken; a year behind a link is none."""
+_UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
+"""A journal, its volume and a page: some lists print no titles."""
 _YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
 _QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{3,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
@@ -63,7 +65,8 @@ def parse_reference(ref_id: str, raw: str) -> Reference:
     plain = _plain(text[:_LONGEST])
     authors, rest = author_list(plain)
     year, rest = _year(plain, rest)
-    title, after = _before_in(*_title(plain, rest))
+    untitled = year is not None and _UNTITLED.fullmatch(rest)
+    title, after = ("", rest) if untitled else _before_in(*_title(plain, rest))
     return Reference(
         ref_id=ref_id, raw_text=raw, title=title or None, authors=names_of(authors), year=year,
         venue=_venue(after) or None, doi=doi, arxiv_id=arxiv.group(1) if arxiv else None,
@@ -98,7 +101,7 @@ def _plain(text: str) -> str:
 def _year(plain: str, rest: str) -> tuple[int | None, str]:
     """The year, and the rest without it where it stands between authors and title."""
     leading = re.match(
-        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*[A-Z][a-z]+\.?(?:\s*\d{1,2})?)?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
+        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?(?:\s*\d{1,2})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
         rest,
     )
     if leading:

@@ -28,7 +28,8 @@ def emails_in(text: str) -> list[tuple[str, int, int]]:
     taken = [(start, end) for _, start, end in found]
     for match in EMAIL.finditer(text):
         if not any(start <= match.start() < end for start, end in taken):
-            found.append((match.group().rstrip("."), match.start(), match.end()))
+            address = match.group().rstrip(".")
+            found.append((address.lower() if address.isupper() else address, match.start(), match.end()))
     return sorted(found, key=lambda item: item[1])
 
 
@@ -96,7 +97,7 @@ def _by_spelling(authors: Sequence[Author], mail: str) -> Author | None:
     local = squeezed(mail.split("@")[0])
     scores = [(_likeness(local, author.name), number) for number, author in enumerate(authors)]
     scores.sort(reverse=True)
-    if not scores or scores[0][0] < 2 or (len(scores) > 1 and scores[1][0] == scores[0][0]):
+    if not scores or scores[0][0] < 1.5 or (len(scores) > 1 and scores[1][0] == scores[0][0]):
         return None
     return authors[scores[0][1]]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.pdf.boxed import Front, Piece, take_beside
 from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
@@ -33,20 +33,6 @@ _IMRAD_PARTS = re.compile(
     r"(?:\s*(?:and|/|&)\s*\w+)?\s*[:.]?", re.I,
 )  # fmt: skip
 
-Piece = tuple[Line, int, int]
-"""A line and the range of its characters."""
-
-
-@dataclass
-class Front:
-    """`abstract` as line pieces; `used` are lines of the body that are part of the front matter."""
-
-    abstract: list[Piece] = field(default_factory=list)
-    abstract_heading: str = "Abstract"
-    keywords: list[str] = field(default_factory=list)
-    used: set[int] = field(default_factory=set)
-    dropped: list[Heading] = field(default_factory=list)
-
 
 def find_front(layout: Layout, start: int, stop: int, headings: list[Heading]) -> Front:
     """Abstract and keywords between line `start` (after the authors) and `stop`; later pages are not looked at."""
@@ -55,6 +41,9 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading]) -
     early = [i for i in range(start, stop) if layout.lines[i].page in pages]
     _find_keywords(layout, front, early, headings)
     for i in early:
+        if take_beside(layout, i, stop, front):
+            front.dropped += [heading for heading in headings if heading.start in front.used]
+            return front
         match = ABSTRACT.match(layout.lines[i].text)
         if match and _is_abstract_start(layout, i, match):
             _take_abstract(layout, front, i, match.end(), stop, headings)
@@ -293,3 +282,6 @@ def _iso(match: re.Match[str]) -> str:
         return f"{plain[0]}-{plain[1]:02d}-{plain[2]:02d}"
     number = _MONTHS.index((month or month2)[:3].casefold()) + 1
     return f"{year or year2}-{number:02d}-{int(day or day2):02d}"
+
+
+__all__ = ["ABSTRACT", "Front", "Piece", "find_date", "find_front", "find_identifiers"]

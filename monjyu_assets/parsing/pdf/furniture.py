@@ -88,10 +88,10 @@ def _numbered_heads(pages: list[list[Line]], heights: list[float]) -> set[tuple[
             row = _outer_row(lines, height, top)
             ends = [word for i in row for word in (lines[i].text.split()[0], lines[i].text.split()[-1])]
             offsets = {int(word) - page for word in ends if re.fullmatch(r"\d{1,4}", word)}
-            if row and offsets:
+            if row and offsets - ({1} if page == 0 else set()):
                 rows.append((page, row, offsets))
     votes = Counter(offset for _, _, offsets in rows for offset in offsets)
-    counted = {offset for offset, count in votes.items() if count >= 2}
+    counted = {offset for offset, count in votes.items() if count >= 2} | {1}  # 1: the number of the page itself
     return {(page, i) for page, row, offsets in rows if offsets & counted for i in row}
 
 

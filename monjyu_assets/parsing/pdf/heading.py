@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
@@ -52,11 +53,16 @@ def gap_above(layout: Layout, index: int) -> float:
     return line.base - above.base
 
 
-def ordinal(number: str) -> int | None:
-    """The value of an Arabic or Roman number without parts ("3", "IV"), None for "3.1" and "A"."""
+def ordinals(number: str) -> tuple[int, ...]:
+    """The values of the parts of an Arabic or Roman number ("3.1" is (3, 1), "IV" is (4,)), empty for letters."""
+    values = [_ordinal(part) for part in number.split(".")]
+    return () if None in values else tuple(value or 0 for value in values)
+
+
+def _ordinal(number: str) -> int | None:
     if number.isdigit():
         return int(number)
     if not re.fullmatch(r"[IVX]{1,5}", number):
         return None
     values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in number]
-    return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
+    return sum(-a if a < b else a for a, b in pairwise([*values, 0]))

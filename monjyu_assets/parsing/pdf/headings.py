@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
-from monjyu_assets.parsing.pdf.heading import CAPTION, Heading, Style, gap_above, ordinal, style_of
+from monjyu_assets.parsing.pdf.heading import CAPTION, Heading, Style, gap_above, ordinals, style_of
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.outline import outline_marks
@@ -51,11 +51,16 @@ def _counted(candidates: list[Heading], layout: Layout) -> set[int]:
         and layout.lines[heading.start].size >= 0.95 * layout.body_size
     ]
     found: list[Heading] = []
+    last: tuple[int, ...] = (0,)
     for heading in apart:
-        value = ordinal(heading.number or "")
-        if value == len(found) + 1 and len(heading.text) < 90:
+        number = ordinals(heading.number or "")
+        if not number or len(heading.text) > 90:
+            continue
+        beside = any(number == (*last[:depth], last[depth] + 1) for depth in range(len(last)))
+        if beside or (found and number == (*last, 1)):
             found.append(heading)
-    return {heading.start for heading in found} if len(found) >= 3 else set()
+            last = number
+    return {heading.start for heading in found} if last[0] >= 3 else set()
 
 
 def _known(text: str) -> bool:

@@ -23,7 +23,7 @@ from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, 
 from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections, lines_in_images
 from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
-from monjyu_assets.parsing.pdf.title_page import order_title_page
+from monjyu_assets.parsing.pdf.title_page import order_title_page, running_heads
 from monjyu_assets.parsing.pdf.venue import find_published
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
@@ -50,6 +50,8 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
     title, title_start, title_end = find_title(layout, words)
     order_title_page(layout, title_end)
+    heads = running_heads(layout, title_end)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in heads]
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)
     ranges = [(title_end, stop)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from monjyu_assets.parsing.pdf.emails import give_emails
 from monjyu_assets.parsing.pdf.layout import Layout, squeezed
-from monjyu_assets.parsing.pdf.marks import ENVELOPES, marks_behind, notes_by_mark, orcid_of, stream_of
+from monjyu_assets.parsing.pdf.marks import ENVELOPES, ORCID, marks_behind, notes_by_mark, orcid_of, stream_of
 from monjyu_assets.parsing.pdf.places import (
     PLACE,
     blocks_below,
@@ -51,6 +51,7 @@ def fill_people(layout: Layout, authors: list[Author], title_end: int, stop: int
     if not emails:
         places_at_end(layout, authors)
     _orcids(layout, authors, front)
+    _orcids_in_notes(authors, " ".join(piece.text for piece in foot))
     _corresponding(authors, told, notes, [*front, *foot])
 
 
@@ -109,6 +110,17 @@ def _orcids(layout: Layout, authors: Sequence[Author], front: Sequence[Piece]) -
         if owner is not None and owner.orcid is None:
             owner.orcid = orcid
             taken.add(orcid)
+
+
+def _orcids_in_notes(authors: Sequence[Author], text: str) -> None:
+    """ "ORCID: 0000-0002-1825-0097 (A. Byron)", or the name in front of it."""
+    for match in ORCID.finditer(text):
+        behind, before = text[match.end() : match.end() + 40], text[max(0, match.start() - 60) : match.start()]
+        inside = re.match(r"\s*\(([^()]{3,40})\)", behind)
+        places = [inside[1]] if inside else [before]
+        owners = [a for a in authors if any(re.search(rf"\b{re.escape(a.name.split()[-1])}\b", p) for p in places)]
+        if len(owners) == 1 and owners[0].orcid is None:
+            owners[0].orcid = orcid_of(match.group())
 
 
 def _beside(box: tuple[float, float, float, float], authors: Sequence[Author], front: Sequence[Piece]) -> Author | None:

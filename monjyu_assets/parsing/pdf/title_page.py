@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from monjyu_assets.parsing.pdf.layout import Layout
+from monjyu_assets.parsing.pdf.layout import Layout, squeezed
 from monjyu_assets.parsing.pdf.lines import Line
 
 STOP = re.compile(
@@ -67,6 +67,25 @@ def pieces_of(line: Line, layout: Layout) -> list[Piece]:
         raised = tuple(script == 1 for script in line.script[start : start + len(text)])
         x0, x1 = float(page.x0[rows].min()), float(page.x1[rows].max())
         found.append(Piece(text, raised, x0, x1, line.base, line.size, line.italic_share > 0.6))
+    return found
+
+
+def running_heads(layout: Layout, title_end: int) -> set[int]:
+    """Lines at the head of later pages, apart from the text, whose words all stand in the title or among the names."""
+    if not 0 < title_end <= len(layout.lines):
+        return set()
+    first = layout.lines[title_end - 1].page
+    front = " ".join(line.text for line in layout.lines[: title_end + 12] if line.page == first)
+    words = {squeezed(word) for word in re.findall(r"[^\W\d_]+", front)} | {"et", "al", "and"}
+    found: set[int] = set()
+    for i in range(title_end, len(layout.lines) - 1):
+        line, below = layout.lines[i], layout.lines[i + 1]
+        top = line.page > first and layout.lines[i - 1].page < line.page and below.page == line.page
+        if not top or line.base > 0.15 * layout.pages[line.page - 1].height or below.base - line.base < 1.7 * line.size:
+            continue
+        own = [squeezed(word) for word in re.findall(r"[^\W\d_]+", line.text)]
+        if own and len(line.text) < 90 and all(word in words for word in own):
+            found.add(i)
     return found
 
 
