@@ -76,17 +76,14 @@ def author_list(text: str) -> tuple[str, str]:
 
 
 _COLON = re.compile(r":\s")
-_ALONE = re.compile(
-    rf"(?P<one>{_STYLES['given surname']}),\s+(?P<title>{_UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))"
-)
-_JOINED = re.compile(
-    rf"(?P<list>{_STYLES['given surname']}(?:,\s{_STYLES['given surname']}){{0,40}},?\s(?:and|&)\s{_STYLES['given surname']}),\s"
-)
+_FULL = f"(?>{_STYLES['given surname']})"  # atomic: a long list without an end is read once
+_ALONE = re.compile(rf"(?P<one>{_FULL}),\s+(?P<title>{_UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
+_JOINED = re.compile(rf"(?P<list>{_FULL}(?:,\s{_FULL}){{0,40}}+,?\s(?:and|&)\s{_FULL}),\s")
 _ARTICLE = re.compile(r"\b(?:The|A|An|On|In|For|Of|To|From|With|How|What|Why|When|Towards?)\b")
 
 
 def _full_names(text: str) -> int:
-    """End of a list of names in full with a comma behind it ("Ida Holm and Jo Jansen, A small set"), 0 where none is."""
+    """End of a list of full names with a comma behind it ("Ida Holm and Jo Jansen, A small set"), 0 where none is."""
     joined = _JOINED.match(text)
     if joined and not _ARTICLE.search(joined.group("list")):
         return joined.end("list")

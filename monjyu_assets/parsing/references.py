@@ -168,7 +168,7 @@ def _comma_style(rest: str) -> bool:
 def _trimmed(text: str) -> str:
     text = re.sub(r"\s*\((?:\d+(?:st|nd|rd|th) ed\.?|Version [^)]*|v?\d[\d.]*)\)\s*\.?$", "", text.strip(), flags=re.I)
     text = re.sub(r"\s*\[[^\]]{3,40}\]\s*\.?$", "", text)
-    text = re.sub(r"\s*\([^()]{0,80}\b(?:1[6-9]|20)\d\d\)?\s*\.?$", "", text)
+    text = re.sub(r"\s*\((?:[^()]{0,80}\b(?:1[6-9]|20)\d\d\)?|[^():]{2,40}:\s[^():]{2,60}\))\s*\.?$", "", text)
     return text.strip(' .,;:\u201c\u201d"')
 
 

@@ -41,7 +41,7 @@ def take_beside(layout: Layout, i: int, stop: int, front: Front) -> bool:
     for k in range(i + 1, stop):
         below = layout.lines[k]
         start = _start(layout, below, left)
-        near = below.page == line.page and 0 < below.base - above.base < 3.2 * max(below.size, 8)
+        near = below.page == line.page and 0 < below.base - above.base < 3.0 * max(above.size, 8)
         if not near or (start is None and below.x1 > left):
             break
         if start is not None:

@@ -82,7 +82,7 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
             break
         heading = starts.get(k)
         if heading is not None:
-            part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own)
+            part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own, lines[i])
             parts = [other for other in front.dropped if other is not own and other.start > i]
             part = part and (not parts or parts[0].style == heading.style)
             if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):
@@ -97,12 +97,12 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         k += 1
 
 
-def _below(heading: Heading, own: Heading | None) -> bool:
-    return (
-        own is None
-        or heading.style[0] < own.style[0] - 0.4
-        or (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
-    )
+def _below(heading: Heading, own: Heading | None, line: Line) -> bool:
+    """Smaller than the heading of the abstract (on `line`) or in another face, as its parts are."""
+    if own is None:
+        return heading.style[0] < line.size + 1.0
+    other_face = (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
+    return heading.style[0] < own.style[0] - 0.4 or other_face
 
 
 def _another_same(heading: Heading, headings: list[Heading]) -> bool:

@@ -14,7 +14,7 @@ _NO_HEADING = re.compile(
     r"(?:theorem|lemma|corollary|proposition|definition|remark|proof|claim|example|conjecture|assumption|observation|"
     r"exercise|problem|question|answer|fact|note|notation|step|case|algorithm|abstract|summary|key\s?-?words?|"
     r"index terms|correspond|e-?mail|address|date|received|accepted|published|doi|input|output|require|ensure)\b|"
-    r"(?:\u5b9a\u7406|\u88dc\u984c|\u8a3c\u660e|\u5b9a\u7fa9|\u4f8b|\u6982\u8981|\u8981\u65e8|\u30ad\u30fc\u30ef\u30fc\u30c9)", re.I,
+    r"(?:定理|補題|証明|定義|例|概要|要旨|キーワード)", re.I,
 )  # fmt: skip
 _LONGEST = 80
 """Characters of a run-in heading without a number."""

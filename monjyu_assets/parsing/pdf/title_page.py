@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def pieces_of(line: Line, layout: Layout) -> list[Piece]:
     page = layout.pages[line.page - 1]
     bounds = [0, *(gap + 1 for gap in line.wide_gaps), len(line.text)]
     found: list[Piece] = []
-    for start, stop in zip(bounds, bounds[1:], strict=False):
+    for start, stop in pairwise(bounds):
         text = line.text[start:stop].rstrip()
         rows = [row for row in line.index[start:stop].tolist() if row >= 0]
         if not text or not rows:

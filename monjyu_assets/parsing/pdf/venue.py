@@ -18,12 +18,16 @@ _RANGE = r"(?:pp?\.?|pages?)?\s*(?P<pages>[A-Za-z]?\d{1,6}\s?[-\u2013\u2014]\s?[
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
 _MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _PROCEEDINGS = (
-    r"(?P<venue>(?:(?:in|appears in)\s+)??(?:(?:the\s)?(?:\d+\w*\s)?proceedings of|proc\. of|findings of|workshop on|symposium on|"
+    r"(?P<venue>(?:(?:in|appears in)\s+)??(?:(?:the\s)?(?:\d+\w*\s)?proceedings of|proc\. of|findings of|"
+    r"workshop on|symposium on|"
     r"(?:[A-Z]\w+\s){0,4}(?:conference|workshop|symposium|meeting) on)\s[^.,;|()\d][^.;|()]{3,140}?)"
 )
 _PATTERNS = [
     # Journal of Slow Data, 12(3), 45-61 (2020)
-    re.compile(rf"{_NAME}[,.:]?\s+(?:vol(?:ume)?\.?\s*)?(?P<volume>\d{{1,4}})\s*\((?P<issue>\d{{1,3}})\)\s*[,:]?\s*{_PAGES}", re.I),
+    re.compile(
+        rf"{_NAME}[,.:]?\s+(?:vol(?:ume)?\.?\s*)?(?P<volume>\d{{1,4}})\s*\((?P<issue>\d{{1,3}})\)\s*[,:]?\s*{_PAGES}",
+        re.I,
+    ),
     # Network Letters 17 (2022) 210-223
     re.compile(rf"{_NAME},?\s+(?:vol\.?\s*)?(?P<volume>\d{{1,4}})\s*\({_YEAR}\)\s*,?\s*{_PAGES}", re.I),
     # Transactions on Search, Vol. 14, No. 8, pp. 1-9, August 2020
@@ -32,38 +36,44 @@ _PATTERNS = [
         rf"\s*[,|]?\s*(?:\(?(?:{_MONTH}\s*)?{_YEAR}\)?)?(?:\s*[,|]?\s*{_RANGE})?", re.I,
     ),
     # Network Letters 2018, 6, 104 and Network Letters 2006, 6:3
-    re.compile(rf"{_NAME},?\s+{_YEAR}[,;]\s*(?P<volume>\d{{1,4}})\s*(?:\((?P<issue>\d{{1,3}})\))?\s*[,:]\s*{_PAGES}", re.I),
+    re.compile(
+        rf"{_NAME},?\s+{_YEAR}[,;]\s*(?P<volume>\d{{1,4}})\s*(?:\((?P<issue>\d{{1,3}})\))?\s*[,:]\s*{_PAGES}", re.I
+    ),
     # Proceedings of the 3rd Workshop on Text, pages 11-15
     re.compile(rf"{_PROCEEDINGS}(?:\s*\([^()]{{2,40}}\))?,?\s+{_RANGE}", re.I),
     re.compile(rf"\b{_PROCEEDINGS}\s*(?:\([^()]{{2,30}}\)|,\s*(?:{_MONTH}|{_YEAR})|\.)", re.I),
 ]  # fmt: skip
 _SUBMITTED = re.compile(
-    r"\b(?:preprint|manuscript|paper|draft)\s+(?:submitted|accepted)\s+(?:to|by|for publication in)\s+(?P<venue>[^\W\d_][^\d,.;()|]{3,90}?)(?=\s{2}|[,.;()|]|\s*\d|\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|$)",
-    re.I,
-)
+    r"\b(?:preprint|manuscript|paper|draft)\s+(?:submitted|accepted)\s+(?:to|by|for publication in)\s+"
+    r"(?P<venue>[^\W\d_][^\d,.;()|]{3,90}?)"
+    r"(?=\s{2}|[,.;()|]|\s*\d|\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|$)", re.I,
+)  # fmt: skip
 _STAMP = re.compile(r"(?P<server>arxiv|biorxiv|medrxiv|chemrxiv|ssrn|psyarxiv)\s*:?\s*(?P<id>[\w./-]{6,40})", re.I)
 _LABELLED = re.compile(
     r"^(?P<venue>[^\W\d_][^\d|,;:()]{2,70}?)\s*(?:,\s*[ep]?-?issn\b|\|\s*(?:www\.|https?:|doi))", re.I
 )
 _ALONE = re.compile(
-    r"(?:the\s)?(?:[^\W\d_][\w&-]*\s){0,6}(?:journal|transactions|letters|annals|archives|bulletin|proceedings|magazine|review)"
-    r"(?:\s(?:of|on|in|for|and|&|the|[^\W\d_][\w&-]*)){0,8}|[\u3041-\u9fff]{2,20}(?:論文誌|学会誌|雑誌|紀要|論集)", re.I,
+    r"(?:the\s)?(?:[^\W\d_][\w&-]*\s){0,6}"
+    r"(?:journal|transactions|letters|annals|archives|bulletin|proceedings|magazine|review)"
+    r"(?:\s(?:of|on|in|for|and|&|the|[^\W\d_][\w&-]*)){0,8}|[\u3041-\u9fff]{2,20}(?:論文誌|学会誌|雑誌|紀要|論集)",
+    re.I,
 )  # fmt: skip
 _THESIS = re.compile(
-    r"\b(?:thesis|dissertation)\b.{0,60}\b(?:submitted|degree|fulfil|requirement|presented)|\b(?:doctoral|ph\.?\s?d\.?|master'?s?|"
-    r"bachelor'?s?|diploma) (?:thesis|dissertation)\b|(?:博士|修士|卒業|学位)論文", re.I,
+    r"\b(?:thesis|dissertation)\b.{0,60}\b(?:submitted|degree|fulfil|requirement|presented)|"
+    r"\b(?:doctoral|ph\.?\s?d\.?|master'?s?|bachelor'?s?|"
+    r"diploma) (?:thesis|dissertation)\b|(?:博士|修士|卒業|学位)論文", re.I,
 )  # fmt: skip
 _SCHOOL = re.compile(r"universit|universid|institute of|polytechni|hochschule|college|大学", re.I)
 _NO_VENUE = re.compile(
-    r"^(?:vol|volume|no|issue|article|research|review|original|open access|page|doi|issn|received|accepted|published|isbn|"
-    r"version|copyright|fig|table|section|and|the)$|@|https?:|copyright|©|et al$|licen[sc]e", re.I,
+    r"^(?:vol|volume|no|issue|article|research|review|original|open access|page|doi|issn|received|accepted|published|"
+    r"isbn|version|copyright|fig|table|section|and|the)$|@|https?:|copyright|©|et al$|licen[sc]e", re.I,
 )  # fmt: skip
 _PMID = re.compile(r"\bPMID\s*:?\s*(\d{5,9})\b")
 
 
 @dataclass
 class Published:
-    """Fields of ParsedPaper of the same names; `month` is the ISO date as far as the venue's line gives it."""
+    """Fields of ParsedPaper of the same names; `date` is as exact as the venue's line gives it."""
 
     venue: str | None = None
     venue_type: str = "other"
@@ -75,8 +85,10 @@ class Published:
 
 
 def find_published(layout: Layout, title: str, title_start: int) -> Published:
-    """What is printed above the title (at line `title_start`), at the edges of page 1 and in its small type: venue, volume, issue
-    and pages of the first pattern that fits. PDF Info's Subject is asked last."""
+    """Venue, volume, issue and pages by the first pattern that fits what page 1 prints outside its running text.
+
+    That is above the title (at line `title_start`), at the edges and in small type; PDF Info's Subject is asked last.
+    """
     found = Published()
     places = list(_places(layout, title_start))
     text = " ".join(places)
@@ -159,7 +171,7 @@ def _by_pattern(places: list[str], found: Published, title: str) -> bool:
 
 def _date(year: str | None, month: str | None, text: str) -> str | None:
     if year is None:
-        years = {y for y in re.findall(r"\(((?:19|20)\d\d)\)", text)}
+        years = set(re.findall(r"\(((?:19|20)\d\d)\)", text))
         return years.pop() if len(years) == 1 else None
     if month is None:
         return year
