@@ -6,6 +6,7 @@ import re
 
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.pdf.boxed import Front, Piece, take_beside
+from monjyu_assets.parsing.pdf.dates import DATE
 from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
@@ -20,13 +21,6 @@ _NOT_PROSE = re.compile(
     r"academic editor|this article|open access|published", re.I,
 )  # fmt: skip
 _ARXIV = re.compile(r"arxiv[:\s]\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DATE = re.compile(
-    rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)"
-    r"|(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日",
-    re.I,
-)
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _IMRAD_PARTS = re.compile(
     r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
     r"findings|conclusions?|discussion|significance|interpretation|importance|context|trial registration|funding)"
@@ -156,7 +150,7 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
 
 def _another_kind(above: Line, line: Line) -> bool:
     """Prose under lines of the title page, or the other way round; or another face."""
-    front = [bool(_NOT_PROSE.search(each.text) or _DATE.search(each.text)) for each in (above, line)]
+    front = [bool(_NOT_PROSE.search(each.text) or DATE.search(each.text)) for each in (above, line)]
     return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
 
 
@@ -237,51 +231,4 @@ def _below_in_column(ordered: list[Line], k: int) -> list[Line]:
     return near[:1]
 
 
-_LABELS = [
-    (4.0, re.compile(r"publish|available online|posted|公開|発行", re.I)),
-    (0.5, re.compile(r"accepted|採録|受理", re.I)),
-    (0.2, re.compile(r"received|revised|submitted|downloaded|printed|受付|accessed|retrieved", re.I)),
-]
-"""What stands in front of a date and how near to the day of publication it then is; without a word 2."""
-_MONTH_YEAR = re.compile(rf"({_MONTH})\s+((?:19|20)\d\d)|((?:19|20)\d\d)\s*年\s*(\d{{1,2}})\s*月", re.I)
-
-
-def find_date(layout: Layout, of_venue: str | None = None) -> str | None:
-    """The date of publication printed on page 1, as ISO 8601 and as exact as it is printed.
-
-    In order of trust: a date said to be that of publication, the stamp of a preprint server, the date in the line of
-    the venue (`of_venue`), a date that stands alone, a month alone, the day of acceptance, that of receipt.
-    """
-    found: list[tuple[float, str]] = [(3.0 if of_venue and len(of_venue) > 4 else 1.5, of_venue)] if of_venue else []
-    first = layout.lines[0].page if layout.lines else 1
-    found += [(3.5, _iso(match)) for match in _DATE.finditer(layout.pages[first - 1].turned)]
-    for line in (*layout.furniture, *layout.asides, *layout.lines):
-        if line.page != first:
-            continue
-        for match in _DATE.finditer(line.text):
-            before = line.text[max(0, match.start() - 25) : match.start()]
-            labels = [(word.start(), value) for value, label in _LABELS for word in label.finditer(before)]
-            alone = line.size < 0.95 * layout.body_size or len(line.text) < 60
-            found.append((max(labels)[1] if labels else 2.0 if alone else 0.1, _iso(match)))
-        alone_month = _MONTH_YEAR.fullmatch(line.text.strip(" ()."))
-        if alone_month:
-            found.append((1.6, _iso_month(alone_month)))
-    return max(found)[1] if found else None
-
-
-def _iso_month(match: re.Match[str]) -> str:
-    month, year, year2, month2 = match.groups()
-    number = _MONTHS.index(month[:3].casefold()) + 1 if month else int(month2)
-    return f"{year or year2}-{number:02d}"
-
-
-def _iso(match: re.Match[str]) -> str:
-    day, month, year, month2, day2, year2, *numbers = match.groups()
-    plain = [int(number) for number in numbers if number]
-    if plain:
-        return f"{plain[0]}-{plain[1]:02d}-{plain[2]:02d}"
-    number = _MONTHS.index((month or month2)[:3].casefold()) + 1
-    return f"{year or year2}-{number:02d}-{int(day or day2):02d}"
-
-
-__all__ = ["ABSTRACT", "Front", "Piece", "find_date", "find_front", "find_identifiers"]
+__all__ = ["ABSTRACT", "Front", "Piece", "find_front", "find_identifiers"]

@@ -11,7 +11,8 @@ from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
 from monjyu_assets.parsing.pdf.contents import contents_lines
-from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
+from monjyu_assets.parsing.pdf.dates import find_date
+from monjyu_assets.parsing.pdf.front import find_front, find_identifiers
 from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.heading_levels import set_levels
 from monjyu_assets.parsing.pdf.headings import find_headings
