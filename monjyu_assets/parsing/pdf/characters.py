@@ -18,6 +18,8 @@ _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
 _FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
 
 
+_LONGEST_STAMP = 2000
+
 LINE_BREAKS = (ord("\r"), ord("\n"))
 
 
@@ -37,7 +39,8 @@ class PageChars:
     Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
     `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
     content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
-    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`.
+    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`. `turned` is
+    the text that runs another way (stamps in the margin), in the order of the content stream.
     """
 
     number: int
@@ -56,6 +59,7 @@ class PageChars:
     raw_count: int = 0
     garbled: int = 0
     turn: int = 0
+    turned: str = ""
 
     def to_page(self, box: Area) -> Area:
         """A box of the reading frame in the frame of the displayed page."""
@@ -209,6 +213,7 @@ def _page(
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
     turns = quarter_turns(matrix, rotation)
     turn = dominant_turn(turns)
+    aside = _turned_text(codes, kept[(turns != turn) & (turns >= 0)])
     kept, matrix = kept[turns == turn], matrix[turns == turn]
     boxes = raw.boxes[kept]
     xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
@@ -236,8 +241,17 @@ def _page(
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
         gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
-        raw_count=int(visible.sum()), garbled=garbled,
-        turn=turn,
+        raw_count=int(visible.sum()), garbled=garbled, turn=turn, turned=aside,
     )  # fmt: skip
     compose_accents(page)
     return page
+
+
+def _turned_text(codes: Ints, rows: Ints) -> str:
+    """Characters that do not run with the text of the page, a space wherever the stream leaves one out."""
+    text: list[str] = []
+    last = -1
+    for row in rows[:_LONGEST_STAMP].tolist():
+        text.append((" " if last >= 0 and row > last + 1 else "") + readable(int(codes[row])))
+        last = row
+    return "".join(text)

@@ -11,18 +11,24 @@ from monjyu_assets.parsing.common import fill_sentences
 from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
+from monjyu_assets.parsing.pdf.contents import contents_lines
+from monjyu_assets.parsing.pdf.dates import find_date
 from monjyu_assets.parsing.pdf.equations import find_equations
 from monjyu_assets.parsing.pdf.footnotes import Footnote, find_footnotes
-from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
+from monjyu_assets.parsing.pdf.front import find_front, find_identifiers
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.heading_levels import set_levels
-from monjyu_assets.parsing.pdf.headings import Heading, find_headings
+from monjyu_assets.parsing.pdf.headings import find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.names import names_in_line
+from monjyu_assets.parsing.pdf.people import fill_people
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
 from monjyu_assets.parsing.pdf.sections import Body, MappedSection, body_lines, build_sections, lines_in_images
 from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
+from monjyu_assets.parsing.pdf.title_page import order_title_page, running_heads
+from monjyu_assets.parsing.pdf.venue import find_published
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
@@ -47,7 +53,12 @@ def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = Non
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     words = vocabulary(layout.lines)
-    title, _, title_end = find_title(layout, words)
+    contents = contents_lines(layout)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
+    title, title_start, title_end = find_title(layout, words)
+    order_title_page(layout, title_end)
+    heads = running_heads(layout, title_end)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in heads]
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)
     ranges = [(title_end, stop)]
@@ -59,6 +70,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     authors, authors_end = find_authors(layout, title_end, front_end)
     headings = [heading for heading in headings if heading.start >= authors_end]
     front = find_front(layout, authors_end, stop, headings)
+    fill_people(layout, authors, title_end, min([*front.used, stop, *(h.start for h in headings[:1])]))
     headings = [heading for heading in headings if heading not in front.dropped]
     set_levels(headings, layout.body_size)
     heading_lines = {i for heading in headings for i in range(heading.start, heading.end)}
@@ -86,10 +98,13 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     inherit_types([mapped.section for mapped in sections])
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)
+    published = find_published(layout, title, title_start)
     paper = ParsedPaper(
         document_type="pdf", processor="pypdfium2", title=title, authors=authors, doi=doi, arxiv_id=arxiv_id,
         abstract=next((s.text.text for s in sections if s.section.section_type == "abstract"), ""),
-        publication_date=find_date(layout), keywords=front.keywords, page_count=len(layout.pages),
+        publication_date=find_date(layout, published.date), venue=published.venue, venue_type=published.venue_type,
+        volume=published.volume, issue=published.issue, pages=published.pages, pmid=published.pmid,
+        keywords=front.keywords, page_count=len(layout.pages),
         sections=[mapped.section for mapped in sections], references=references,
         figures=[figure for found in floats for figure in found.figures],
         tables=[table for found in floats for table in found.tables], equations=equations.found, warnings=warnings,

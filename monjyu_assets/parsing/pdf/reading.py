@@ -8,6 +8,7 @@ from typing import Any
 from monjyu_assets.parsing.ocr_state import INSTALL
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars, read_page
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, build_layout
+from monjyu_assets.parsing.pdf.links import page_links
 from monjyu_assets.parsing.pdf.ocr import Unread, read_unusable
 from monjyu_core.errors import (
     DocumentError,
@@ -42,6 +43,7 @@ def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[
         _check_text(pages, unread)
         layout = build_layout(pages, fonts.fonts, _outline(document, count), _info(document))
         layout.unread_pages = unread.numbers
+        layout.links = page_links(document, 0)
         return layout, warnings + unread.warnings
     finally:
         document.close()

@@ -9,7 +9,7 @@ from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.pdf.equations import Display
 from monjyu_assets.parsing.pdf.footnotes import Footnote, marker_end
 from monjyu_assets.parsing.pdf.front import Front, Piece
-from monjyu_assets.parsing.pdf.headings import Heading
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.paragraphs import Edges, begins_paragraph, column_edges
