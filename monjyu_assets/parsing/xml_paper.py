@@ -29,8 +29,13 @@ def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | 
     order = {reference.ref_id: number for number, reference in enumerate(references)}
     paper.references = list(references)
     for section in paper.sections:
-        section.text = section.text.rstrip()
-        known = [(min(position, len(section.text)), key) for position, key in places[id(section)] if key in order]
+        lead = len(section.text) - len(section.text.lstrip())
+        section.text = section.text.strip()
+        known = [
+            (min(max(position - lead, 0), len(section.text)), key)
+            for position, key in places[id(section)]
+            if key in order
+        ]
         places[id(section)] = _with_ranges(known, section.text, order, references)
     complete(paper, [], language)
     return attach(paper, references, places)
