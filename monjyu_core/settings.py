@@ -10,56 +10,23 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings_marks import PARSE_LIMIT, QUERY_TIME, Group, Mark
+from monjyu_core.settings_marks import Changes as Changes
+from monjyu_core.settings_marks import Limit as Limit
+from monjyu_core.settings_marks import NoResult as NoResult
+from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
 
 
-@dataclass(frozen=True)
-class Changes:
-    """The setting is part of the reuse key of these assets (and of all that build on them)."""
-
-    assets: tuple[str, ...]
-
-    def __init__(self, *assets: str) -> None:
-        object.__setattr__(self, "assets", assets)
-
-
-@dataclass(frozen=True)
-class NoResult:
-    """The setting changes no row of the index, and why."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit on these assets' work: what stays below has the same rows, what failed is tried again after a change."""
-
-    assets: tuple[str, ...]
-
-    def __init__(self, *assets: str) -> None:
-        object.__setattr__(self, "assets", assets)
-
-
-Mark = type[Changes] | type[Limit]
-
-QUERY_TIME = NoResult("read at query time; the index does not depend on it")
-PARSE_LIMIT = Limit("parsed_papers")
-
-
-class _Group(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ParseSettings(_Group):
+class ParseSettings(Group):
     timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
     memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
     max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
@@ -73,7 +40,7 @@ class ParseSettings(_Group):
     workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
 
 
-class ChunkSettings(_Group):
+class ChunkSettings(Group):
     size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
     overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
 
@@ -84,7 +51,7 @@ class ChunkSettings(_Group):
         return self
 
 
-class CitationSettings(_Group):
+class CitationSettings(Group):
     follow_preprints: Annotated[bool, Changes("citation_network")] = Field(
         False, description="a reference to a preprint by its DOI counts as one to the published paper of that title"
     )
@@ -94,7 +61,7 @@ EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
 
 
-class EmbeddingSettings(_Group):
+class EmbeddingSettings(Group):
     model: Annotated[ModelName, Changes("chunks", "chunk_embeddings")] = Field(
         "auto",
         description="auto = by the papers' languages when a collection is first indexed: all-MiniLM-L6-v2 for English, "
@@ -106,7 +73,7 @@ class EmbeddingSettings(_Group):
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
 
 
-class SearchSettings(_Group):
+class SearchSettings(Group):
     mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
@@ -116,21 +83,20 @@ class SearchSettings(_Group):
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
 
 
-class AnswerSettings(_Group):
-    engine: Annotated[Literal["extractive"], QUERY_TIME] = "extractive"
+class AnswerSettings(Group):
     max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
     min_support: Annotated[float, QUERY_TIME] = Field(
         0.45, ge=0, le=1, description="below this evidence score the answer abstains"
     )
 
 
-class PublishSettings(_Group):
+class PublishSettings(Group):
     keep_snapshots: Annotated[int, NoResult("retention only")] = Field(5, ge=1)
     delete_share: Annotated[float, NoResult("a guard before a run, not a result")] = Field(0.2, ge=0, le=1)
     delete_papers: Annotated[int, NoResult("a guard before a run, not a result")] = Field(5, ge=0)
 
 
-class AzureSettings(_Group):
+class AzureSettings(Group):
     openai_endpoint: Annotated[str | None, NoResult("where a model is, not which")] = None
     openai_api_key: Annotated[SecretStr | None, NoResult("a secret")] = None
 
@@ -147,6 +113,11 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()
+    models: Annotated[dict[str, ModelSettings], QUERY_TIME] = {}
+    roles: RolesSettings = RolesSettings()
+    spending: SpendingSettings = SpendingSettings()
+    cache: CacheSettings = CacheSettings()
+    prompts: PromptSettings = PromptSettings()
     publish: PublishSettings = PublishSettings()
     azure: AzureSettings = AzureSettings()
 

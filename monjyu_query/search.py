@@ -110,7 +110,7 @@ class Searcher:
             warnings=[*_warnings(index, request), *ranking.warnings, *answer.warnings],
             trace_id=new_trace_id(),
             answer=answer.text,
-            answer_engine=self.settings.answer.engine if request.answer else "none",
+            answer_engine=self.settings.roles.answer.engine if request.answer else "none",
             verified=answer.verified,
             citations=answer.citations,
             hits=[_hit(passage) for passage in passages[: settings.top_k]],
