@@ -1,4 +1,4 @@
-"""Answers as objects of a schema: taken natively where the server has it, else found in the text, mended and checked."""
+"""Answers as objects of a schema: native where the server has it, else found in the text, mended and checked."""
 
 from __future__ import annotations
 
