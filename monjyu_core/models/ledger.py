@@ -1,9 +1,9 @@
 """The ledger of model calls: one line a call attempt or answer, in append-only segments under `data/state/ledger/`.
 
 A segment is a JSONL file of one process, written line by line with O_APPEND: nobody waits for anybody, and a killed
-process loses nothing that it wrote. The file is synced to the disk with the first line that comes a second or more after
-the last sync, and at the end; only a power cut can lose the lines since then. A line holds counts, names and ids: no text
-of a paper or prompt, and no secret.
+process loses nothing that it wrote. The file is synced to the disk with the first line that comes a second or more
+after the last sync, and at the end; only a power cut can lose the lines since then. A line holds counts, names and ids:
+no text of a paper or prompt, and no secret.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ class Entry:
 
 
 def _short(value: object) -> object:
-    return value[:_LONGEST_NAME] if isinstance(value, str) else value
+    """Names cut to a length, without the lone surrogates that no reader of JSON takes."""
+    return value[:_LONGEST_NAME].encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 class Ledger:
