@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, ParamSpec, Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.folders import DataFolder, host_id
+from monjyu_core.folders import DataFolder, alive, host_id
 from monjyu_core.settings_models import CacheSettings
 
 T = TypeVar("T")
@@ -86,6 +86,12 @@ def labels_of(collection: str | None, paper_ids: Collection[str] = ()) -> list[s
 def new_owner() -> str:
     """A name for one call of this process; another process of this host can tell whether it still runs."""
     return f"{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
+
+
+def owner_is_dead(owner: str) -> bool:
+    """Whether the owner was a process of this host that no longer runs; of other hosts nothing is known."""
+    host, process, _ = owner.split("-", 2)
+    return host == host_id() and not alive(int(process))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
+from monjyu_core.models.cache import owner_is_dead
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -58,10 +59,13 @@ return gone
 """
 )
 _DISCARD = _REMOVE + "return remove(ARGV[1])"
+# Takes or renews, and returns who holds it otherwise.
 _CLAIM = """
-if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 1 end
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) return 1 end
-return 0
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return false end
+local holder = redis.call('GET', KEYS[1])
+if holder ~= ARGV[1] then return holder end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return false
 """
 _RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end"
 
@@ -107,7 +111,12 @@ class RedisCache:
         self._script(_PUT, time.time(), self._max_entries, "\n".join(labels), *flat)
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
-        return bool(self._script(_CLAIM, owner, round(seconds * 1000), keys=[_PREFIX + "claim:" + key]))
+        name = _PREFIX + "claim:" + key
+        holder = self._script(_CLAIM, owner, round(seconds * 1000), keys=[name])
+        if holder is not None and owner_is_dead(holder.decode()):
+            self.release(key, holder.decode())
+            holder = self._script(_CLAIM, owner, round(seconds * 1000), keys=[name])
+        return holder is None
 
     def release(self, key: str, owner: str) -> None:
         self._script(_RELEASE, owner, keys=[_PREFIX + "claim:" + key])

@@ -20,7 +20,7 @@ from typing import TypeVar
 from filelock import FileLock
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import alive, host_id
+from monjyu_core.models.cache import owner_is_dead
 
 _log = logging.getLogger(__name__)
 
@@ -226,8 +226,7 @@ def _held(connection: sqlite3.Connection, key: str, owner: str) -> bool:
     row = connection.execute("SELECT owner, expires FROM claims WHERE key = ?", (key,)).fetchone()
     if row is None or row[0] == owner or row[1] <= time.time():
         return False
-    host, process, _ = row[0].split("-", 2)
-    return host != host_id() or alive(int(process))
+    return not owner_is_dead(row[0])
 
 
 def _number(path: Path) -> int:

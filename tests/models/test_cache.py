@@ -147,8 +147,8 @@ def test_a_claim_is_one_owners_until_released_answered_or_expired(cache: Respons
     assert cache.claim("k", other, 30)
 
 
-def test_the_claim_of_a_dead_process_of_this_host_holds_no_longer(tmp_path: Path) -> None:
-    cache = SQLiteCache(tmp_path / "model_cache.sqlite", 100)
+@on_both
+def test_the_claim_of_a_dead_process_of_this_host_holds_no_longer(cache: ResponseCache) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
     assert cache.claim("k", f"{host_id()}-{dead.pid}-abc", 1000)
