@@ -41,7 +41,7 @@ class PriceTable:
         )
 
     def price(self, *names: str) -> PriceSettings | None:
-        """The price under a name, else under the longest name that it is a dated version of."""
+        """The price under a name, else under the name of what it is a dated version of."""
         for name in names:
             found = self._prices.get(name.lower()) or self._undated(name.lower())
             if found is not None:
@@ -50,8 +50,11 @@ class PriceTable:
         return None
 
     def _undated(self, name: str) -> PriceSettings | None:
-        known = [known for known in self._prices if name.startswith(known) and _DATED.fullmatch(name, len(known))]
-        return self._prices[max(known, key=len)] if known else None
+        """Of the model that a name is a dated version of: gpt-4o-mini-2024-07-18 is one of gpt-4o-mini only."""
+        for known, price in self._prices.items():
+            if name.startswith(known) and _DATED.fullmatch(name, len(known)):
+                return price
+        return None
 
     def _warn(self, name: str) -> None:
         if name not in self._warned:
