@@ -1,9 +1,8 @@
 """The ledger of model calls: one line a call attempt or answer, in append-only segments under `data/state/ledger/`.
 
 A segment is a JSONL file of one process, written line by line with O_APPEND: nobody waits for anybody, and a killed
-process loses nothing that it wrote. The file is synced to the disk with the first line that comes a second or more
-after the last sync, and at the end; only a power cut can lose the lines since then. A line holds counts, names and ids:
-no text of a paper or prompt, and no secret.
+process loses nothing that it wrote. Segments that are no longer written to are gathered into Parquet files, now and
+then. A line holds counts, names and ids: no text of a paper or prompt, and no secret.
 """
 
 from __future__ import annotations
@@ -12,43 +11,18 @@ import json
 import os
 import threading
 import time
-import uuid
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Literal
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder, host_id
+from monjyu_core.folders import DataFolder
+from monjyu_core.models.ledger_segments import COLUMNS, Segment
 from monjyu_core.models.types import Role, TokenUsage
 
 Status = Literal["ok", "failed", "cancelled", "partial"]
-COLUMNS = {
-    "time": "VARCHAR",
-    "kind": "VARCHAR",
-    "name": "VARCHAR",
-    "level": "INTEGER",
-    "collection": "VARCHAR",
-    "paper_id": "VARCHAR",
-    "run_id": "VARCHAR",
-    "role": "VARCHAR",
-    "model": "VARCHAR",
-    "provider": "VARCHAR",
-    "prompt_tokens": "BIGINT",
-    "completion_tokens": "BIGINT",
-    "estimated": "BOOLEAN",
-    "cache_hit": "BOOLEAN",
-    "seconds": "DOUBLE",
-    "cost_usd": "DOUBLE",
-    "priced": "BOOLEAN",
-    "status": "VARCHAR",
-    "error": "VARCHAR",
-}
-"""Names and DuckDB types of a line's fields."""
-
 _LONGEST_NAME = 300
 _SEGMENT_BYTES = 64 * 2**20
-_SYNC_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -105,16 +79,18 @@ class Ledger:
     def __init__(self, data: DataFolder) -> None:
         self.folder = data.state / "ledger"
         self._lock = threading.Lock()
-        self._segment: _Segment | None = None
+        self._segment: Segment | None = None
 
     def record(self, entry: Entry) -> None:
         """Append one line; it is there for every reader when this returns. Raises StorageError (a full disk, say)."""
         line = entry.line(time.time())
         with self._lock:
             try:
-                self._open().append(line)
+                self._of_this_process().append(line)
             except OSError as error:
                 # What was half written is a torn line; the next goes into a segment of its own.
+                if self._segment is not None:
+                    self._segment.abandon()
                 self._segment = None
                 raise StorageError(
                     f"The ledger in {self.folder} cannot be written: {error.strerror or error}.",
@@ -127,34 +103,10 @@ class Ledger:
                 self._segment.close()
             self._segment = None
 
-    def _open(self) -> _Segment:
+    def _of_this_process(self) -> Segment:
         segment = self._segment
         if segment is None or segment.process != os.getpid() or segment.size >= _SEGMENT_BYTES:
             if segment is not None and segment.process == os.getpid():
                 segment.close()
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._segment = segment = _Segment(self.folder)
+            self._segment = segment = Segment(self.folder)
         return segment
-
-
-class _Segment:
-    def __init__(self, folder: Path) -> None:
-        self.process = os.getpid()
-        self.size = 0
-        self._synced = time.monotonic()
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
-        path = folder / f"{stamp}-{host_id()}-{self.process}-{uuid.uuid4().hex[:8]}.jsonl"
-        self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
-
-    def append(self, line: bytes) -> None:
-        written = os.write(self._handle, line)
-        if written != len(line):
-            raise OSError(28, "No space left on device")
-        self.size += written
-        if time.monotonic() - self._synced >= _SYNC_SECONDS:
-            os.fsync(self._handle)
-            self._synced = time.monotonic()
-
-    def close(self) -> None:
-        os.fsync(self._handle)
-        os.close(self._handle)

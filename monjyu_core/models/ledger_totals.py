@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
-from monjyu_core.models.ledger import COLUMNS
+from monjyu_core.models.ledger_segments import gather, read_lines
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -19,6 +18,7 @@ _log = logging.getLogger(__name__)
 
 By = Literal["level", "asset", "query", "model", "day"]
 GROUPS: tuple[By, ...] = get_args(By)
+_ATTEMPTS = 5
 _KEYS: dict[By, tuple[str, str]] = {
     "level": ("coalesce(level::VARCHAR, '-')", "true"),
     "asset": ("name", "kind = 'asset'"),
@@ -108,28 +108,32 @@ _WHERE = " AND ".join(f"(${name} IS NULL OR {name} = ${name})" for name in CallF
 
 def _ask(data: DataFolder, query: str, values: dict[str, Any]) -> tuple[list[tuple[Any, ...]], int]:
     """Rows of a query over the view `calls`, and how many lines could not be read."""
-    segments = sorted((data.state / "ledger").glob("*.jsonl"))
-    if not segments:
+    folder = data.state / "ledger"
+    if not folder.is_dir():
         return [], 0
     import duckdb
 
+    gather(folder)
     try:
         with duckdb.connect() as connection:
-            _read(connection, segments)
-            found = connection.execute("SELECT count(*) FROM lines WHERE time IS NULL").fetchall()
-            torn = int(found[0][0])
+            _read(connection, folder)
+            torn = int(connection.execute("SELECT count(*) FROM lines WHERE time IS NULL").fetchall()[0][0])
             if torn:
                 _log.warning("%d lines of the ledger were left unfinished by processes that were killed.", torn)
             return connection.execute(query, values).fetchall(), torn
     except duckdb.Error as error:
-        raise StorageError(f"The ledger in {segments[0].parent} cannot be read: {error}.", "") from error
+        raise StorageError(f"The ledger in {folder} cannot be read: {error}.", "Check permissions.") from error
 
 
-def _read(connection: DuckDBPyConnection, segments: Sequence[Path]) -> None:
-    """Read the segments once. A line that is no JSON, such as a torn last one, becomes a row of nulls."""
-    connection.execute(
-        f"""CREATE TEMP TABLE lines AS SELECT * FROM read_json(?, format = 'newline_delimited', ignore_errors = true,
-            maximum_object_size = 1048576, columns = {COLUMNS})""",
-        [[str(path) for path in segments]],
-    )
+def _read(connection: DuckDBPyConnection, folder: Path) -> None:
+    """Read all lines; again where segments went while they were read, because they were gathered."""
+    import duckdb
+
+    for attempt in range(_ATTEMPTS):
+        try:
+            read_lines(connection, folder)
+            break
+        except duckdb.IOException:
+            if attempt == _ATTEMPTS - 1:
+                raise
     connection.execute("CREATE TEMP VIEW calls AS SELECT * FROM lines WHERE time IS NOT NULL")

@@ -18,6 +18,7 @@ from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models import ledger as ledger_module
 from monjyu_core.models.ledger import COLUMNS, Entry, Ledger, Scope
+from monjyu_core.models.ledger_segments import gather
 from monjyu_core.models.ledger_totals import (
     GROUPS,
     CallFilter,
@@ -28,7 +29,7 @@ from monjyu_core.models.ledger_totals import (
     usage_of,
 )
 from monjyu_core.models.types import TokenUsage
-from tests.models.workers import CONTEXT, in_processes, write_and_read_ledger
+from tests.models.workers import CONTEXT, gather_again_and_again, in_processes, write_and_read_ledger, write_segments
 
 
 @pytest.fixture
@@ -164,6 +165,51 @@ def test_a_long_run_begins_new_segments(data: DataFolder, monkeypatch: pytest.Mo
         ledger.record(Entry(CLAIMS, "extract", "m", "p"))
     assert len(list((data.state / "ledger").iterdir())) > 3
     assert usage_of(data, CallFilter()).llm_calls == 20
+
+
+def test_finished_segments_are_gathered_and_open_ones_left(data: DataFolder) -> None:
+    folder = data.state / "ledger"
+    write_segments(data.root, 1, 6)
+    torn = sorted(folder.iterdir())[0]
+    with torn.open("ab") as file:
+        file.write(b'{"time":')
+    at_work = Ledger(data)
+    at_work.record(Entry(CLAIMS, "extract", "m", "p", TokenUsage(3, 1)))
+    before = totals(data, "asset")
+    kept = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
+    assert gather(folder, least=8) == 0
+    assert gather(folder, least=7) == 6
+    assert [path.suffix for path in sorted(folder.iterdir()) if path.suffix != ".lock"].count(".jsonl") == 1
+    assert totals(data, "asset") == before
+    at_work.record(Entry(CLAIMS, "extract", "m", "p", TokenUsage(3, 1)))
+    assert usage_of(data, CallFilter()).llm_calls == 14
+    # As if it had been killed before the segments were removed: nothing counts twice, and they go the next time.
+    for path, content in kept.items():
+        if not path.exists():
+            path.write_bytes(content)
+    assert usage_of(data, CallFilter()).llm_calls == 14
+    assert gather(folder, least=1) == 6
+    assert usage_of(data, CallFilter()).llm_calls == 14
+    assert totals(data, "asset").torn == 1
+
+
+def test_writers_readers_and_gathering_at_once_lose_and_double_nothing(data: DataFolder) -> None:
+    stop = data.root / "stop"
+    gathering = [CONTEXT.Process(target=gather_again_and_again, args=(data.root, stop)) for _ in range(2)]
+    writing = [CONTEXT.Process(target=write_segments, args=(data.root, number, 60)) for number in range(4)]
+    for process in [*gathering, *writing]:
+        process.start()
+    seen = [0]
+    while any(process.is_alive() for process in writing):
+        seen.append(usage_of(data, CallFilter()).llm_calls)
+    stop.touch()
+    for process in [*gathering, *writing]:
+        process.join(60)
+        assert process.exitcode == 0
+    assert seen == sorted(seen), "a reader never sees less than before"
+    used = usage_of(data, CallFilter())
+    assert (used.llm_calls, used.cost_usd) == (480, 120.0)
+    assert list((data.state / "ledger").glob("*.parquet"))
 
 
 names = st.text(max_size=400) | st.text(st.characters(categories=["Cs", "Cc"]), max_size=5)

@@ -13,6 +13,7 @@ from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache import once, open_cache
 from monjyu_core.models.cache_keys import CHAT
 from monjyu_core.models.ledger import Entry, Ledger, Scope
+from monjyu_core.models.ledger_segments import gather
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import ChatReply, TokenUsage
 from monjyu_core.settings_models import CacheSettings
@@ -79,3 +80,18 @@ def write_and_read_ledger(root: Path, number: int, lines: int) -> None:
         ledger.record(Entry(scope, "extract", "m", "fake", TokenUsage(3, 1), cost_usd=0.25))
     used = usage_of(DataFolder(root), CallFilter(run_id=f"run-{number}"))  # its own lines, before it closes
     assert (used.llm_calls, used.prompt_tokens, used.cost_usd) == (lines, 3 * lines, 0.25 * lines)
+
+
+def write_segments(root: Path, number: int, segments: int) -> None:
+    """Many short-lived writers: a segment for each two lines."""
+    for segment in range(segments):
+        ledger = Ledger(DataFolder(root))
+        for line in range(2):
+            scope = Scope("asset", "claims", 4, "c", f"paper-{number}-{segment}-{line}")
+            ledger.record(Entry(scope, "extract", "m", "fake", TokenUsage(3, 1), cost_usd=0.25))
+        ledger.close()
+
+
+def gather_again_and_again(root: Path, stop: Path) -> None:
+    while not stop.exists():
+        gather(DataFolder(root).state / "ledger", least=1)
