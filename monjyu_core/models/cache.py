@@ -67,10 +67,32 @@ def open_cache(settings: CacheSettings, data: DataFolder) -> ResponseCache | Non
     """The cache that the settings name: Redis, else SQLite in `data/state`; None where caching is off."""
     if not settings.enabled:
         return None
-    if settings.redis_url is not None:
-        from monjyu_core.models.cache_redis import RedisCache
+    redis = _redis(settings)
+    return _sqlite(settings, data) if redis is None else redis  # an empty cache is false
 
-        return RedisCache(settings.redis_url.get_secret_value(), settings.max_entries)
+
+def forget_answers(settings: CacheSettings, data: DataFolder, label: str) -> int:
+    """Remove the answers with a label wherever some may be kept, also while caching is off; how many there were."""
+    stores = [_redis(settings)]
+    if any(data.state.glob("model_cache*.sqlite")):
+        stores.append(_sqlite(settings, data))
+    gone = 0
+    for store in stores:
+        if store is not None:
+            gone += store.forget(label)
+            store.close()
+    return gone
+
+
+def _redis(settings: CacheSettings) -> ResponseCache | None:
+    if settings.redis_url is None:
+        return None
+    from monjyu_core.models.cache_redis import RedisCache
+
+    return RedisCache(settings.redis_url.get_secret_value(), settings.max_entries)
+
+
+def _sqlite(settings: CacheSettings, data: DataFolder) -> ResponseCache:
     from monjyu_core.models.cache_sqlite import SQLiteCache
 
     return SQLiteCache(data.state / "model_cache.sqlite", settings.max_entries)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 By = Literal["level", "asset", "query", "model", "day"]
-GROUPS: tuple[By, ...] = get_args(By)
 _ATTEMPTS = 5
 _KEYS: dict[By, tuple[str, str]] = {
     "level": ("coalesce(level::VARCHAR, '-')", "true"),

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
 from monjyu_core.folders import DataFolder, host_id
-from monjyu_core.models.cache import Codec, ResponseCache, labels_of, new_owner, once, open_cache
+from monjyu_core.models.cache import Codec, ResponseCache, forget_answers, labels_of, new_owner, once, open_cache
 from monjyu_core.models.cache_keys import CHAT, VECTOR, chat_key, embedding_key
 from monjyu_core.models.cache_redis import RedisCache
 from monjyu_core.models.cache_sqlite import SQLiteCache
@@ -290,6 +290,24 @@ def test_no_redis_is_a_clear_error_without_the_password() -> None:
     assert "127.0.0.1" in str(caught.value) and "hunter2" not in str(caught.value)
     with pytest.raises(ConfigurationError):
         RedisCache("http://:hunter2@127.0.0.1:1/0", 10)
+
+
+def test_answers_are_forgotten_also_while_caching_is_off(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    assert forget_answers(CacheSettings(), data, "collection:c") == 0
+    assert not (tmp_path / "state").exists(), "nothing is made where nothing was"
+    SQLiteCache(data.state / "model_cache.sqlite", 10).put_many({"a": b"1"}, labels_of("c"))
+    assert forget_answers(CacheSettings(enabled=False), data, "collection:c") == 1
+
+
+@needs_redis
+def test_answers_are_forgotten_in_both_stores(tmp_path: Path, redis_url: str) -> None:
+    data, settings = DataFolder(tmp_path), CacheSettings(redis_url=SecretStr(redis_url))
+    for chosen in (settings, CacheSettings()):
+        cache = open_cache(chosen, data)
+        assert cache is not None
+        cache.put_many({"a": b"1"}, labels_of("both"))
+    assert forget_answers(settings, data, "collection:both") == 2
 
 
 def test_no_cache_where_it_is_off(tmp_path: Path) -> None:

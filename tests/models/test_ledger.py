@@ -7,6 +7,7 @@ import json
 import os
 import time
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from monjyu_core.models import ledger as ledger_module
 from monjyu_core.models.ledger import COLUMNS, Entry, Ledger, Scope
 from monjyu_core.models.ledger_segments import gather
 from monjyu_core.models.ledger_totals import (
-    GROUPS,
+    By,
     CallFilter,
     Used,
     mean_completions,
@@ -92,7 +93,7 @@ def test_usage_of_a_run_a_paper_and_a_query(filled: DataFolder) -> None:
 
 
 def test_an_empty_ledger_is_zero(data: DataFolder) -> None:
-    for by in GROUPS:
+    for by in get_args(By):
         assert totals(data, by).rows == []
     assert usage_of(data, CallFilter()) == Used()
     Ledger(data).close()
