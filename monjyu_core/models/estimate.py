@@ -84,6 +84,15 @@ def estimate(
     return total
 
 
+def worst_cost(request: ChatRequest, prices: PriceTable, *names: str, schema_is_sent: bool = False) -> float:
+    """Dollars that a call takes if its answer is as long as it may be; what to reserve in a cap.
+
+    `names` of the model as for `PriceTable.cost`.
+    """
+    [tokens] = prompt_tokens([request], schema_is_sent=schema_is_sent)
+    return prices.cost(TokenUsage(tokens, request.max_tokens, estimated=True), *names).usd
+
+
 def completion_tokens(call: PlannedCall, completions: Mapping[tuple[str, str], float] | None = None) -> int:
     """Expected length of an answer: the measured mean, never more than `max_tokens`; else `max_tokens`."""
     mean = (completions or {}).get((call.role, call.model))

@@ -158,11 +158,15 @@ def test_the_claim_of_a_dead_process_of_this_host_holds_no_longer(cache: Respons
 
 
 @on_both
-def test_fifty_processes_that_ask_the_same_pay_once(settings: CacheSettings, tmp_path: Path) -> None:
-    keys = ["k1", "k2", "k3"]
-    in_processes(ask, [(tmp_path, settings, keys, 3, 0.2)] * 50)
-    assert sorted(noted(tmp_path / "made")) == keys
-    assert len(noted(tmp_path / "done")) == 150
+def test_fifty_processes_pay_once_for_what_they_share_and_lose_nothing(settings: CacheSettings, tmp_path: Path) -> None:
+    shared = ["k1", "k2", "k3"]
+    own = [[f"own-{process}-{number}" for number in range(5)] for process in range(50)]
+    in_processes(ask, [(tmp_path, settings, shared + keys, 8, 0.2) for keys in own])
+    assert sorted(noted(tmp_path / "made")) == sorted(shared + [key for keys in own for key in keys])
+    cache = open_cache(settings, DataFolder(tmp_path))
+    assert cache is not None
+    assert len(cache) == 253
+    assert len(cache.get_many(noted(tmp_path / "made"))) == 253
 
 
 @on_both

@@ -30,7 +30,14 @@ from monjyu_core.models.ledger_totals import (
     usage_of,
 )
 from monjyu_core.models.types import TokenUsage
-from tests.models.workers import CONTEXT, gather_again_and_again, in_processes, write_and_read_ledger, write_segments
+from tests.models.workers import (
+    CONTEXT,
+    gather_again_and_again,
+    in_processes,
+    write_and_read_ledger,
+    write_before_and_after_a_fork,
+    write_segments,
+)
 
 
 @pytest.fixture
@@ -108,6 +115,12 @@ def test_fifty_processes_write_and_read_without_loss(data: DataFolder) -> None:
     assert (used.llm_calls, used.prompt_tokens, used.cost_usd) == (2000, 6000, 500.0)
     assert len({line["paper_id"] for line in _lines(data)}) == 2000
     assert len(list((data.state / "ledger").iterdir())) == 50
+
+
+def test_a_fork_shares_neither_segment_nor_connection(data: DataFolder) -> None:
+    in_processes(write_before_and_after_a_fork, [(data.root,)])
+    assert sorted(str(line["name"]) for line in _lines(data)) == ["after", "before", "child", "parent"]
+    assert len(list((data.state / "ledger").iterdir())) == 2
 
 
 def test_a_killed_writer_loses_nothing_it_wrote(data: DataFolder) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monjyu_core.models.estimate import Estimate, PlannedCall, completion_tokens, estimate, prompt_tokens
+from monjyu_core.models.estimate import Estimate, PlannedCall, completion_tokens, estimate, prompt_tokens, worst_cost
 from monjyu_core.models.prices import Cost, PriceTable
 from monjyu_core.models.types import ChatRequest, Message, TokenUsage
 from monjyu_core.settings_models import PriceSettings
@@ -97,3 +97,10 @@ def test_what_is_cached_or_asked_twice_is_not_paid_twice() -> None:
     unkeyed = PlannedCall("extract", "gpt-4o-mini", _request("a"))
     assert estimate([unkeyed, unkeyed], PriceTable(TABLE)).llm_calls == 2
     assert estimate([], PriceTable(TABLE)) == Estimate()
+
+
+def test_the_worst_cost_takes_the_longest_answer() -> None:
+    [tokens] = prompt_tokens([_request("chunk")])
+    expected = (tokens * 0.15 + 100 * 0.6) / 1e6
+    assert worst_cost(_request("chunk"), PriceTable(TABLE), "gpt-4o-mini") == pytest.approx(expected)
+    assert worst_cost(_request("chunk"), PriceTable({}), "gpt-4o-mini") == 0

@@ -95,3 +95,23 @@ def write_segments(root: Path, number: int, segments: int) -> None:
 def gather_again_and_again(root: Path, stop: Path) -> None:
     while not stop.exists():
         gather(DataFolder(root).state / "ledger", least=1)
+
+
+def write_before_and_after_a_fork(root: Path) -> None:
+    ledger = Ledger(DataFolder(root))
+    cache = open_cache(CacheSettings(), DataFolder(root))
+    assert cache is not None
+
+    def write(who: str) -> None:
+        ledger.record(Entry(Scope("asset", who), "extract", "m", "fake"))
+        cache.put_many({who: b"v"})
+
+    write("before")
+    child = os.fork()
+    if not child:
+        write("child")
+        os._exit(0)
+    write("parent")
+    assert os.waitpid(child, 0)[1] == 0
+    write("after")
+    assert len(cache) == 4
