@@ -140,17 +140,12 @@ async def once(
     is raised here and the next takes its turn; if its process dies, so does its claim. Whoever waits pays nothing.
     """
     owner = new_owner()
-    wait = _SHORTEST_POLL
-    while True:
-        found = await _read(cache, key, codec)
+    renewal: asyncio.Task[None] | None = None
+    try:
+        found = await _read_or_claim(cache, key, codec, owner, claim_seconds)
         if found is not None:
             return found, True
-        if await asyncio.to_thread(cache.claim, key, owner, claim_seconds):
-            break
-        await asyncio.sleep(wait)
-        wait = min(wait * 1.5, _LONGEST_POLL)
-    renewal = asyncio.create_task(_renew(cache, key, owner, claim_seconds))
-    try:
+        renewal = asyncio.create_task(_renew(cache, key, owner, claim_seconds))
         # Between the look and the claim the former owner may have finished.
         found = await _read(cache, key, codec)
         if found is not None:
@@ -161,8 +156,21 @@ async def once(
             await _to_the_end(cache.put_many, {key: value}, labels)
         return made, False
     finally:
-        renewal.cancel()
+        if renewal is not None:
+            renewal.cancel()
+            await asyncio.wait([renewal])
         await _to_the_end(cache.release, key, owner)
+
+
+async def _read_or_claim(cache: ResponseCache, key: str, codec: Codec[T], owner: str, claim_seconds: float) -> T | None:
+    """Wait for the value; None where this owner has got the claim instead."""
+    wait = _SHORTEST_POLL
+    while True:
+        found = await _read(cache, key, codec)
+        if found is not None or await _to_the_end(cache.claim, key, owner, claim_seconds):
+            return found
+        await asyncio.sleep(wait)
+        wait = min(wait * 1.5, _LONGEST_POLL)
 
 
 async def _read(cache: ResponseCache, key: str, codec: Codec[T]) -> T | None:
@@ -175,11 +183,11 @@ async def _read(cache: ResponseCache, key: str, codec: Codec[T]) -> T | None:
     return read
 
 
-async def _to_the_end(work: Callable[P, object], *arguments: P.args, **named: P.kwargs) -> None:
+async def _to_the_end(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
     """Work in a thread, waited for also when cancelled: what was paid is stored, what was claimed given back."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *arguments, **named))
     try:
-        await asyncio.shield(task)
+        return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
@@ -189,4 +197,4 @@ async def _renew(cache: ResponseCache, key: str, owner: str, claim_seconds: floa
     while True:
         await asyncio.sleep(claim_seconds / 3)
         with suppress(MonjyuError):  # a busy moment of the store: the next renewal is in time
-            await asyncio.to_thread(cache.claim, key, owner, claim_seconds)
+            await _to_the_end(cache.claim, key, owner, claim_seconds)

@@ -8,9 +8,10 @@ import socket
 import sqlite3
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -203,7 +204,9 @@ def test_a_failed_call_gives_the_turn_to_the_next(cache: ResponseCache) -> None:
     async def all_at_once() -> list[object]:
         return await asyncio.gather(*(once(cache, "k", make, CHAT) for _ in range(5)), return_exceptions=True)
 
+    begun = time.monotonic()
     results = asyncio.run(all_at_once())
+    assert time.monotonic() - begun < 10, "nobody waits for a claim to expire"
     assert sum(isinstance(result, ModelRefused) for result in results) == 1
     assert sorted(result[1] for result in results if isinstance(result, tuple)) == [False, True, True, True]
     assert len(calls) == 2
@@ -226,6 +229,37 @@ def test_a_cancelled_call_gives_its_claim_back_and_a_long_one_keeps_it(cache: Re
         assert cache.claim("k", new_owner(), 1), "given back, and renewed no more"
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35, 0.45])
+def test_cancelled_at_any_step_no_claim_is_left(tmp_path: Path, after: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each step of the store takes a tenth of a second here, so that the cancellation falls into its middle."""
+    cache = SQLiteCache(tmp_path / "model_cache.sqlite", 100)
+    cache.put_many({"other": b"1"})
+    for step in ("get_many", "claim", "put_many", "release"):
+        monkeypatch.setattr(cache, step, _slow(getattr(cache, step)))
+
+    async def make() -> ChatReply:
+        return reply("paid")
+
+    async def scenario() -> None:
+        task = asyncio.create_task(once(cache, "k", make, CHAT))
+        await asyncio.sleep(after)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert cache.claim("k", new_owner(), 1)
+        assert (cache.get_many(["k"]) != {}) == (after > 0.3), "what was paid is kept"
+
+    asyncio.run(scenario())
+
+
+def _slow(step: Callable[..., Any]) -> Callable[..., Any]:
+    def slowly(*arguments: Any) -> Any:
+        time.sleep(0.1)
+        return step(*arguments)
+
+    return slowly
 
 
 def test_what_is_not_to_be_kept_is_not_and_damaged_values_are_made_anew(tmp_path: Path) -> None:

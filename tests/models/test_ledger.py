@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import time
@@ -205,6 +206,22 @@ def test_finished_segments_are_gathered_and_open_ones_left(data: DataFolder) -> 
     assert gather(folder, least=1) == 6
     assert usage_of(data, CallFilter()).llm_calls == 14
     assert totals(data, "asset").torn == 1
+
+
+def test_a_segment_gathered_before_its_writer_could_lock_it_is_not_written(
+    data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, lock, calls = data.state / "ledger", fcntl.flock, []
+
+    def late(handle: int, how: int) -> None:
+        calls.append(how)
+        if len(calls) == 1:
+            assert gather(folder, least=1) == 1
+        lock(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    Ledger(data).record(Entry(CLAIMS, "extract", "m", "p"))
+    assert usage_of(data, CallFilter()).llm_calls == 1
 
 
 def test_writers_readers_and_gathering_at_once_lose_and_double_nothing(data: DataFolder) -> None:
