@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings_marks import PARSE_LIMIT, QUERY_TIME, Group, Mark
@@ -196,6 +196,8 @@ def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
         where = config_file()
         hint = f"Look at {where} and at the MONJYU_… variables." if where else "Look at the MONJYU_… variables."
         raise ConfigurationError(f"Settings are wrong: {problems}.", hint) from error
+    except SettingsError as error:  # a MONJYU_… variable of a mapping that is no JSON; its text holds no value
+        raise ConfigurationError(f"Settings are wrong: {error}.", "Look at the MONJYU_… variables.") from error
 
 
 def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
