@@ -48,9 +48,7 @@ class OpenAIChat:
             raise self._server.unreachable(EOFError("the stream ended before the answer did"))
         if rest := collected.rest():
             yield rest
-        yield ChatReply(
-            collected.text, _finish(collected.finish), collected.usage_of(request), collected.model
-        )
+        yield ChatReply(collected.text, _finish(collected.finish), collected.usage_of(request), collected.model)
 
     async def close(self) -> None:
         await self._library.close()
@@ -84,7 +82,9 @@ class OpenAIChat:
             raise ValueError("there are no choices in it")
         text = without_thinking(_content(choice.get("message")))
         usage = usage_in(body) or estimated_usage(request, text)
-        return ChatReply(text, _finish(choice.get("finish_reason")), usage, str(body.get("model") or self._server.model))
+        return ChatReply(
+            text, _finish(choice.get("finish_reason")), usage, str(body.get("model") or self._server.model)
+        )
 
 
 class _Collected:

@@ -91,7 +91,8 @@ class Server:
         reason = self.shown(str(error.__cause__ or error)) or "no reason given"
         kind = type(error.__cause__ or error).__name__
         return ModelUnreachable(
-            f"{self} was not reached or broke off: {kind}: {reason}.", f"Is it running? See models.{self.name}.base_url."
+            f"{self} was not reached or broke off: {kind}: {reason}.",
+            f"Is it running? See models.{self.name}.base_url.",
         )
 
     def late(self) -> ModelUnreachable:
