@@ -42,7 +42,7 @@ def named_model(settings: Settings, name: str, where: str) -> tuple[str, ModelSe
 
 def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
     """The chat client of a model. `timeout`: seconds for each wait. ConfigurationError for missing settings."""
-    server = _server(name, model)
+    server = server_of(name, model)
     if model.provider == "ollama":
         from monjyu_core.models.json_http import JsonHttp
         from monjyu_core.models.ollama_chat import OllamaChat
@@ -58,7 +58,7 @@ def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
 
 def embedding_client(name: str, model: ModelSettings, timeout: float) -> EmbeddingClient:
     """The embedding client of a model; as `chat_client`."""
-    server = _server(name, model)
+    server = server_of(name, model)
     from monjyu_core.models.embedding_clients import OllamaEmbeddings, OpenAIEmbeddings
 
     if model.provider == "ollama":
@@ -79,15 +79,16 @@ def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClie
             f"models.{name} has provider {model.provider}, which has no rerank endpoint.",
             "Give a server with /rerank as provider openai.",
         )
-    server = _server(name, model)
+    server = server_of(name, model)
     from monjyu_core.models.json_http import JsonHttp
     from monjyu_core.models.rerank_client import HttpRerank
 
     return HttpRerank(JsonHttp(server, timeout), server)
 
 
-def _server(name: str, model: ModelSettings) -> Server:
-    """Where the model is, with the headers of its key. Nothing but the settings says it."""
+def server_of(name: str, model: ModelSettings) -> Server:
+    """Where the model is, with the headers of its key. Nothing but the settings says it; ConfigurationError where they
+    do not."""
     base_url = _checked_url(name, model)
     key = model.api_key.get_secret_value().strip() if model.api_key else ""
     if not key and (model.provider == "azure" or urlsplit(base_url).hostname in _KEY_NEEDED):

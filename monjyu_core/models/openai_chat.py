@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import openai
 
 from monjyu_core.models.counting import estimated_usage
-from monjyu_core.models.openai_server import Parameters, our_errors
+from monjyu_core.models.openai_server import Parameters, our_errors, status_in
 from monjyu_core.models.server import Server
 from monjyu_core.models.thinking import Unthinking, without_thinking
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
@@ -44,6 +44,8 @@ class OpenAIChat:
                 async for chunk in each:
                     if piece := collected.add(_plain(chunk)):
                         yield piece
+        if not collected.chunks:
+            raise self._server.malformed("the stream holds no event")
         if not collected.finish:
             raise self._server.unreachable(EOFError("the stream ended before the answer did"))
         if rest := collected.rest():
@@ -78,6 +80,8 @@ class OpenAIChat:
 
     def _reply(self, request: ChatRequest, body: Mapping[str, Any]) -> ChatReply:
         choice = _first(body)
+        if not choice and body.get("error"):
+            raise self._server.refusal(status_in(body["error"]), {}, body)
         if not choice:
             raise ValueError("there are no choices in it")
         text = without_thinking(_content(choice.get("message")))
@@ -93,12 +97,14 @@ class _Collected:
     def __init__(self, model: str) -> None:
         self.text = ""
         self.finish: str | None = None
+        self.chunks = 0
         self.model = model
         self._usage: TokenUsage | None = None
         self._filter = Unthinking()
 
     def add(self, chunk: Mapping[str, Any]) -> str:
         """The chunk's part of the answer."""
+        self.chunks += 1
         choice = _first(chunk)
         self.model = str(chunk.get("model") or self.model)
         self.finish = choice.get("finish_reason") or self.finish

@@ -76,11 +76,11 @@ def _ours(error: openai.APIError, server: Server) -> ModelCallError:
         return server.refusal(error.status_code, error.response.headers, error.body or error.response.text)
     if isinstance(error, openai.APIResponseValidationError):
         return server.malformed(error.message)
-    return server.refusal(_status_in(error.body), {}, error.body or error.message)
+    return server.refusal(status_in(error.body), {}, error.body or error.message)
 
 
-def _status_in(body: object) -> int:
-    """The status that an error in mid-stream names, if it does."""
+def status_in(body: object) -> int:
+    """The status that an error names which came with status 200, as in mid-stream; 500 where it names none."""
     code = body.get("code") or body.get("status") if isinstance(body, dict) else None
     text = str(code)
     if text in ("rate_limit_exceeded", "429"):

@@ -74,7 +74,7 @@ class Server:
 
     def refusal(self, status: int, headers: Mapping[str, str], body: object) -> ModelCallError:
         """The error for an answer that is not 2xx. `body` is its JSON where it is JSON, else its text."""
-        said = f"{self} answered {status}: {self.shown(_message(body)) or 'no reason given'}."
+        said = f"{self} answered {status}: {self.shown(_message(body)).rstrip('.') or 'no reason given'}."
         wait = retry_after(headers)
         if is_content_filter(body):
             return ModelContentFiltered(f"{self}: its content filter stopped the question.")
@@ -88,7 +88,7 @@ class Server:
 
     def unreachable(self, error: BaseException) -> ModelUnreachable:
         """The error for a connection that failed, was closed, or gave nothing in time."""
-        reason = self.shown(str(error.__cause__ or error)) or "no reason given"
+        reason = self.shown(str(error.__cause__ or error)).rstrip(".") or "no reason given"
         kind = type(error.__cause__ or error).__name__
         return ModelUnreachable(
             f"{self} was not reached or broke off: {kind}: {reason}.",
