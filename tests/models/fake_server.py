@@ -121,7 +121,9 @@ def out_of_quota() -> Reply:
 def filtered() -> Reply:
     """Azure OpenAI's refusal of a prompt."""
     inner = {"code": "ResponsibleAIPolicyViolation", "content_filter_result": {"hate": {"filtered": True}}}
-    return failing(400, "The response was filtered", code="content_filter", param="prompt", innererror=inner, status=400)
+    return failing(
+        400, "The response was filtered", code="content_filter", param="prompt", innererror=inner, status=400
+    )
 
 
 def closing(place: Place, text: str = "an answer that is never finished because the server hangs up") -> Reply:
@@ -363,7 +365,9 @@ def _whole(request: Request, reply: Reply) -> dict[str, Any]:
     if request.path.endswith("/rerank"):
         return _ranking(request)
     if _is_ollama(request):
-        message = {"role": "assistant", "content": reply.text} | ({"thinking": reply.thinking} if reply.thinking else {})
+        message = {"role": "assistant", "content": reply.text} | (
+            {"thinking": reply.thinking} if reply.thinking else {}
+        )
         return {"model": reply.model, "message": message} | _ollama_end(request, reply)
     message = {"role": "assistant", "content": reply.text, "reasoning_content": reply.thinking or None}
     choice = {"index": 0, "message": message, "finish_reason": reply.finish}
