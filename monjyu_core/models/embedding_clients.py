@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from base64 import b64decode
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import openai
 from monjyu_core.models.counting import estimated_texts
 from monjyu_core.models.errors import ModelAnswerUnusable
 from monjyu_core.models.json_http import JsonHttp
-from monjyu_core.models.openai_chat import usage_in
+from monjyu_core.models.openai_chat import plain, usage_in
 from monjyu_core.models.openai_server import Parameters, our_errors
 from monjyu_core.models.server import Server
 from monjyu_core.models.types import TokenUsage
@@ -23,36 +24,34 @@ Vectors = list[list[float]]
 
 
 class OpenAIEmbeddings:
-    """`EmbeddingClient` through the openai library, which asks for base64 and reads numbers too."""
+    """`EmbeddingClient` through the openai library. Asks for base64 (a quarter of the size), reads numbers too."""
 
     def __init__(self, library: AsyncOpenAI, server: Server, provider: str, dimensions: int | None) -> None:
         self.identity = f"{provider} {server.address} {server.model} {dimensions or ''}".strip()
         self._library = library
         self._server = server
         self._dimensions = dimensions
-        self._parameters = Parameters({"dimensions": None})
+        self._parameters = Parameters({"dimensions": None, "encoding_format": None})
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vectors, TokenUsage]:
         if not texts:
             return [], TokenUsage()
         with our_errors(self._server):
-            answer = await self._create(texts)
-            if not isinstance(answer, openai.BaseModel):
-                raise ValueError(f"no JSON object but {str(answer)[:80]!r}")
-            body = answer.to_dict(warnings=False)
-        rows = body.get("data")
-        vectors = checked(self._server, _in_order(rows), len(texts), self._dimensions)
+            body = plain(await self._create(texts))
+            rows = _in_order(body.get("data"))
+        vectors = checked(self._server, rows, len(texts), self._dimensions)
         return vectors, usage_in(body) or estimated_texts(texts)
 
     async def close(self) -> None:
         await self._library.close()
 
     async def _create(self, texts: Sequence[str]) -> Any:
-        call: dict[str, Any] = {"model": self._server.model, "input": list(texts)}
+        call: dict[str, Any] = {"model": self._server.model, "input": list(texts), "encoding_format": "base64"}
         if self._dimensions:
             call["dimensions"] = self._dimensions
         while True:
-            sent = self._parameters.accepted(call)
+            # The library chooses base64 where no format is named, and then reads answers without looking at them.
+            sent = {"encoding_format": "float"} | self._parameters.accepted(call)
             try:
                 return await self._library.embeddings.create(**sent)
             except openai.APIStatusError as error:
@@ -92,10 +91,19 @@ def _in_order(rows: object) -> object:
     """The vectors of `[{"index", "embedding"}]` by their index; None where indices are missing or occur twice."""
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         return None
-    by_index = {row.get("index"): row.get("embedding") for row in rows}
+    by_index = {row.get("index"): _numbers(row.get("embedding")) for row in rows}
     if set(by_index) != set(range(len(rows))):
         return None
     return [by_index[place] for place in range(len(rows))]
+
+
+def _numbers(embedding: object) -> object:
+    """An embedding as numbers; base64 holds 32-bit floats, little endian."""
+    if not isinstance(embedding, str):
+        return embedding
+    import numpy as np
+
+    return np.frombuffer(b64decode(embedding, validate=True), dtype="<f4").tolist()
 
 
 def checked(server: Server, vectors: object, count: int, dimensions: int | None) -> Vectors:

@@ -34,7 +34,7 @@ class OllamaChat:
         return self._reply(request, without_thinking(_content(body)), body)
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
-        text, filtered = "", Unthinking()
+        text, filtered, body = "", Unthinking(), {}
         async with aclosing(self._http.lines(_PATH, self._call(request, stream=True))) as lines:
             async for line in lines:
                 body = self._checked(line)
@@ -45,6 +45,8 @@ class OllamaChat:
                 if body.get("done"):
                     yield self._reply(request, text, body)
                     return
+        if not body:
+            raise self._server.malformed("the stream is empty")
         raise self._server.unreachable(EOFError("the stream ended before the answer did"))
 
     async def close(self) -> None:

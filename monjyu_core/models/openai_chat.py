@@ -34,7 +34,7 @@ class OpenAIChat:
 
     async def chat(self, request: ChatRequest) -> ChatReply:
         with our_errors(self._server):
-            return self._reply(request, _plain(await self._create(self._call(request))))
+            return self._reply(request, plain(await self._create(self._call(request))))
 
     async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
         collected = _Collected(self._server.model)
@@ -42,7 +42,7 @@ class OpenAIChat:
             call = self._call(request) | {"stream": True, "stream_options": {"include_usage": True}}
             async with await self._create(call) as chunks, aclosing(aiter(chunks)) as each:
                 async for chunk in each:
-                    if piece := collected.add(_plain(chunk)):
+                    if piece := collected.add(plain(chunk)):
                         yield piece
         if not collected.chunks:
             raise self._server.malformed("the stream holds no event")
@@ -122,7 +122,7 @@ class _Collected:
         return piece
 
 
-def _plain(answer: Any) -> dict[str, Any]:
+def plain(answer: Any) -> dict[str, Any]:
     """The answer as it came: the library checks nothing, and leaves what is no JSON object as it is."""
     if not isinstance(answer, openai.BaseModel):
         raise ValueError(f"no JSON object but {str(answer)[:80]!r}")

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 _KEPT = frozenset({"host", "connection", "accept", "accept-encoding", "content-type", "content-length"})
 _CONNECT_SECONDS = 10.0
 _MOST_OF_MESSAGE = 300
-_KEYS = re.compile(r"\b(?:sk|pk|key|Bearer)[-_ ][\w*.\-]{6,}")
+_KEYS = re.compile(r"\bsk-[\w*.\-]{4,}|(?<=\bBearer )\S+")
+"""What looks like a key, for servers repeat a part of it with stars."""
+_LONG_ENOUGH = 6
+"""A shorter key is a word that stands in for none."""
 _HIDDEN = "…"
 
 
@@ -68,7 +71,7 @@ class Server:
         """A message of the server or of a library, on one line, shortened, without secrets."""
         for value in self.headers.values():
             secret = value.removeprefix("Bearer ")
-            message = message.replace(secret, _HIDDEN) if secret else message
+            message = message.replace(secret, _HIDDEN) if len(secret) >= _LONG_ENOUGH else message
         message = " ".join(_KEYS.sub(_HIDDEN, message[: 20 * _MOST_OF_MESSAGE]).split())
         return message if len(message) <= _MOST_OF_MESSAGE else message[:_MOST_OF_MESSAGE] + _HIDDEN
 

@@ -319,7 +319,7 @@ def test_secrets_stand_in_no_error_and_no_repr(fake: FakeModels, provider: str) 
     client = chat_client(provider, settings, timeout=2)
     with pytest.raises(ModelRefused, match="401") as caught:
         asyncio.run(client.chat(QUESTION))
-    assert "provided: …" in str(caught.value)
+    assert "Incorrect API key provided: " in str(caught.value)
     shown = "".join(traceback.format_exception(caught.value)) + repr(vars(client)) + client.identity + repr(settings)
     assert "wrong-secret" not in shown
     assert caught.value.__cause__ is None
