@@ -71,6 +71,9 @@ class EmbeddingSettings(Group):
         "auto", description="auto = bf16 where the processor has bf16 matrix units, else f32"
     )
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
+    remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(
+        None, description="a name under `models`: that model embeds, on its server, with the limits of roles.embed"
+    )
 
 
 class SearchSettings(Group):

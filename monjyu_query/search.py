@@ -37,7 +37,7 @@ class Searcher:
         self.collection = collection
         self._reader = SnapshotReader(require_collection(data, collection))
         self.settings: Settings = collection_settings(known_record(data, collection))
-        self._embedder = QueryEmbedder(self.settings.embedding)
+        self._embedder = QueryEmbedder(self.settings)
         self._traces = traces
         self._lock = threading.Lock()
         self._index: OpenIndex | None = None

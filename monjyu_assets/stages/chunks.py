@@ -28,21 +28,23 @@ Rows = list[dict[str, Any]]
 
 
 def chunk_recipe(settings: Settings) -> str:
-    return recipe(ASSET, CODE_VERSION, settings)
+    """A model on a server says in the settings how much it reads; the packaged ones are known by their names."""
+    window = [str(load_embedder(settings).max_tokens)] if settings.embedding.remote else []
+    return recipe(ASSET, CODE_VERSION, settings, *window)
 
 
 class Chunker:
     """Chunks papers with one collection's settings. Counts word pieces without the model's special tokens."""
 
     def __init__(self, settings: Settings) -> None:
-        self.embedder = load_embedder(settings.embedding)
+        self.embedder = load_embedder(settings)
         self.special = int(self.embedder.count_tokens([""])[0])
         window = self.embedder.max_tokens - self.special
         self.sizes = ChunkSizes(settings.chunking.size_tokens, settings.chunking.overlap_tokens, window)
         self.header_most = int(window * HEADER_SHARE)
         if self.sizes.size > window:
             raise ConfigurationError(
-                f"chunking.size_tokens is {self.sizes.size}; {settings.embedding.model} reads {window} word pieces.",
+                f"chunking.size_tokens is {self.sizes.size}; {self.embedder.model_id} reads {window} word pieces.",
                 f"Set it to {window - self.header_most} or less.",
             )
 

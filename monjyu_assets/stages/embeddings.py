@@ -31,7 +31,7 @@ def embedding_recipe(settings: Settings, embedder: Embedder) -> str:
 
 def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Embed the chunks of these shards whose text has no vector yet."""
-    embedder = load_embedder(work.settings.embedding)
+    embedder = load_embedder(work.settings)
     chunks = {shard: _chunks(work, shard) for shard in shards}
     made_with = embedding_recipe(work.settings, embedder)
     known = _known(work, made_with)
