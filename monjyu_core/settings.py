@@ -87,6 +87,9 @@ class SearchSettings(Group):
 
 
 class AnswerSettings(Group):
+    unsupported: Annotated[Literal["drop", "mark"], QUERY_TIME] = Field(
+        "drop", description="what is done with a model's sentence that no source supports"
+    )
     max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
     min_support: Annotated[float, QUERY_TIME] = Field(
         0.45, ge=0, le=1, description="below this evidence score the answer abstains"

@@ -57,6 +57,11 @@ def find_support(
     return Support(places, both, enough=both >= ENOUGH_TWO and numbers <= known)
 
 
+def same_numbers(sentence: str, source: str) -> bool:
+    """Whether the source has all numbers of the sentence."""
+    return _numbers(sentence) <= _numbers(source)
+
+
 def _numbers(text: str) -> set[str]:
     """Numbers without separators of thousands, small counts aside (a sentence may say "2 studies" of two)."""
     found = {match.group().rstrip(".,").replace(",", "") for match in _NUMBER.finditer(text)}
