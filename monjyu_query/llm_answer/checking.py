@@ -8,7 +8,7 @@ import duckdb
 import numpy as np
 
 from monjyu_core.embedding import Embedder
-from monjyu_query.answer import Question, Scale, scale_of
+from monjyu_query.answer import Question
 from monjyu_query.citations import cite
 from monjyu_query.llm_answer.marked import Marked
 from monjyu_query.llm_answer.support import find_support, same_numbers
@@ -29,7 +29,6 @@ class Checker:
         self._index = index
         self._embedder = embedder
         self._question = question
-        self._scale: Scale = scale_of(index.snapshot.manifest.embedding.model)
         self._sentences = load_sentences(self._cursor(), passages)
         self._terms = [frozenset(terms) for terms in index.keywords.terms([s.text for s in self._sentences])]
 
@@ -59,7 +58,7 @@ class Checker:
         vectors = self._embedder.embed_passages([sentence.text, *(s.text for s in compared)])
         similar = vectors[1:] @ vectors[0]
         best = int(np.argmax(similar))
-        low, high = self._scale
+        low, high = self._index.scale
         near = (float(similar[best]) - low) / (high - low) >= NEAR
         return [compared[best]] if near and same_numbers(sentence.text, compared[best].text) else []
 

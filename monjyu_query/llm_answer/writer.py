@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -52,9 +53,10 @@ async def write_answer(
         async for piece in pieces:
             if isinstance(piece, ChatReply):
                 reply = piece
-            else:
-                draft.add(stream.add(piece))
-    draft.add(stream.end(cut_off=reply is not None and reply.finish == "length"))
+            elif sentences := stream.add(piece):
+                await asyncio.to_thread(draft.add, sentences)  # a check may embed a sentence: other answers go on
+    rest = stream.end(cut_off=reply is not None and reply.finish == "length")
+    await asyncio.to_thread(draft.add, rest)
     return draft.answer(reply.finish if reply else "stop")
 
 
