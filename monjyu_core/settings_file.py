@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -19,15 +20,17 @@ HEAD = """\
 
 def template() -> str:
     """YAML text that changes nothing until lines are uncommented."""
-    lines = [HEAD]
-    for name, field in Settings.model_fields.items():
-        group = field.annotation
-        if isinstance(group, type) and issubclass(group, BaseModel):
-            lines.append(f"# {name}:")
-            lines += [_line(f"  {key}", inner) for key, inner in group.model_fields.items() if not _secret(inner)]
-        else:
-            lines.append(_line(name, field))
-    return "\n".join(lines) + "\n"
+    return "\n".join([HEAD, *_lines(Settings, "")]) + "\n"
+
+
+def _lines(group: type[BaseModel], indent: str) -> Iterator[str]:
+    for name, field in group.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield f"# {indent}{name}:"
+            yield from _lines(inner, f"{indent}  ")
+        elif not _secret(field):
+            yield _line(indent + name, field)
 
 
 def _line(name: str, field: FieldInfo) -> str:
