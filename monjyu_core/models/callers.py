@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from monjyu_core.models.counting import count_messages, estimated_texts, estimated_usage
@@ -26,7 +26,9 @@ class Caller:
             lambda: self.client.chat(request), lambda reply: reply.usage, self._tokens(request), on_attempt
         )
 
-    async def stream(self, request: ChatRequest, on_attempt: OnAttempt = untold) -> AsyncIterator[str | ChatReply]:
+    async def stream(
+        self, request: ChatRequest, on_attempt: OnAttempt = untold
+    ) -> AsyncGenerator[str | ChatReply, None]:
         """Pieces of text, then the reply. Repeated only while no piece was handed on. To stop early, close the iterator
         (`contextlib.aclosing`): that closes the connection."""
         items = self._guard.stream(
