@@ -22,7 +22,7 @@ from monjyu_core.models.errors import (
     ModelUnreachable,
 )
 from monjyu_core.models.factory import chat_client
-from monjyu_core.models.limits import Window
+from monjyu_core.models.limits import Limits, Window
 from monjyu_core.models.resilience import Attempt, Guard
 from monjyu_core.models.timing import Timing
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
@@ -484,3 +484,53 @@ def test_work_from_many_threads_shares_one_loop() -> None:
         return set(await asyncio.gather(*(asyncio.to_thread(background.run, which()) for _ in range(8))))
 
     assert len(asyncio.run(from_threads())) == 1
+
+
+def test_a_call_cancelled_while_it_waits_for_its_minute_gives_its_place_back() -> None:
+    async def work() -> list[str]:
+        clock, waiting = Clock(), asyncio.Event()
+
+        async def forever(_: float) -> None:
+            waiting.set()
+            await asyncio.Event().wait()
+
+        limits = Limits(
+            RoleSettings(concurrency=1, requests_per_minute=1), Timing(clock.timing.now, forever, clock.timing.chance)
+        )
+        limits.leave(await limits.enter(0), None)
+        task = asyncio.create_task(limits.enter(0))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        clock.now += 60
+        entry = await asyncio.wait_for(limits.enter(0), 1)
+        limits.leave(entry, None)
+        return ["entered"]
+
+    assert asyncio.run(work()) == ["entered"]
+
+
+def test_the_stream_of_a_client_is_closed_even_if_something_still_holds_it() -> None:
+    class Holding(Scripted):
+        closed = False
+
+        def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+            self.held = self._items()
+            return self.held
+
+        async def _items(self) -> AsyncIterator[str | ChatReply]:
+            try:
+                yield "a"
+                yield REPLY
+            finally:
+                self.closed = True
+
+    async def work() -> bool:
+        client = Holding(Clock())
+        async with aclosing(Caller(client, Guard("Role answer", RoleSettings())).stream(ASK)) as items:
+            async for _ in items:
+                break
+        return client.closed
+
+    assert asyncio.run(work())
