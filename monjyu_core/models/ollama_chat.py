@@ -6,7 +6,7 @@ and takes a key from the environment.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
@@ -33,7 +33,7 @@ class OllamaChat:
         body = self._checked(await self._http.post(_PATH, self._call(request, stream=False)))
         return self._reply(request, without_thinking(_content(body)), body)
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[str | ChatReply, None]:
         text, filtered, body = "", Unthinking(), {}
         async with aclosing(self._http.lines(_PATH, self._call(request, stream=True))) as lines:
             async for line in lines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ class OpenAIChat:
         with our_errors(self._server):
             return self._reply(request, plain(await self._create(self._call(request))))
 
-    async def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+    async def stream(self, request: ChatRequest) -> AsyncGenerator[str | ChatReply, None]:
         collected = _Collected(self._server.model)
         with our_errors(self._server):
             call = self._call(request) | {"stream": True, "stream_options": {"include_usage": True}}

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 AZURE_API_VERSION = "2024-10-21"
 """The newest version that Azure OpenAI calls stable and that has JSON schemas and streamed usage."""
 
-_NOT_SUPPORTED = re.compile(
-    r"unsupported|not support|unknown|unrecognized|unexpected|extra (?:input|field)s?|not (?:permitted|allowed)", re.I
-)
+_NOT_SUPPORTED = re.compile(r"unsupported|not support|unknown|unrecognized|unexpected|extra (?:input|field)s?", re.I)
 _UNSENT = "-"
 """Stands in for the key inside the library, which wants one; the header is ours."""
 

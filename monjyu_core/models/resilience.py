@@ -150,7 +150,7 @@ class Guard:
     async def _repeat_or_raise(self, attempt: _Open, error: BaseException, spent: TokenUsage | None) -> None:
         """Tell of a failed attempt; then wait for the next, or raise. With `spent`, text was handed on."""
         problem = self._problem(error)
-        self._note(problem)
+        self._note(problem, attempt.started)
         self._limits.leave(attempt.entry, 0 if isinstance(problem, ModelRateLimited) else None)
         told = asyncio.CancelledError() if isinstance(problem, GeneratorExit) else problem
         try:
@@ -172,10 +172,10 @@ class Guard:
             )
         return error
 
-    def _note(self, problem: BaseException) -> None:
+    def _note(self, problem: BaseException, started: float) -> None:
         """What the failure says about the server."""
         if isinstance(problem, ModelServerError | ModelUnreachable):
-            self._breaker.failed(problem)
+            self._breaker.failed(problem, started)
         elif isinstance(problem, ModelCallError) and not isinstance(problem, ModelRateLimited):
             self._breaker.succeeded()
         else:

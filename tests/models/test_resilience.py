@@ -22,7 +22,7 @@ from monjyu_core.models.errors import (
     ModelUnreachable,
 )
 from monjyu_core.models.factory import chat_client
-from monjyu_core.models.limits import Window
+from monjyu_core.models.limits import Limits, Window
 from monjyu_core.models.resilience import Attempt, Guard
 from monjyu_core.models.timing import Timing
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
@@ -259,7 +259,7 @@ def test_the_breaker_opens_and_says_what_to_do() -> None:
     errors = [ModelServerError(f"broken {number}") for number in range(9)]
     found, client, _, attempts = run(work, *errors, retries=0)
     assert isinstance(found, ModelUnavailable)
-    assert "the last 5 failed: broken 4" in found.message
+    assert "5 failed one after another: broken 4" in found.message
     assert "extractive" in found.hint
     assert not found.may_pass
     assert len(client.calls) == len(attempts) == 5
@@ -276,7 +276,7 @@ def test_after_a_pause_the_breaker_lets_one_call_through() -> None:
     breaker = Breaker(failures=2, pause=30, timing=clock.timing)
     for _ in range(2):
         breaker.admit()
-        breaker.failed(ModelServerError("broken"))
+        breaker.failed(ModelServerError("broken"), clock.now)
     with pytest.raises(ModelUnavailable, match="in 30 seconds"):
         breaker.admit()
     clock.now += 30
@@ -285,7 +285,7 @@ def test_after_a_pause_the_breaker_lets_one_call_through() -> None:
         breaker.admit()
     breaker.left()  # cancelled: the next may try
     breaker.admit()
-    breaker.failed(ModelServerError("broken"))
+    breaker.failed(ModelServerError("broken"), clock.now)
     with pytest.raises(ModelUnavailable):
         breaker.check()
     clock.now += 30
@@ -293,6 +293,15 @@ def test_after_a_pause_the_breaker_lets_one_call_through() -> None:
     breaker.succeeded()
     breaker.admit()
     breaker.admit()
+
+
+def test_many_calls_that_fail_together_are_one_failure_to_the_breaker() -> None:
+    async def many(caller: Caller, attempts: list[Attempt]) -> Any:
+        return await asyncio.gather(*(once(caller, attempts) for _ in range(8)))
+
+    found, client, _, _ = run(many, *(ModelUnreachable("restarting") for _ in range(8)), concurrency=8, takes=0.1)
+    assert found == [REPLY] * 8
+    assert len(client.calls) == 16
 
 
 def test_refusals_and_rate_limits_do_not_open_the_breaker() -> None:
@@ -369,7 +378,7 @@ def test_a_stream_of_which_text_was_handed_on_is_not_repeated(fake: FakeModels, 
 @pytest.mark.parametrize("provider", ["openai", "azure", "ollama"])
 def test_closing_a_stream_stops_the_server(fake: FakeModels, provider: str) -> None:
     async def work(caller: Caller, attempts: list[Attempt]) -> Any:
-        async with aclosing(caller.stream(ASK, attempts.append)) as items:  # type: ignore[type-var]
+        async with aclosing(caller.stream(ASK, attempts.append)) as items:
             async for _ in items:
                 break
         assert await asyncio.to_thread(fake.requests[0].abandoned.wait, 2)
@@ -475,3 +484,53 @@ def test_work_from_many_threads_shares_one_loop() -> None:
         return set(await asyncio.gather(*(asyncio.to_thread(background.run, which()) for _ in range(8))))
 
     assert len(asyncio.run(from_threads())) == 1
+
+
+def test_a_call_cancelled_while_it_waits_for_its_minute_gives_its_place_back() -> None:
+    async def work() -> list[str]:
+        clock, waiting = Clock(), asyncio.Event()
+
+        async def forever(_: float) -> None:
+            waiting.set()
+            await asyncio.Event().wait()
+
+        limits = Limits(
+            RoleSettings(concurrency=1, requests_per_minute=1), Timing(clock.timing.now, forever, clock.timing.chance)
+        )
+        limits.leave(await limits.enter(0), None)
+        task = asyncio.create_task(limits.enter(0))
+        await waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        clock.now += 60
+        entry = await asyncio.wait_for(limits.enter(0), 1)
+        limits.leave(entry, None)
+        return ["entered"]
+
+    assert asyncio.run(work()) == ["entered"]
+
+
+def test_the_stream_of_a_client_is_closed_even_if_something_still_holds_it() -> None:
+    class Holding(Scripted):
+        closed = False
+
+        def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+            self.held = self._items()
+            return self.held
+
+        async def _items(self) -> AsyncIterator[str | ChatReply]:
+            try:
+                yield "a"
+                yield REPLY
+            finally:
+                self.closed = True
+
+    async def work() -> bool:
+        client = Holding(Clock())
+        async with aclosing(Caller(client, Guard("Role answer", RoleSettings())).stream(ASK)) as items:
+            async for _ in items:
+                break
+        return client.closed
+
+    assert asyncio.run(work())
