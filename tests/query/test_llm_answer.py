@@ -1,4 +1,4 @@
-"""Answers by a model over the sample papers: cited and checked sentence by sentence, streamed, capped, and never obeyed."""
+"""Answers by a model over the sample papers: cited and checked by sentence, streamed, capped, and never obeyed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_sentences_are_cited_checked_and_streamed(sample_data: Path, fake: FakeM
     assert len(result.citations) == 2 and [c.n for c in result.citations] == [1, 2]
     assert "Bananas" not in result.answer and "31415" not in result.answer
     assert result.warnings == ["2 sentences of the model are in no source and were left out."]
-    assert [event["text"] for event in events] == re.findall(r".+?\[\d\](?= |$)", result.answer)
+    assert [event["text"] for event in events] == re.findall(r"\S.*?\[\d\](?= |$)", result.answer)
     assert (result.usage.llm_calls, fake.problems) == (1, [])
     assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 1
 
