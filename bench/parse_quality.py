@@ -3,7 +3,8 @@
     python bench/parse_quality.py [--corpora ../shared/corpora] [--only jose,layouts] [--strip] [--json] [--worst 5]
 
 A corpus is a folder with `pdf/NAME.pdf` and `truth/NAME.json` (title, authors, abstract, doi, sections, references;
-what is missing is not scored) and, where known, `body/NAME.json` (section texts and the number of citations).
+what is missing is not scored; more in front_quality.py) and, where known, `body/NAME.json` (section texts and the
+number of citations).
 What a file does not print is not counted: a heading, DOI or reference that is not among the characters of the PDF.
 """
 
@@ -21,9 +22,13 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's code, wherever it is started
+
+from bench.front_quality import Pairs, cited, people, publication, token_f1
 from monjyu_assets.parsing.headings import strip_numbering
 from monjyu_assets.parsing.pdf import parse_pdf, reading
 from monjyu_assets.parsing.pdf.layout import squeezed
+from monjyu_assets.parsing.pdf.links import page_links
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
 
@@ -51,18 +56,15 @@ def raw_text(path: Path) -> str:
     return "\n".join(document[i].get_textpage().get_text_range() for i in range(len(document)))
 
 
+def links(path: Path) -> str:
+    """Where the links of the file lead: an ORCID may be printed as a sign with a link."""
+    import pypdfium2 as pdfium
+
+    return " ".join(link.uri for link in page_links(pdfium.PdfDocument(path), 0))
+
+
 def alike(a: str, b: str) -> float:
     return SequenceMatcher(None, a, b, autojunk=False).ratio()
-
-
-def tokens(text: str) -> Counter[str]:
-    return Counter(re.findall(r"\w+", text.casefold()))
-
-
-def token_f1(found: str, wanted: str) -> float:
-    a, b = tokens(found), tokens(wanted)
-    common = sum((a & b).values())
-    return 2 * common / max(1, sum(a.values()) + sum(b.values()))
 
 
 def in_order(found: list[str], wanted: list[Any], equal: Any) -> list[tuple[int, int]]:
@@ -97,16 +99,24 @@ def score_front(score: Score, paper: ParsedPaper, truth: dict[str, Any], printed
         score.notes.append(f"title: {paper.title[:90]!r} for {truth['title'][:90]!r}")
     wanted = [(squeezed(a.get("family") or ""), squeezed(a.get("given") or "")[:1]) for a in truth["authors"]]
     found = [squeezed(author.name) for author in paper.authors]
+    pairs: Pairs = []
     if wanted:
         pairs = in_order(
             found,
             wanted,
-            lambda name, t: (bool(t[0]) and name.endswith(t[0]) and name[:1] == t[1][:1]) or name == t[1] + t[0],
+            lambda name, t: (
+                (bool(t[0]) and name.endswith(t[0]) and name[:1] == t[1][:1])
+                or name == t[1] + t[0]
+                or (t[0] > "\u2e80" and name.startswith(t[0] + t[1]))
+            ),
         )
         score.fields["authors"] = f1(len(pairs), len(found), len(wanted))
         if score.fields["authors"] < 1:
             names = [f"{a.get('given')} {a.get('family')}" for a in truth["authors"]]
             score.notes.append(f"authors: {[a.name for a in paper.authors]} for {names}")
+    for values, notes in (people(paper, truth, pairs, printed), publication(paper, truth, printed)):
+        score.fields |= values
+        score.notes += notes
     doi = (truth.get("doi") or "").lower()
     if doi and squeezed(doi) in printed:
         score.fields["doi"] = float(paper.doi == doi)
@@ -290,10 +300,13 @@ def score_paper(pdf: Path, truth_path: Path, body_path: Path, rectangles: bool) 
     paper = parse_pdf(pdf, ParseSettings())
     score.seconds, score.pages = time.process_time() - start, paper.page_count
     truth = json.loads(truth_path.read_text("utf-8"))
-    printed = squeezed(re.sub(r"[\u0002\ufffe\u00ad-]\s*\n", "", raw_text(pdf)))
+    printed = squeezed(re.sub(r"[\u0002\ufffe\u00ad-]\s*\n", "", raw_text(pdf)) + links(pdf))
     score_front(score, paper, truth, printed, "")
     score_sections(score, paper, truth, printed)
     score_references(score, paper, truth, printed)
+    values, notes = cited(paper, truth)
+    score.fields |= values
+    score.notes += notes
     if body_path.exists():
         score_body(score, paper, json.loads(body_path.read_text("utf-8")))
     if rectangles:

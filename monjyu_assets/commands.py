@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from monjyu_assets.indexing import IndexResult
     from monjyu_assets.stages.common import Progress
 
-STAGES = {"scan": "Scanning", "parse": "Parsing", "chunk": "Chunking", "embed": "Embedding", "publish": "Publishing"}
+STAGES = {
+    "scan": "Scanning",
+    "parse": "Parsing",
+    "ocr": "Reading scans",
+    "chunk": "Chunking",
+    "embed": "Embedding",
+    "publish": "Publishing",
+}
 
 
 @click.command()

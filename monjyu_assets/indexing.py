@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import is_published
-from monjyu_assets.scan import check_source
+from monjyu_assets.scan import DOCUMENT_TYPES, check_source
 from monjyu_assets.stages import chunks, citation_network, embeddings, identity, manifest, parsing
 from monjyu_assets.stages.common import Progress, Timer, Work
 from monjyu_core.collection import CollectionRecord, load_record, save_record
@@ -85,7 +85,7 @@ def index_collection(
         progress("scan", 0, 0)
         scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
         if scanned.num_rows == 0 and read_current(work.folder) is None:
-            raise ConfigurationError(f"{source} holds no documents.", "Known types: .pdf .md .txt .jsonl.")
+            raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
         counts = count_papers(work, scanned)
         stale = stale_shards(work, scanned)
         if stale or stale_collection_assets(work) or not is_published(work):

@@ -11,7 +11,7 @@ from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
 from monjyu_assets.scan import DOCUMENT_TYPES, record_rows
 from monjyu_core.errors import DocumentError
 from monjyu_core.ids import file_paper_id
-from monjyu_core.settings import load_settings
+from monjyu_core.settings import load_settings, parser_settings
 
 
 def parse_files(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
@@ -19,7 +19,7 @@ def parse_files(files: Sequence[Path]) -> Iterator[dict[str, Any]]:
     tasks = [task | {"number": number} for number, task in enumerate(t for path in files for t in _tasks(path))]
     waiting: dict[int, dict[str, Any]] = {}
     following = 0
-    with ParserPool(load_settings().parse) as pool:
+    with ParserPool(parser_settings(load_settings())) as pool:
         for task, outcome in pool.map(tasks):
             waiting[task["number"]] = _answer(task, outcome)
             while following in waiting:

@@ -48,7 +48,8 @@ def _paper_row(paper: ParsedPaper, sha256: str) -> dict[str, Any]:
     row = {key: value for key, value in paper.model_dump(exclude={"sections"}).items() if key in columns}
     year = _YEAR.search(paper.publication_date or "")
     characters = sum(len(section.text) for section in paper.sections)
-    return row | {"sha256": sha256, "year": int(year[1]) if year else None, "characters": characters}
+    counts = {"characters": characters, "raw_characters": paper.raw_characters}
+    return row | {"sha256": sha256, "year": int(year[1]) if year else None} | counts
 
 
 def failure_row(paper_id: str, error_type: str, message: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from monjyu_assets.parsing.beside import files_beside, joined_sha256
+from monjyu_assets.parsing.latex_files import is_main
 from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.ids import digest, file_paper_id
@@ -22,6 +23,9 @@ DOCUMENT_TYPES = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".pptx": "pptx",
+    ".xml": "xml",
+    ".nxml": "xml",
+    ".tex": "latex",
     ".md": "md",
     ".txt": "txt",
     ".jsonl": "jsonl",
@@ -29,6 +33,7 @@ DOCUMENT_TYPES = {
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
 Row = dict[str, Any]
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -41,18 +46,26 @@ class SourceFile:
     root: Path
 
 
-def find_files(record: CollectionRecord) -> list[SourceFile]:
+def find_files(record: CollectionRecord, say: Say = lambda text: None) -> list[SourceFile]:
     """All readable documents of a collection's sources, each once, in path order.
 
     Ids rest on the path inside the source, so a copied folder has the same; those of a second source have a salt.
+    LaTeX files that are no papers of their own are passed over, which `say` is told.
     """
     primary = source_root(Path(record.sources[0])) if record.sources else None
     found: dict[Path, SourceFile] = {}
+    pieces: list[str] = []
     for source in map(Path, record.sources):
         root = source_root(source)
         salt = "" if root == primary else str(root)
         for path in _walk(source):
-            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), salt, root))
+            if path == source or _is_paper(path):
+                found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), salt, root))
+            else:
+                pieces.append(path.relative_to(root).as_posix())
+    if pieces:
+        named = ", ".join(pieces[:3]) + (", …" if len(pieces) > 3 else "")
+        say(f"Passed over as parts of other papers ({len(pieces)} .tex without \\documentclass): {named}")
     return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
 
 
@@ -77,16 +90,23 @@ def _walk(source: Path) -> Iterator[Path]:
                 yield path
 
 
+def _is_paper(path: Path) -> bool:
+    """A .tex file in a folder may be a piece that another includes; one that is named itself is taken at its word."""
+    return DOCUMENT_TYPES[path.suffix.lower()] != "latex" or is_main(path)
+
+
 def _inside(path: Path, root: Path) -> bool:
     """A link may not lead out of its source."""
     return not path.is_symlink() or path.resolve().is_relative_to(root.resolve())
 
 
-def scan(record: CollectionRecord, previous: pa.Table, *, allow_missing: bool = False) -> pa.Table:
+def scan(
+    record: CollectionRecord, previous: pa.Table, *, allow_missing: bool = False, say: Say = lambda text: None
+) -> pa.Table:
     """The manifest of all sources. Files whose size and time stand in `previous` are not read again."""
     known = _known(previous)
     rows: dict[str, Row] = {}
-    for file in _files(record, allow_missing):
+    for file in _files(record, allow_missing, say):
         for row in _rows_of(file, known):
             if row["paper_id"] in rows:
                 row = _as_duplicate(row)
@@ -95,10 +115,10 @@ def scan(record: CollectionRecord, previous: pa.Table, *, allow_missing: bool = 
     return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
 
 
-def _files(record: CollectionRecord, allow_missing: bool) -> list[SourceFile]:
+def _files(record: CollectionRecord, allow_missing: bool, say: Say) -> list[SourceFile]:
     if not allow_missing:
-        return find_files(record)
-    return find_files(record.model_copy(update={"sources": [s for s in record.sources if Path(s).exists()]}))
+        return find_files(record, say)
+    return find_files(record.model_copy(update={"sources": [s for s in record.sources if Path(s).exists()]}), say)
 
 
 def _known(previous: pa.Table) -> dict[tuple[str, int], list[Row]]:

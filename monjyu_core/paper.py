@@ -106,7 +106,10 @@ class Equation(_Model):
 
 
 class ParsedPaper(_Model):
-    """One document. `sentences` of its sections are kept for the index and left out of the printed JSON."""
+    """One document. `sentences` of its sections are kept for the index and left out of the printed JSON.
+
+    So is `raw_characters`: the visible characters on a PDF's pages, by which the text kept of it is judged.
+    """
 
     paper_id: str = ""
     source_path: str = ""
@@ -138,10 +141,13 @@ class ParsedPaper(_Model):
     figures: list[Figure] = []
     equations: list[Equation] = []
     warnings: list[str] = []
+    unread_pages: Annotated[list[int], Field(exclude=True)] = []
+    """Pages that OCR could read and did not: the paper is parsed again once it can."""
+    raw_characters: Annotated[int | None, Field(exclude=True)] = None
 
     def to_wire(self) -> dict[str, Any]:
-        """Everything, sentences included: what a parser process hands to its parent."""
-        data = self.model_dump()
+        """Everything, what is not printed included: what a parser process hands to its parent."""
+        data = self.model_dump() | {"unread_pages": self.unread_pages, "raw_characters": self.raw_characters}
         for section, printed in zip(self.sections, data["sections"], strict=True):
             printed["sentences"] = [s.model_dump() for s in section.sentences]
         return data

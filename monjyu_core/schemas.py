@@ -65,7 +65,8 @@ _SPECS = (
         | {"title": TEXT, "abstract": TEXT, "doi": TEXT, "arxiv_id": TEXT, "pmid": TEXT, "semantic_scholar_id": TEXT}
         | {"publication_date": TEXT, "year": INT, "venue": TEXT, "venue_type": TEXT, "volume": TEXT, "issue": TEXT}
         | {"pages": TEXT, "citation_count": INT, "influential_citation_count": INT, "keywords": TEXTS}
-        | {"language": TEXT, "page_count": INT, "characters": pa.int64(), "warnings": TEXTS, "source_path": TEXT},
+        | {"language": TEXT, "page_count": INT, "characters": pa.int64(), "raw_characters": pa.int64()}
+        | {"warnings": TEXTS, "source_path": TEXT},
         ("paper_id",),
         unhashed=("source_path",),
     ),

@@ -14,48 +14,25 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings_marks import PARSE_LIMIT, QUERY_TIME, Group, Mark
+from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
-
-
-class ParseSettings(Group):
-    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
-    memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
-    max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
-    max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
-    max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
-    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file")
-    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file when unpacked")
-    max_ratio: Annotated[int, PARSE_LIMIT] = Field(
-        200, gt=0, description="most that unpacking may multiply its size by"
-    )
-    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
-
-
-class ChunkSettings(Group):
-    size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
-    overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
-
-    @model_validator(mode="after")
-    def _overlap_below_size(self) -> ChunkSettings:
-        if self.overlap_tokens >= self.size_tokens:
-            raise ValueError("chunking.overlap_tokens must be smaller than chunking.size_tokens")
-        return self
-
-
-class CitationSettings(Group):
-    follow_preprints: Annotated[bool, Changes("citation_network")] = Field(
-        False, description="a reference to a preprint by its DOI counts as one to the published paper of that title"
-    )
-
+from monjyu_core.settings_papers import CheckSettings as CheckSettings
+from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
+from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
+from monjyu_core.settings_papers import CitationSettings as CitationSettings
+from monjyu_core.settings_papers import OcrSettings as OcrSettings
+from monjyu_core.settings_papers import ParserSettings as ParserSettings
+from monjyu_core.settings_papers import ParseSettings as ParseSettings
+from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
+from monjyu_core.settings_papers import PdfSettings as PdfSettings
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
@@ -114,6 +91,8 @@ class Settings(BaseSettings):
 
     profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = "local"
     parse: ParseSettings = ParseSettings()
+    pdf: PdfSettings = PdfSettings()
+    ocr: OcrSettings = OcrSettings()
     chunking: ChunkSettings = ChunkSettings()
     citations: CitationSettings = CitationSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
@@ -125,6 +104,7 @@ class Settings(BaseSettings):
     cache: CacheSettings = CacheSettings()
     prompts: PromptSettings = PromptSettings()
     publish: PublishSettings = PublishSettings()
+    checks: CheckSettings = CheckSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod
@@ -137,6 +117,11 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, _FileSource(settings_cls)
+
+
+def parser_settings(settings: Settings) -> ParserSettings:
+    """What a parser process needs of all settings."""
+    return ParserSettings(**settings.parse.model_dump(), pdf=settings.pdf, ocr=settings.ocr)
 
 
 class _FileSource(PydanticBaseSettingsSource):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.collection import known_record
+from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
+from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, open_current, read_current
 
 
@@ -30,6 +31,7 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
             "counts": manifest.rows,
             "distinct_papers": _distinct(snapshot),
             "failed_papers": _failures(snapshot),
+            "without": _gaps(snapshot, collection_settings(record)),
             "usage": _usage(data, name, manifest.level),
         }
     finally:
@@ -53,6 +55,13 @@ def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
     return [dict(zip(columns, row, strict=True)) for row in snapshot.cursor().execute(query).fetchall()]
 
 
+def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
+    """Papers without a title, an abstract, sections, references."""
+    from monjyu_core.quality import GAPS, run_check
+
+    return {word: run_check(snapshot.cursor(), name, settings.checks).count for word, name in GAPS.items()}
+
+
 def describe(status: dict[str, Any], *, failures: bool) -> str:
     """The status for a person; with every failed paper when asked."""
     if status["snapshot_id"] is None:
@@ -66,6 +75,7 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  papers  {counts['papers']} files of {status['distinct_papers']} papers, "
         f"{counts['citation_edges']} citations among them",
         "  rows    " + ", ".join(f"{counts[name]} {name}" for name in shown),
+        f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
     for level, used in status["usage"].items():

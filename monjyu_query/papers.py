@@ -44,7 +44,8 @@ def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
 def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     """One paper with its sections, references and all. QueryError where the snapshot does not have it."""
     cursor = snapshot.cursor()
-    columns = [name for name in ParsedPaper.model_fields if name not in _CHILDREN]
+    fields = ParsedPaper.model_fields.items()
+    columns = [name for name, field in fields if name not in _CHILDREN and not field.exclude]
     listed = ", ".join(f'"{name}"' for name in columns)
     row = cursor.execute(f"SELECT {listed} FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
     if row is None:

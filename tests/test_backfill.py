@@ -14,12 +14,13 @@ import pytest
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.parts import PartStore
-from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import open_current
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up
 
-ASSETS = ("paper_manifest", "parsed_papers", "chunks", "chunk_embeddings", "index_snapshot")
+PAPER_ASSETS = ("paper_manifest", "parsed_papers", "chunks", "chunk_embeddings")
+ASSETS = (*PAPER_ASSETS, "paper_identity", "citation_network", "index_snapshot")
 REPOSITORY = '{repositoryName: "__repository__", repositoryLocationName: "monjyu"}'
 ADD = f"""mutation {{ addDynamicPartition(partitionsDefName: "collections", partitionKey: "samples",
   repositorySelector: {REPOSITORY}) {{ __typename }} }}"""
@@ -32,7 +33,7 @@ def launch() -> str:
     """The mutation of an asset backfill over one collection, shard and collection assets together."""
     selectors = []
     for asset in ASSETS:
-        first, last = ("samples", "samples") if asset == "index_snapshot" else ("samples|0", "samples|f")
+        first, last = ("samples|0", "samples|f") if asset in PAPER_ASSETS else ("samples", "samples")
         selectors.append(
             f'{{assetKey: {{path: ["{asset}"]}}, partitions: {{range: {{start: "{first}", end: "{last}"}}}}}}'
         )
@@ -54,9 +55,7 @@ def wait_for_backfill(port: int, backfill: str, seconds: float) -> dict[str, Any
 
 def versions(data: Path) -> dict[tuple[str, str], str]:
     parts = PartStore(DataFolder(data).collection("samples").parts)
-    return {
-        (name, shard): part.data_version for name in TABLES for shard in SHARDS if (part := parts.head(name, shard))
-    }
+    return {(part.table, part.shard): part.data_version for table in TABLES for part in parts.heads(table)}
 
 
 def test_a_backfill_gives_the_tables_of_monjyu_index(

@@ -15,7 +15,7 @@ import pytest
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.parts import PartStore
-from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import open_current
 from tests.conftest import run_monjyu
 
@@ -55,7 +55,7 @@ def readable(data: Path) -> int:
 
 def versions(data: Path) -> dict[tuple[str, str], str]:
     parts = PartStore(DataFolder(data).collection("c").parts)
-    return {(name, s): part.data_version for name in TABLES for s in SHARDS if (part := parts.head(name, s))}
+    return {(part.table, part.shard): part.data_version for table in TABLES for part in parts.heads(table)}
 
 
 def test_kills_at_random_points_lose_nothing(tmp_path: Path) -> None:

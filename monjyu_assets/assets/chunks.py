@@ -14,8 +14,8 @@ from monjyu_assets.stages.chunks import CODE_VERSION, chunk_shards
 @dg.asset(
     **shard_asset_arguments("chunks", CODE_VERSION, {"parquet", "python"}),
     deps=[parsed_papers],
-    description="Passages of whole sentences, within a section, with an overlap; each fits the window of the "
-    "embedding model together with its header (paper title > section).",
+    description="Passages, each of one section, made as `chunking.strategy` says (section, fixed, sentence, paragraph, "
+    "semantic); each fits the window of the embedding model together with its header (paper title > section).",
 )
 def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
     yield from run_stage(context, data, chunk_shards)

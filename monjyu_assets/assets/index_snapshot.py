@@ -14,6 +14,7 @@ from monjyu_assets.assets.citation_network import citation_network
 from monjyu_assets.assets.paper_identity import paper_identity
 from monjyu_assets.assets.paper_manifest import paper_manifest
 from monjyu_assets.assets.parsed_papers import parsed_papers
+from monjyu_assets.assets.quality_checks import quality_results, quality_specs
 from monjyu_assets.assets.shared import OWNERS
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
@@ -38,7 +39,8 @@ COLLECTION_ASSETS = [paper_identity, citation_network]
     check_specs=[
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
-    ],
+    ]
+    + quality_specs("index_snapshot"),
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
     "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
@@ -46,12 +48,14 @@ def index_snapshot(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
+    work = data.work(context.partition_key, context.log)
     try:
-        published = publish(data.work(context.partition_key, context.log), open_duckdb)
+        published = publish(work, open_duckdb)
     except PublishBlocked as blocked:
         yield from map(_check_result, blocked.checks)
         raise dg.Failure(str(blocked), allow_retries=False) from blocked
     yield from map(_check_result, published.checks)
+    yield from quality_results(work, published.manifest)
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(published.manifest.content), metadata=snapshot_metadata(published, timer.seconds)
     )

@@ -1,7 +1,8 @@
-"""Bibliographies that belong to a Markdown paper: which they are, and how they are kept with it as one file.
+"""Files that belong to a Markdown or LaTeX paper: which they are, and how they are kept with it as one file.
 
-A paper and its bibliographies change together, so they have one content hash and one kept copy, which that hash names:
-the paper's bytes, then for each bibliography a line with its name, then its bytes.
+A paper, what it includes and its bibliographies change together, so they have one content hash and one kept copy, which
+that hash names: the paper's bytes, then for each other file a line with its name as seen from the paper's folder, then
+its bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from monjyu_assets.parsing.latex_files import latex_files_beside
 from monjyu_core.ids import file_sha256
 
 _DIVIDER = b"\n\x00monjyu beside\x00 "
@@ -22,14 +24,17 @@ _SUFFIXES = (".bib", ".json")
 _MOST = 20
 
 Attached = list[tuple[str, bytes]]
-"""Name and content of each bibliography."""
+"""Name (as seen from the paper's folder) and content of each file."""
 
 
 def files_beside(path: Path, root: Path) -> list[Path]:
-    """The bibliographies that a Markdown file's front matter names, else the .bib or .json of the same stem.
+    """The bibliographies that a Markdown file's front matter names, else the .bib or .json of the same stem; for a
+    LaTeX file what it includes and its bibliographies.
 
-    Only files inside `root` count: a paper cannot have another folder's files read.
+    Only files inside `root` count (for LaTeX: inside the paper's folder): a paper cannot have others' files read.
     """
+    if path.suffix.lower() == ".tex":
+        return latex_files_beside(path)
     if path.suffix.lower() != ".md":
         return []
     inside = root.resolve()
@@ -69,12 +74,17 @@ def joined(path: Path, beside: Sequence[Path]) -> Iterator[bytes]:
     """The bytes of the kept copy, in pieces."""
     yield path.read_bytes()
     for other in beside:
-        yield _DIVIDER + other.name.encode("utf-8", "replace").replace(b"\n", b" ") + b"\n"
+        yield _DIVIDER + _name_of(other, path).encode("utf-8", "replace").replace(b"\n", b" ") + b"\n"
         yield other.read_bytes()
 
 
+def _name_of(other: Path, paper: Path) -> str:
+    folder, other = paper.parent.resolve(), other.resolve()
+    return other.relative_to(folder).as_posix() if other.is_relative_to(folder) else other.name
+
+
 def joined_sha256(path: Path, beside: Sequence[Path]) -> str:
-    """The hash of a paper and its bibliographies; that of the paper alone where it has none."""
+    """The hash of a paper and its other files; that of the paper alone where it has none."""
     if not beside:
         return file_sha256(path)
     hasher = hashlib.sha256()
@@ -84,7 +94,7 @@ def joined_sha256(path: Path, beside: Sequence[Path]) -> str:
 
 
 def parted(data: bytes) -> tuple[bytes, Attached]:
-    """A kept copy as the paper and its bibliographies."""
+    """A kept copy as the paper and its other files."""
     paper, *others = data.split(_DIVIDER)
     attached: Attached = []
     for other in others:
@@ -94,6 +104,6 @@ def parted(data: bytes) -> tuple[bytes, Attached]:
 
 
 def read_paper(path: Path, beside: Sequence[str] = ()) -> tuple[bytes, Attached]:
-    """A paper (a kept copy, or a file with its bibliographies still beside it) and its bibliographies."""
+    """A paper (a kept copy, or a file with the others still beside it) and its other files."""
     paper, attached = parted(path.read_bytes())
-    return paper, attached + [(Path(name).name, Path(name).read_bytes()) for name in beside]
+    return paper, attached + [(_name_of(Path(name), path), Path(name).read_bytes()) for name in beside]

@@ -40,10 +40,14 @@ class Work:
     doi: str | None = None
     arxiv_id: str | None = None
     url: str = ""
+    raw: str = ""
+    """The entry as printed, where it was printed already."""
 
     @cached_property
     def printed(self) -> str:
         """The work as a reference list prints it: Berger, M. J., and J. Oliger. 1984. “Adaptive …” Journal 53: 484."""
+        if self.raw:
+            return self.raw
         title = f"“{self.title.rstrip('.')}.”" if self.title else ""
         issue = f" ({self.issue})" if self.issue else ""
         where = f"{self.venue} {self.volume}".strip() + issue + (f": {self.pages}" if self.pages else "")

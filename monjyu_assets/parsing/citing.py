@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.academic import judge
 from monjyu_assets.parsing.bibliography import Bibliography, Work, read_bibliography
 from monjyu_assets.parsing.marks import Places, silent, take_marks
-from monjyu_core.paper import Figure, InlineCitation, ParsedPaper, Table
+from monjyu_core.paper import Figure, InlineCitation, ParsedPaper, Reference, Table
 from monjyu_core.settings import ParseSettings
 
 KEY = r"@(?:\{([^{}\s]{1,200})\}|([\w](?:[\w:.#$%&+?<>~/-]*[\w/])?))"
@@ -44,6 +45,14 @@ class Citer:
         for keys in same.values():
             if 1 < len(keys) <= 26:
                 self._letters |= {key: chr(97 + place) for place, key in enumerate(keys)}
+
+    def knows(self, key: str) -> bool:
+        """Whether a bibliography has the key; one that it has not is remembered for a warning."""
+        return self._work(key) is not None
+
+    def people(self, key: str) -> str:
+        """Who wrote a known work, as a citation says it."""
+        return _people(self._bibliography.work(key))
 
     def _written(self, match: re.Match[str]) -> str:
         if match["group"] is None:
@@ -123,6 +132,18 @@ def citer_for(files: Sequence[tuple[str, bytes]], text: str, settings: ParseSett
 
 def settle(paper: ParsedPaper, citer: Citer, uncited: str) -> Cited | None:
     """Take the marks out of a paper before it is completed; None where nothing of a bibliography is cited."""
+    places, order = take_places(paper)
+    works = citer.references(order, uncited)
+    paper.warnings += citer.warnings
+    for section in paper.sections:
+        if works and section.section_type == "references" and not section.text.strip():
+            section.text = "\n\n".join(work.printed for work in works)
+            break
+    return Cited(works, places) if works else None
+
+
+def take_places(paper: ParsedPaper) -> tuple[dict[int, Places], list[str]]:
+    """Take the marks out of a paper: places by the identity of its sections, and all that was marked, in order."""
     places: dict[int, Places] = {}
     for section in paper.sections:
         section.heading, in_heading = take_marks(section.heading)
@@ -137,13 +158,7 @@ def settle(paper: ParsedPaper, citer: Citer, uncited: str) -> Cited | None:
     for table in paper.tables:
         table.headers, table.rows, in_cells = _unmarked_cells(table)
         order += in_cells
-    works = citer.references(order, uncited)
-    paper.warnings += citer.warnings
-    for section in paper.sections:
-        if works and section.section_type == "references" and not section.text.strip():
-            section.text = "\n\n".join(work.printed for work in works)
-            break
-    return Cited(works, places) if works else None
+    return places, order
 
 
 def _unmarked_cells(table: Table) -> tuple[list[str], list[list[str]], list[str]]:
@@ -152,15 +167,15 @@ def _unmarked_cells(table: Table) -> tuple[list[str], list[list[str]], list[str]
     return texts[0], texts[1:], [key for row in cells for _, marked in row for _, key in marked]
 
 
-def attach(paper: ParsedPaper, cited: Cited) -> ParsedPaper:
+def attach(paper: ParsedPaper, references: Sequence[Reference], places: dict[int, Places]) -> ParsedPaper:
     """Give a completed paper its references and, with the sentence around each, its citations."""
-    paper.references = [work.reference() for work in cited.works]
-    paper.is_academic_paper = True
+    paper.references = list(references)
     paper.inline_citations = []
     for section in paper.sections:
-        for position, key in cited.places.get(id(section), []):
+        for position, key in places.get(id(section), []):
             held = (s.text for s in section.sentences if s.start <= position < s.end)
             context = next(held, section.text[max(0, position - 150) : position + 150].strip())
             citation = InlineCitation(ref_id=key, context=context, section=section.heading, position=position)
             paper.inline_citations.append(citation)
+    judge(paper)
     return paper

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.academic import judge
 from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.references import parse_reference
@@ -16,7 +17,6 @@ from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
 
 CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
-_IMRAD = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
 _NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # what points at footnotes
@@ -35,12 +35,6 @@ def fill_sentences(sections: Sequence[Section], language: str) -> None:
     for section in sections:
         spans = split_sentences(section.text, language)
         section.sentences = [Sentence(start=a, end=b, text=section.text[a:b]) for a, b in spans]
-
-
-def is_academic_paper(paper: ParsedPaper) -> bool:
-    """References, an abstract, or sections of two IMRaD types."""
-    kinds = {section.section_type for section in paper.sections} & _IMRAD
-    return bool(paper.references) or bool(paper.abstract.strip()) or len(kinds) >= 2
 
 
 def abstract_of(sections: Sequence[Section]) -> str:
@@ -75,7 +69,7 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
     fill_sentences(paper.sections, paper.language)
     body = [section for section in paper.sections if section.section_type != "references"]
     paper.inline_citations = link_citations(body, paper.references)
-    paper.is_academic_paper = is_academic_paper(paper)
+    judge(paper)
     return paper
 
 

@@ -15,16 +15,17 @@ from monjyu_core.errors import (
     UnsupportedDocument,
 )
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import ParserSettings, ParseSettings
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Raised when any parser gives other results: it is in every paper's reuse key."""
 
 
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
     """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
 
-    `beside` names bibliographies of a Markdown paper that its kept copy does not hold already.
+    `beside` names files of a Markdown or LaTeX paper that its kept copy does not hold already. An XML file's
+    `document_type` is that of the paper in it.
     """
     document_type = task["document_type"]
     if document_type == "duplicate":
@@ -44,7 +45,8 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         if document_type == "jsonl"
         else _file(path, document_type, settings, task.get("beside", ()))
     )
-    paper.document_type = document_type
+    if document_type != "xml":
+        paper.document_type = document_type
     _check_text(paper, settings)
     return paper
 
@@ -53,9 +55,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
     """Each parser is imported only where it is needed: a process that reads PDFs carries nothing of the others."""
     match document_type:
         case "pdf":
-            from monjyu_assets.parsing.pdf import parse_pdf
-
-            return parse_pdf(path, settings)
+            return _pdf(path, settings)
         case "docx":
             from monjyu_assets.parsing.docx import parse_docx
 
@@ -70,11 +70,32 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)
+        case "latex":
+            from monjyu_assets.parsing.beside import read_paper
+            from monjyu_assets.parsing.latex import parse_latex
+
+            data, files = read_paper(path, beside)
+            return parse_latex(data, settings, files)
+        case "xml":
+            from monjyu_assets.parsing.xml_file import parse_xml
+
+            return parse_xml(path.read_bytes(), settings)
         case "txt":
             from monjyu_assets.parsing.plaintext import parse_text
 
             return parse_text(path.read_bytes(), settings)
     raise UnsupportedDocument(f"No parser for {document_type!r}.")
+
+
+def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
+    more = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
+    if more.pdf.processor == "unstructured":
+        from monjyu_assets.parsing.unstructured_pdf import parse_with_unstructured
+
+        return parse_with_unstructured(path, more)
+    from monjyu_assets.parsing.pdf import parse_pdf
+
+    return parse_pdf(path, settings, more.ocr)
 
 
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:

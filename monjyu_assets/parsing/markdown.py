@@ -62,7 +62,7 @@ def parse_markdown(
     language = re.match(r"[a-z]{2}(?=[-_]|$)", text_of(fields.get("lang") or fields.get("language")).lower())
     cited = settle(paper, citer, text_of(fields.get("nocite"))) if citer else None
     complete(paper, [] if cited else reader.entries, language.group() if language else None)
-    return attach(paper, cited) if cited else paper
+    return attach(paper, [work.reference() for work in cited.works], cited.places) if cited else paper
 
 
 def _markdown() -> MarkdownIt:

@@ -12,6 +12,7 @@ _OPEN, _CLOSE, _SILENT_OPEN, _SILENT_CLOSE, CAPTION = "\ue0f0", "\ue0f1", "\ue0f
 
 _ALL = re.compile("[\ue0f0-\ue0f4]")
 _MARKED = re.compile("\ue0f0([^\ue0f0-\ue0f4]*)\ue0f1|\ue0f2([^\ue0f0-\ue0f4]*)\ue0f3")
+_BEFORE_SPACE = re.compile("((?:\ue0f2[^\ue0f0-\ue0f4]*\ue0f3)+)(\\s+)")
 
 Places = list[tuple[int, str]]
 """Position in the text without marks, and what was marked there."""
@@ -30,6 +31,11 @@ def mark(text: str) -> str:
 def silent(text: str) -> str:
     """Text that goes, and whose place will be told."""
     return f"{_SILENT_OPEN}{text}{_SILENT_CLOSE}"
+
+
+def past_spaces(text: str) -> str:
+    """The text with the marks that go moved behind the spaces that follow them, so that trimming meets the spaces."""
+    return _BEFORE_SPACE.sub(r"\2\1", text)
 
 
 def take_marks(text: str) -> tuple[str, Places]:

@@ -34,7 +34,7 @@ class Piece:
 
 
 @cache
-def _quiet() -> None:
+def quiet() -> None:
     os.environ["DO_NOT_TRACK"] = "1"
     os.environ["SCARF_NO_ANALYTICS"] = "true"
     os.environ["UNSTRUCTURED_DISABLE_NOTICE"] = "1"
@@ -48,7 +48,7 @@ def partition(file: BytesIO, kind: str) -> list[Piece]:
 
     Raises MalformedDocument where the libraries below cannot read it.
     """
-    _quiet()
+    quiet()
     try:
         return list(_pieces(_elements(file, kind)))
     except (MemoryError, RecursionError):

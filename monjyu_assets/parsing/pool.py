@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -18,17 +18,23 @@ from pydantic import ValidationError
 
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import ParserSettings, ParseSettings
 
 Task = dict[str, Any]
+Told = Callable[[int, int], None]
+"""Hears of pages that take long: 0 and their number, then each (from 1) and their number."""
 Outcome = ParsedPaper | DocumentError
+
+_REQUEST = b'{"page":'
+"""How a parser's request for more time begins; a result begins otherwise."""
 
 
 class ParserPool:
     """`map` gives (task, paper or error) in the order of completion. Use as a context manager."""
 
-    def __init__(self, settings: ParseSettings) -> None:
+    def __init__(self, settings: ParseSettings, told: Told | None = None) -> None:
         self.settings = settings
+        self.told = told
         self.size = settings.workers or os.cpu_count() or 1
         self._idle: list[_Worker] = []
         self._busy: list[_Worker] = []
@@ -67,7 +73,7 @@ class ParserPool:
                 selector.register(worker.output, selectors.EVENT_READ, worker)
             first = min(worker.deadline for worker in self._busy)
             ready = selector.select(max(0.0, first - time.monotonic()))
-        done = [key.data for key, _ in ready if key.data.read()]
+        done = [key.data for key, _ in ready if key.data.read(self.told)]
         now = time.monotonic()
         late = [worker for worker in self._busy if worker not in done and worker.deadline <= now]
         for worker in late:
@@ -79,14 +85,15 @@ class _Worker:
     """One parser process and the task it is at."""
 
     def __init__(self, settings: ParseSettings) -> None:
-        self.settings = settings
+        self.settings = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "monjyu_assets.parsing.worker", settings.model_dump_json()],
+            [sys.executable, "-m", "monjyu_assets.parsing.worker", self.settings.model_dump_json()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            # One arena of malloc: each more reserves address space, which is what is limited.
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
         )
         assert self.process.stdin and self.process.stdout
         self.input, self.output = self.process.stdin, self.process.stdout
@@ -94,28 +101,52 @@ class _Worker:
         self.task: Task = {}
         self.buffer = bytearray()
         self.deadline = 0.0
+        self.limit = 0.0
+        self.at = "Parsing"
+        self.requests = 0
         self.timed_out = False
         self.alive = True
 
     def give(self, task: Task) -> None:
-        self.task, self.buffer, self.timed_out = task, bytearray(), False
-        self.deadline = time.monotonic() + self.settings.timeout_seconds
+        self.task, self.buffer, self.timed_out, self.requests = task, bytearray(), False, 0
+        self._allow(self.settings.timeout_seconds, "Parsing")
         with contextlib.suppress(BrokenPipeError):  # read() then finds the process dead
             self.input.write(json.dumps(task).encode() + b"\n")
             self.input.flush()
 
-    def read(self) -> bool:
+    def _allow(self, seconds: float, what: str) -> None:
+        self.limit, self.at = seconds, what
+        self.deadline = time.monotonic() + seconds
+
+    def read(self, told: Told | None) -> bool:
         """Take what has come; True when the result is whole or the process has ended."""
         while chunk := self.output.read(1 << 20):
             self.buffer += chunk
         self.alive = chunk is None  # None: nothing more yet; empty: the pipe is closed
+        while (end := self.buffer.find(b"\n")) >= 0 and self.buffer.startswith(_REQUEST):
+            self._grant(bytes(self.buffer[:end]), told)
+            del self.buffer[: end + 1]
         return not self.alive or self.buffer.endswith(b"\n")
+
+    def _grant(self, line: bytes, told: Told | None) -> None:
+        """Time for a page that OCR reads: what the settings allow, and for as many pages, whatever is asked for."""
+        if self.requests > self.settings.ocr.max_pages:
+            return
+        try:
+            request = json.loads(line)
+            page, pages = int(request["page"]), int(request["pages"])
+        except (ValueError, KeyError, TypeError):
+            return
+        self.requests += 1
+        self._allow(self.settings.ocr.timeout_seconds, f"OCR of page {page} of {pages}" if page else "Loading OCR")
+        if told:
+            told(page, pages)
 
     def outcome(self) -> tuple[Task, Outcome]:
         if self.timed_out:
             self.alive = False
-            limit = self.settings.timeout_seconds
-            return self.task, DocumentTimeout(f"Parsing took longer than {limit:g} s.", "See parse.timeout_seconds.")
+            hint = "See parse.timeout_seconds." if self.at == "Parsing" else "See ocr.timeout_seconds."
+            return self.task, DocumentTimeout(f"{self.at} took longer than {self.limit:g} s.", hint)
         if not self.buffer.endswith(b"\n"):
             return self.task, self._crash()
         return self.task, self._decode()
@@ -125,7 +156,8 @@ class _Worker:
             answer = json.loads(self.buffer)
             self.alive = self.alive and not answer.get("exit")
             if "fatal" in answer:
-                raise ConfigurationError(f"The parser cannot start: {answer['fatal']}.", "Install Monjyu again.")
+                hint = answer.get("hint", "Install Monjyu again.")
+                raise ConfigurationError(f"The parser cannot start: {str(answer['fatal']).rstrip('.')}.", hint)
             if "error" in answer:
                 return document_error(answer["error"]["type"], answer["error"]["message"])
             return ParsedPaper.model_validate(answer["paper"])

@@ -13,10 +13,11 @@ _SURNAME = (
     rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
     rf"(?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
-_DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.){{0,4}}"
+_DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
 _BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
 _SPACED = rf"{_UPPER}(?:[\s-]{_UPPER}){{1,3}}(?![\w'\u2019])"
 _GIVEN = rf"{_UPPER}[\w'\u2019-]+\.?(?:[\s-]+(?:{_UPPER}[\w'\u2019-]*\.?)){{0,3}}"
+_WORD = rf"(?:{_UPPER}\.(?:-{_UPPER}\.)?|(?:Chr?|Ph|St|Th|Yu|Wm)\.|{_UPPER}[\w'\u2019-]*)"
 _JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\b\.?)?"
 
 _STYLES = {
@@ -24,7 +25,8 @@ _STYLES = {
     "surname FM": rf"{_SURNAME},?\s(?:{_SPACED}|{_BARE}){_JUNIOR}",
     "F. M. surname": rf"{_DOTTED}\s*{_SURNAME}{_JUNIOR}",
     "surname, given": rf"{_SURNAME},\s{_GIVEN}",
-    "given surname": rf"{_UPPER}[\w'\u2019-]*\.?(?:\s{_UPPER}[\w'\u2019-]*\.?){{0,3}}\s{_SURNAME}",
+    "given surname": rf"{_WORD}(?:\s{_WORD}){{0,3}}\s{_SURNAME}",
+    "surname F. M.": rf"{_SURNAME}\s{_DOTTED}{_JUNIOR}",
 }
 _SEPARATOR = (
     r"(?:\s*[,;]\s*(?:and|&|\u2026|\.\s?\.\s?\.)?\s*|\s+(?:and|&|und|et|y)\s+|\s*/\s*|\s*(?:\u2026|\. \. \.)\s*)"
@@ -43,16 +45,17 @@ _LISTS = [
     _list_pattern(_STYLES["F. M. surname"], _STYLES["F. M. surname"]),
     _list_pattern(_STYLES["surname, given"], f"{_STYLES['surname, given']}|{_STYLES['given surname']}"),
     _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),
+    _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
 ]
 _END = re.compile(r"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?=(?:19|20)\d\d)|\s*$|[.,]?\s*\[|(?<=\.)\s)")
-_TRUSTED = 3
-"""The first styles have initials, which titles seldom do; the others need a full stop or a year after them."""
+_DOUBTFUL = (3, 4)
+"""Styles without initials, which titles may look like: they need a full stop or a year after them."""
 
 
 def author_list(text: str) -> tuple[str, str]:
     """The author list at the head of an entry and the rest of the entry; ("", text) where there is none."""
     dated = _before_year(text)
-    best = 0
+    best = _full_names(text)
     for number, pattern in enumerate(_LISTS):
         match = pattern.match(text)
         if match is None:
@@ -61,15 +64,32 @@ def author_list(text: str) -> tuple[str, str]:
         ended = _END.match(text, end) or text[end - 1] == "."
         if not ended:
             continue
-        strict = number >= _TRUSTED
+        strict = number in _DOUBTFUL
         if strict and not re.match(r"\s*(?:\.\s|\(\s*(?:19|20)|[\u201c\"]|,?\s*(?:19|20)\d\d)", text[end:]):
             continue
         best = max(best, end)
-    if dated > best and not (best and _SENTENCE.search(text[best:dated])):
+    if dated > best and not (best and (_COLON.match(text, best) or _SENTENCE.search(text[best:dated]))):
         best = dated
     if not best:
         return _organisation(text)
     return text[:best].strip(" ,;:"), text[best:]
+
+
+_COLON = re.compile(r":\s")
+_FULL = f"(?>{_STYLES['given surname']})"  # atomic: a long list without an end is read once
+_ALONE = re.compile(rf"(?P<one>{_FULL}),\s+(?P<title>{_UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
+_JOINED = re.compile(rf"(?P<list>{_FULL}(?:,\s{_FULL}){{0,40}}+,?\s(?:and|&)\s{_FULL}),\s")
+_ARTICLE = re.compile(r"\b(?:The|A|An|On|In|For|Of|To|From|With|How|What|Why|When|Towards?)\b")
+
+
+def _full_names(text: str) -> int:
+    """End of a list of full names with a comma behind it ("Ida Holm and Jo Jansen, A small set"), 0 where none is."""
+    joined = _JOINED.match(text)
+    if joined and not _ARTICLE.search(joined.group("list")):
+        return joined.end("list")
+    alone = _ALONE.match(text)
+    known = alone and not _ARTICLE.search(alone.group("one")) and not _BODY.search(alone.group("one"))
+    return alone.end("one") if alone and known and len(alone.group("one").split()) <= 4 else 0
 
 
 _SENTENCE = re.compile(r"(?:\b(?!and\b|van\b|von\b|der\b|den\b)[a-z]{3,}\s+){2}[a-z]{2,}|[a-z]{3,}\s[a-z]{3,}[,:.]")
@@ -80,7 +100,8 @@ def _before_year(text: str) -> int:
     match = re.match(
         r"(.{3,600}?)[.,]?\s*\(\s*(?:(?:1[6-9]|20)\d\d[a-z]?(?:,[^()]{1,20})?|n\.\s?d\.|in press)\s*\)", text
     )
-    if match and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
+    ends = match is not None and len(text) - match.end() < 8  # a year at the end parts nothing from nothing
+    if match and not ends and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
         return match.end(1)
     plain = re.match(r"(.{3,400}?)\.\s+(?:1[6-9]|20)\d\d[a-z]?\.\s", text)
     if plain and not re.search(r"[\u201c\"]", plain.group(1)):
@@ -97,12 +118,21 @@ _BODY = re.compile(
 
 def _organisation(text: str) -> tuple[str, str]:
     """A short first sentence that names a body, in front of another sentence, is the author; else there is none."""
+    match = re.match(r"([^.,\u201c\"]{6,90}?)(?:\s*\([A-Z]{2,8}\))?(?=,\s+[^\W\d_a-z][^.]{12,})", text)
+    if (
+        match
+        and len(match.group(1).split()) <= 6
+        and _BODY.search(match.group(1))
+        and not _PROSE.search(match.group(1))
+    ):
+        return match.group(1).strip(), text[match.end() :]
     match = re.match(r"([^.\u201c\"]{6,90}?)(?:\s*\([A-Z]{2,8}\))?[.;]\s+(?=[^\W\d_a-z])", text)
     if match and len(match.group(1).split()) <= 9 and _BODY.search(match.group(1)):
         return match.group(1).strip(), text[match.end() :]
     return "", text
 
 
+_PROSE = re.compile(r"\s(?!of\b|and\b|for\b|the\b|on\b|de\b)[a-z]")
 _ONE = [re.compile(pattern) for pattern in _STYLES.values()]
 
 
@@ -112,7 +142,7 @@ def names_of(text: str) -> list[str]:
     if not text:
         return []
     inverted = len(text.split(",")[0].split()) == 1 or text.split()[0].islower()
-    order = range(len(_LISTS)) if inverted else [0, 1, 2, 4, 3]
+    order = range(len(_LISTS)) if inverted else [0, 1, 2, 5, 4, 3]
     for number in order:
         pattern = _LISTS[number]
         match = pattern.match(text + ("." if text[-1].isupper() else ""))
@@ -148,7 +178,7 @@ def _turned(name: str) -> str:
     if "," in name:
         surname, given = (part.strip() for part in name.split(",", 1))
         return f"{given} {surname}".strip()
-    match = re.fullmatch(rf"(.+?)\s({_BARE})", name)
+    match = re.fullmatch(rf"(.+?)\s({_BARE}|{_DOTTED})", name)
     if match and not re.match(rf"{_UPPER}\.", name):
         return f"{match.group(2)} {match.group(1)}"
     return name

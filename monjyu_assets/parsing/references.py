@@ -18,6 +18,10 @@ _ARXIV = re.compile(
 _LONGEST = 2500
 """Characters of an entry that are read; longer ones are no references."""
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
+_URL_REST = r"(?:\s+(?!\(?(?:1[6-9]|20)\d\d[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
+"""The rest of a link that a line end has broken; a year behind a link is none."""
+_UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
+"""A journal, its volume and a page: some lists print no titles."""
 _YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
 _YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
 _QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{3,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
@@ -61,7 +65,8 @@ def parse_reference(ref_id: str, raw: str) -> Reference:
     plain = _plain(text[:_LONGEST])
     authors, rest = author_list(plain)
     year, rest = _year(plain, rest)
-    title, after = _title(plain, rest)
+    untitled = year is not None and _UNTITLED.fullmatch(rest)
+    title, after = ("", rest) if untitled else _before_in(*_title(plain, rest))
     return Reference(
         ref_id=ref_id, raw_text=raw, title=title or None, authors=names_of(authors), year=year,
         venue=_venue(after) or None, doi=doi, arxiv_id=arxiv.group(1) if arxiv else None,
@@ -86,7 +91,7 @@ def find_doi(text: str) -> str | None:
 def _plain(text: str) -> str:
     """The entry without links, identifiers and access notes."""
     text = re.sub(r"\[(?:PMID|PMCID|CrossRef|Crossref|PubMed|Google Scholar|http|doi)[^\]]*\]?", " ", text)
-    text = re.sub(r"https?:\s*//\s*\S+(?:\s+[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?", " ", text)
+    text = re.sub(rf"https?:\s*//\s*\S+{_URL_REST}", " ", text)
     text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
     text = _URL.sub(" ", _DOI.sub(" ", text))
     text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
@@ -96,7 +101,7 @@ def _plain(text: str) -> str:
 def _year(plain: str, rest: str) -> tuple[int | None, str]:
     """The year, and the rest without it where it stands between authors and title."""
     leading = re.match(
-        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*[A-Z][a-z]+\.?(?:\s*\d{1,2})?)?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
+        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?(?:\s*\d{1,2})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
         rest,
     )
     if leading:
@@ -140,6 +145,14 @@ def _title(plain: str, rest: str) -> tuple[str, str]:
     return _trimmed(rest), ""
 
 
+def _before_in(title: str, after: str) -> tuple[str, str]:
+    """The title without the book it stands in ("Title, in: Book")."""
+    match = re.search(r"[,.]\s+(?:[Ii]n:|In)\s+(?=\S)", title)
+    if match is None or match.start() < 6:
+        return title, after
+    return title[: match.start()], f"{title[match.start() + 1 :]}. {after}"
+
+
 def _is_prose(sentence: str) -> bool:
     """Mostly small words: a second sentence of the title, no name of a journal or publisher."""
     words = sentence.split()
@@ -155,12 +168,13 @@ def _comma_style(rest: str) -> bool:
 def _trimmed(text: str) -> str:
     text = re.sub(r"\s*\((?:\d+(?:st|nd|rd|th) ed\.?|Version [^)]*|v?\d[\d.]*)\)\s*\.?$", "", text.strip(), flags=re.I)
     text = re.sub(r"\s*\[[^\]]{3,40}\]\s*\.?$", "", text)
+    text = re.sub(r"\s*\((?:[^()]{0,80}\b(?:1[6-9]|20)\d\d\)?|[^():]{2,40}:\s[^():]{2,60}\))\s*\.?$", "", text)
     return text.strip(' .,;:\u201c\u201d"')
 
 
 def _venue(after: str) -> str:
     text = re.sub(r"^[\s.,;:]*(?:[Ii]n\s*:?\s+)?", "", after)
-    match = re.match(r"(.+?)(?:[,;(]|\.\s|\s\d|\s*$)", text)
+    match = re.match(r"(.+?)(?:[,;(]|\.\s|\s\d(?!\d{0,2}(?:st|nd|rd|th)\b)|\s*$)", text)
     venue = match.group(1).strip(" .,;:") if match else ""
     return (
         venue

@@ -1,7 +1,7 @@
 """A parser process: reads one task a line on stdin, writes one result a line on stdout.
 
-Its memory is limited by the kernel; its time by the parent, which kills it. JSON both ways: what comes out of a process
-that has read a hostile file is data, never code.
+Its memory is limited by the kernel; its time by the parent, which kills it. A parser may ask for more of both (OCR
+does, page by page). JSON both ways: what comes out of a process that has read a hostile file is data, never code.
 """
 
 from __future__ import annotations
@@ -12,19 +12,33 @@ import resource
 import sys
 from typing import Any, TextIO
 
-from monjyu_core.errors import DocumentError, DocumentMemory
-from monjyu_core.settings import ParseSettings
+from monjyu_assets.parsing.patience import on_request
+from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
+from monjyu_core.settings import ParserSettings, ParseSettings
 
 
 def main() -> None:
-    settings = ParseSettings.model_validate_json(sys.argv[1])
+    settings = ParserSettings.model_validate_json(sys.argv[1])
     limit = settings.memory_mb * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    most = limit + settings.ocr.memory_mb * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = _take_stdout()
-    for line in sys.stdin:
-        out.write(json.dumps(_answer(json.loads(line), settings), ensure_ascii=True) + "\n")
+
+    def write(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message, ensure_ascii=True) + "\n")
         out.flush()
+
+    def ask(page: int, pages: int) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        write({"page": page, "pages": pages})
+
+    on_request(ask)
+    for line in sys.stdin:
+        answer = _answer(json.loads(line), settings)
+        # One that took more memory does not give it back: another takes its place.
+        grown = resource.getrlimit(resource.RLIMIT_AS)[0] > limit
+        write(answer | {"exit": True} if grown else answer)
 
 
 def _take_stdout() -> TextIO:
@@ -42,10 +56,14 @@ def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
     except DocumentError as error:
         return {"error": {"type": error.error_type, "message": str(error)}}
     except MemoryError:
-        message = f"Parsing needed more than {settings.memory_mb} MB. See parse.memory_mb."
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0] >> 20
+        setting = "parse.memory_mb" if limit <= settings.memory_mb else "ocr.memory_mb"
+        message = f"Parsing needed more than {limit} MB. See {setting}."
         return {"error": {"type": DocumentMemory.__name__, "message": message}, "exit": True}
     except RecursionError:
         return {"error": {"type": "MalformedDocument", "message": "The document is nested without end."}}
+    except ConfigurationError as error:  # a setting names what is not installed
+        return {"fatal": error.message, "hint": error.hint}
     except ImportError as error:  # the installation is broken, not the paper
         return {"fatal": str(error)}
     except Exception as error:  # a bug of a parser must cost one paper, and be seen

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
@@ -67,11 +69,18 @@ CHECKS: dict[str, tuple[str, str]] = {
 def run_checks(parts: list[Part], embedding: EmbeddingEntry, window: int) -> list[CheckResult]:
     """All checks over a closed set of parts. `window` is in word pieces."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
+    with over_parts(parts) as connection:
+        return [_run(connection, name, values) for name in CHECKS]
+
+
+@contextmanager
+def over_parts(parts: list[Part]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory whose views are the tables of these parts."""
     with duckdb.connect(":memory:") as connection:
         for table in sorted({part.table for part in parts}):
             files = [str(part.path) for part in parts if part.table == table]
             connection.read_parquet(files, hive_partitioning=False).create_view(table)
-        return [_run(connection, name, values) for name in CHECKS]
+        yield connection
 
 
 def _run(connection: duckdb.DuckDBPyConnection, name: str, values: dict[str, int | str]) -> CheckResult:

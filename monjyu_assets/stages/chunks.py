@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from monjyu_assets.chunking import NOT_RETRIEVED, Chunk, ChunkSizes, Count, Piece, chunk_section, header_for, unique_ids
+from monjyu_assets.chunking import (
+    NOT_RETRIEVED,
+    STRATEGIES,
+    Chunk,
+    ChunkSizes,
+    Measure,
+    Piece,
+    SectionText,
+    chunk_section,
+    header_for,
+    unique_ids,
+)
+from monjyu_assets.chunking.semantic import with_topics
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_assets.stages.model_choice import settle_model
 from monjyu_core.embedding import load_embedder
@@ -28,19 +41,34 @@ Rows = list[dict[str, Any]]
 
 
 def chunk_recipe(settings: Settings) -> str:
-    """A model on a server says in the settings how much it reads; the packaged ones are known by their names."""
-    window = [str(load_embedder(settings).max_tokens)] if settings.embedding.remote else []
-    return recipe(ASSET, CODE_VERSION, settings, *window)
+    """What a model on a server reads counts; and for semantic chunks the weights, for vectors decide where they end."""
+    model = load_embedder(settings)
+    window = [str(model.max_tokens)] if settings.embedding.remote else []
+    weights = [model.fingerprint] if settings.chunking.strategy == "semantic" else []
+    return recipe(ASSET, CODE_VERSION, settings, *window, *weights)
+
+
+@dataclass(frozen=True)
+class Document:
+    """What chunking reads of a paper."""
+
+    paper_id: str
+    title: str
+    sections: Rows
+    sentences: Rows
 
 
 class Chunker:
     """Chunks papers with one collection's settings. Counts word pieces without the model's special tokens."""
 
     def __init__(self, settings: Settings) -> None:
+        self.settings = settings.chunking
         self.embedder = load_embedder(settings)
         self.special = int(self.embedder.count_tokens([""])[0])
         window = self.embedder.max_tokens - self.special
-        self.sizes = ChunkSizes(settings.chunking.size_tokens, settings.chunking.overlap_tokens, window)
+        chosen = self.settings
+        self.sizes = ChunkSizes(chosen.size_tokens, chosen.overlap_tokens, window, chosen.sentences_per_chunk)
+        self.measure = Measure(count_many, self.count_pieces)
         self.header_most = int(window * HEADER_SHARE)
         if self.sizes.size > window:
             raise ConfigurationError(
@@ -51,25 +79,47 @@ class Chunker:
     def count_pieces(self, texts: Any) -> list[int]:
         return list(np.asarray(self.embedder.count_tokens(texts)) - self.special)
 
-    def chunk_paper(self, paper: dict[str, Any], sections: Rows, sentences: Rows) -> tuple[Rows, Rows]:
-        """Rows of `chunks` and `chunk_sentences` of one paper."""
-        by_section: dict[int, Rows] = {}
-        for sentence in sentences:
-            by_section.setdefault(sentence["section_ord"], []).append(sentence)
-        found: list[tuple[dict[str, Any], Chunk]] = []
-        for section in sections:
-            inside = by_section.get(section["section_ord"], [])
-            if inside and section["section_type"] not in NOT_RETRIEVED:
-                found += [(section, chunk) for chunk in self._chunk(paper, section, inside, len(sections) == 1)]
-        pages = {sentence["sentence_id"]: _pages(sentence) for sentence in sentences}
-        return _rows(paper["paper_id"], found, pages, self.special)
+    def chunk_papers(self, papers: Sequence[Document]) -> tuple[Rows, Rows]:
+        """Rows of `chunks` and `chunk_sentences` of these papers."""
+        retrieved = [_retrieved(paper) for paper in papers]
+        texts: Iterable[list[SectionText]] = (
+            [self._text(paper, section, inside) for section, inside in found]
+            for paper, found in zip(papers, retrieved, strict=True)
+        )
+        if self.settings.strategy == "semantic":
+            texts = with_topics(list(texts), self.embedder, self.settings.break_percentile)
+        chunks: Rows = []
+        links: Rows = []
+        for paper, found, sections in zip(papers, retrieved, texts, strict=True):
+            more, more_links = self._chunk(paper, [row for row, _ in found], sections)
+            chunks += more
+            links += more_links
+        return chunks, links
 
-    def _chunk(self, paper: dict[str, Any], section: dict[str, Any], sentences: Rows, alone: bool) -> list[Chunk]:
-        heading = "" if alone else section["heading"]
-        count: Count = self.count_pieces
-        header = header_for(paper["title"], heading, count, self.header_most)
-        pieces = [Piece(s["sentence_id"], s["start"], s["end"]) for s in sentences]
-        return chunk_section(paper["paper_id"], header, section["text"], pieces, self.sizes, count_many, count)
+    def _text(self, paper: Document, section: dict[str, Any], sentences: Rows) -> SectionText:
+        heading = "" if len(paper.sections) == 1 else section["heading"]
+        header = header_for(paper.title, heading, self.count_pieces, self.header_most)
+        pieces = tuple(Piece(s["sentence_id"], s["start"], s["end"]) for s in sentences)
+        return SectionText(header, section["text"], pieces)
+
+    def _chunk(self, paper: Document, rows: Rows, sections: Sequence[SectionText]) -> tuple[Rows, Rows]:
+        group = STRATEGIES[self.settings.strategy]
+        found = [
+            (row, chunk)
+            for row, section in zip(rows, sections, strict=True)
+            for chunk in chunk_section(paper.paper_id, section, self.sizes, self.measure, group)
+        ]
+        pages = {sentence["sentence_id"]: _pages(sentence) for sentence in paper.sentences}
+        return _rows(paper.paper_id, found, pages, self.special)
+
+
+def _retrieved(paper: Document) -> list[tuple[dict[str, Any], Rows]]:
+    """The sections that are chunked, with their sentences."""
+    inside: dict[int, Rows] = {}
+    for sentence in paper.sentences:
+        inside.setdefault(sentence["section_ord"], []).append(sentence)
+    kept = [section for section in paper.sections if section["section_type"] not in NOT_RETRIEVED]
+    return [(section, inside[number]) for section in kept if (number := section["section_ord"]) in inside]
 
 
 def _pages(sentence: dict[str, Any]) -> list[int]:
@@ -141,13 +191,11 @@ def _new_rows(work: Work, shard: str, papers: dict[str, dict[str, Any]], chunker
     )
     columns = ["sentence_id", "paper_id", "section_ord", "start", "end", "spans"]
     sentences = _by_paper(work, "sentences", shard, papers, columns)
-    chunks: Rows = []
-    links: Rows = []
-    for paper_id, paper in papers.items():
-        more, more_links = chunker.chunk_paper(paper, sections.get(paper_id, []), sentences.get(paper_id, []))
-        chunks += more
-        links += more_links
-    return chunks, links
+    documents = [
+        Document(paper_id, paper["title"], sections.get(paper_id, []), sentences.get(paper_id, []))
+        for paper_id, paper in papers.items()
+    ]
+    return chunker.chunk_papers(documents)
 
 
 def _by_paper(work: Work, table: str, shard: str, papers: dict[str, Any], columns: list[str]) -> dict[str, Rows]:

@@ -21,7 +21,7 @@ def current_manifest(work: Work) -> pa.Table:
 def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
     """The manifest as the sources are now; stops with a question where much would be deleted."""
     before = current_manifest(work)
-    after = scan(work.record, before, allow_missing=allow_deletes)
+    after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn)
     old, new = (set(table["paper_id"].to_pylist()) for table in (before, after))
     guard_deletes(old, new, work.settings.publish, allow=allow_deletes)
     return after

@@ -14,23 +14,24 @@ import pyarrow.compute as pc
 
 from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
+from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
 from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
 from monjyu_assets.scan import WHOLE_FILES, source_root
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
-from monjyu_core.errors import DocumentError, MalformedDocument, StorageError
+from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
 from monjyu_core.folders import temporary_for
 from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
 from monjyu_core.schemas import ASSET_TABLES, TABLES
-from monjyu_core.settings import Limit, Settings, settings_key
+from monjyu_core.settings import Limit, Settings, parser_settings, settings_key
 
 ASSET = "parsed_papers"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def parse_recipe(settings: Settings) -> str:
-    return recipe(ASSET, PARSER_VERSION, settings)
+    return recipe(ASSET, PARSER_VERSION, settings, ocr_state(settings.ocr))
 
 
 def content_key(row: dict[str, Any], settings: Settings) -> str:
@@ -41,6 +42,17 @@ def content_key(row: dict[str, Any], settings: Settings) -> str:
 def failure_key(key: str, settings: Settings) -> str:
     """A failure is tried again when the limits change, so they are in its key."""
     return digest(key, settings_key(settings, ASSET, Limit))
+
+
+def lacking_key(key: str, settings: Settings) -> str:
+    """Of a paper with pages that OCR could read and did not: it is parsed again once OCR can, or its limits change."""
+    return digest(failure_key(key, settings), ocr_state(settings.ocr))
+
+
+def _keys(row: dict[str, Any], settings: Settings) -> tuple[str, ...]:
+    """Under each of these a result of the paper may be kept."""
+    key = content_key(row, settings)
+    return key, failure_key(key, settings), lacking_key(key, settings)
 
 
 @dataclass(frozen=True)
@@ -75,7 +87,13 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
         if not plan.waiting:
             yield _write(work, plan, timer)
     work.progress("parse", 0, len(tasks))
-    with ParserPool(work.settings.parse) as pool:
+    pages = {"begun": 0, "all": 0}
+
+    def told(page: int, of: int) -> None:
+        pages["begun" if page else "all"] += 1 if page else of
+        work.progress("ocr", pages["begun"], pages["all"])
+
+    with ParserPool(parser_settings(work.settings), told) as pool:
         for done, (task, outcome) in enumerate(pool.map(tasks), start=1):
             plan = plans[task["shard"]]
             _take(work, plan, task, outcome)
@@ -101,9 +119,8 @@ def _plan(work: Work, shard: str, donors: dict[str, Donor]) -> _Shard:
     plan = _Shard(shard, rows, manifest.asset_version, rows={name: [] for name in ASSET_TABLES[ASSET]})
     own = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
-        key = content_key(row, work.settings)
         held = own.keys.get(paper_id) if own else None
-        match = next((k for k in (key, failure_key(key, work.settings)) if held == k or k in donors), None)
+        match = next((key for key in _keys(row, work.settings) if held == key or key in donors), None)
         if match is None:
             plan.waiting.add(paper_id)
         else:
@@ -138,7 +155,7 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:
     """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says.
 
-    A Markdown paper is kept as one file with its bibliographies.
+    A Markdown or LaTeX paper is kept as one file with what belongs to it.
     """
     kept = work.folder.sources / sha256
     if kept.is_file():
@@ -163,7 +180,7 @@ def _keep_source(work: Work, source: Path, sha256: str) -> Path:
 
 
 def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
-    """The bibliographies that count for this hash: those inside the source by which the paper was found."""
+    """The files beside a paper that count for this hash: those inside the source by which the paper was found."""
     roots = {source_root(Path(name)) for name in work.record.sources}
     choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
     return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
@@ -172,13 +189,13 @@ def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
 def _take(work: Work, plan: _Shard, task: Task, outcome: Outcome) -> None:
     paper_id, row = task["paper_id"], plan.manifest[task["paper_id"]]
     plan.waiting.discard(paper_id)
-    key = content_key(row, work.settings)
+    key, failed, lacking = _keys(row, work.settings)
     if isinstance(outcome, DocumentError):
         plan.rows["failures"].append(failure_row(paper_id, outcome.error_type, str(outcome)))
-        plan.keys[paper_id] = failure_key(key, work.settings)
+        plan.keys[paper_id] = lacking if isinstance(outcome, ScannedDocument) else failed
         return
     outcome.paper_id = paper_id
-    plan.keys[paper_id] = key
+    plan.keys[paper_id] = lacking if outcome.unread_pages else key
     for name, rows in paper_rows(outcome, row["sha256"]).items():
         plan.rows[name] += rows
 

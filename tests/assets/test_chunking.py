@@ -1,17 +1,30 @@
-"""Chunks: whole sentences, within size and window, overlapping, and no text lost."""
+"""Chunks: within size and window, in order, overlapping, and no text lost, whatever strategy groups the sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.chunking import Chunk, ChunkSizes, Piece, chunk_section, header_for, unique_ids
+from monjyu_assets.chunking import (
+    STRATEGIES,
+    Chunk,
+    ChunkSizes,
+    Measure,
+    Piece,
+    SectionText,
+    chunk_section,
+    header_for,
+    unique_ids,
+)
+from monjyu_core.settings import ChunkStrategy
 
-WORD = st.text(alphabet="abcdeé漢", min_size=1, max_size=30)
+WORD = st.text(alphabet="abcdeé漢、", min_size=1, max_size=30)
 SENTENCE = st.lists(WORD, min_size=1, max_size=40).map(" ".join)
+GAP = st.sampled_from([" ", "\n\n", ""])
 
 
 def count(texts: Sequence[str]) -> list[int]:
@@ -19,34 +32,67 @@ def count(texts: Sequence[str]) -> list[int]:
     return [sum(-(-len(word) // 4) for word in text.split()) for text in texts]
 
 
-def chunks_of(sentences: list[str], sizes: ChunkSizes, header: str = "Title > Part") -> tuple[str, list[Chunk]]:
+def section_of(sentences: list[str], gaps: list[str], topics: set[int] | None = None) -> SectionText:
+    """A section of these sentences; `topics` are the numbers of those that begin a topic."""
     text, pieces = "", []
     for number, sentence in enumerate(sentences):
-        start = len(text) + (1 if text else 0)
-        text = f"{text} {sentence}" if text else sentence
-        pieces.append(Piece(f"s{number}", start, len(text)))
-    return text, chunk_section("p", header, text, pieces, sizes, count, count)
+        text += gaps[number % len(gaps)] if text else ""
+        pieces.append(Piece(f"s{number}", len(text), len(text) + len(sentence)))
+        text += sentence
+    return SectionText(
+        "Title > Part", text, tuple(pieces), frozenset(pieces[n].start for n in topics or () if n < len(pieces))
+    )
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.lists(SENTENCE, min_size=1, max_size=12), st.integers(8, 60), st.integers(0, 7))
-def test_every_chunk_fits_and_no_text_is_lost(sentences: list[str], size: int, overlap: int) -> None:
-    sizes = ChunkSizes(size, overlap, size + 10)
-    text, chunks = chunks_of(sentences, sizes)
-    covered = set()
+def chunks_of(section: SectionText, sizes: ChunkSizes, strategy: ChunkStrategy = "section") -> list[Chunk]:
+    return chunk_section("p", section, sizes, Measure(count, count), STRATEGIES[strategy])
+
+
+def texts(strategy: ChunkStrategy, section: SectionText, size: int = 100, overlap: int = 0, most: int = 1) -> list[str]:
+    return [chunk.text for chunk in chunks_of(section, ChunkSizes(size, overlap, 200, most), strategy)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(sorted(STRATEGIES)),
+    st.lists(SENTENCE, min_size=1, max_size=12),
+    st.lists(GAP, min_size=1, max_size=4),
+    st.sets(st.integers(0, 11)),
+    st.tuples(st.integers(8, 60), st.integers(0, 7), st.integers(0, 20), st.integers(1, 4)),
+)
+def test_every_chunk_fits_and_no_text_is_lost(
+    strategy: ChunkStrategy, sentences: list[str], gaps: list[str], topics: set[int], numbers: tuple[int, int, int, int]
+) -> None:
+    size, overlap, more, most = numbers
+    sizes = ChunkSizes(size, overlap, size + more, most)
+    section = section_of(sentences, gaps, topics)
+    chunks = chunks_of(section, sizes, strategy)
+    by_id = {piece.sentence_id: piece for piece in section.sentences}
+    covered: set[int] = set()
     for chunk in chunks:
-        assert chunk.text == text[chunk.start : chunk.end]
+        assert chunk.text == section.text[chunk.start : chunk.end] == chunk.text.strip()
+        assert chunk.tokens <= size + len(chunk.sentences), "words that touch may share a token, and part again"
         assert chunk.pieces <= sizes.window
-        assert chunk.tokens <= sizes.size
-        covered.update(range(chunk.start, chunk.end))
-    assert all(text[position].isspace() for position in set(range(len(text))) - covered)
-    assert len(set(unique_ids(chunks))) == len(chunks)
+        assert (chunk.sentences[0].start, chunk.sentences[-1].end) == (chunk.start, chunk.end)
+        assert all(before.end <= after.start for before, after in pairwise(chunk.sentences))
+        for piece in chunk.sentences:
+            whole = by_id[piece.sentence_id]
+            assert whole.start <= piece.start < piece.end <= whole.end
+            covered.update(range(piece.start, piece.end))
+    assert all(before.end < after.end and before.start < after.start for before, after in pairwise(chunks))
+    assert not "".join(c for place, c in enumerate(section.text) if place not in covered).strip()
+    ids = unique_ids(chunks)
+    assert len(set(ids)) == len(chunks)
+    assert ids == unique_ids(chunks_of(section, sizes, strategy))
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.text("ab ", min_size=3, max_size=12).filter(str.strip).map(str.strip), min_size=2, max_size=20))
-def test_chunks_advance_and_overlap_by_whole_sentences(sentences: list[str]) -> None:
-    _, chunks = chunks_of(sentences, ChunkSizes(12, 5, 30))
+@given(
+    st.sampled_from([name for name in sorted(STRATEGIES) if name != "fixed"]),
+    st.lists(st.text("ab ", min_size=3, max_size=12).filter(str.strip).map(str.strip), min_size=2, max_size=20),
+)
+def test_chunks_advance_and_overlap_by_whole_sentences(strategy: ChunkStrategy, sentences: list[str]) -> None:
+    chunks = chunks_of(section_of(sentences, [" ", "\n\n"], {4, 9}), ChunkSizes(12, 5, 30, 3), strategy)
     for before, after in pairwise(chunks):
         assert after.sentences[-1].start > before.sentences[-1].start
         shared = [piece for piece in before.sentences if piece in after.sentences]
@@ -54,15 +100,55 @@ def test_chunks_advance_and_overlap_by_whole_sentences(sentences: list[str]) -> 
 
 
 def test_a_sentence_longer_than_a_chunk_is_split_at_words() -> None:
-    text, chunks = chunks_of([" ".join(["word"] * 100)], ChunkSizes(20, 0, 40))
+    section = section_of([" ".join(["word"] * 100)], [" "])
+    chunks = chunks_of(section, ChunkSizes(20, 0, 40))
     assert len(chunks) > 4
     assert all(set(chunk.text.split()) == {"word"} for chunk in chunks)
-    assert "".join(chunk.text for chunk in chunks).replace(" ", "") == text.replace(" ", "")
+    assert "".join(chunk.text for chunk in chunks).replace(" ", "") == section.text.replace(" ", "")
 
 
-def test_a_text_without_spaces_is_split_too() -> None:
-    _, chunks = chunks_of(["漢" * 400], ChunkSizes(20, 0, 40))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_text_without_spaces_is_split_too(strategy: ChunkStrategy) -> None:
+    chunks = chunks_of(section_of(["漢" * 400], [" "]), ChunkSizes(20, 0, 40), strategy)
     assert sum(len(chunk.text) for chunk in chunks) == 400
+
+
+ABC = ["a a a.", "b b b.", "c c c.", "d d d."]
+
+
+def test_fixed_windows_are_full_and_may_cut_a_sentence() -> None:
+    section = section_of(ABC, [" "])
+    assert texts("fixed", section, size=8) == ["a a a. b b b. c c", "c. d d d."]
+    chunks = chunks_of(section, ChunkSizes(8, 0, 50), "fixed")
+    assert [piece.sentence_id for piece in chunks[1].sentences] == ["s2", "s3"]
+
+
+def test_fixed_windows_overlap_from_the_start_of_a_sentence_where_one_lies_within_the_overlap() -> None:
+    section = section_of(ABC, [" "])
+    assert texts("fixed", section, size=8, overlap=3) == ["a a a. b b b. c c", "c c c. d d d."]
+    assert texts("fixed", section, size=8, overlap=1) == ["a a a. b b b. c c", "c c. d d d."]
+
+
+def test_sentences_stand_alone_or_in_threes() -> None:
+    section = section_of(ABC, [" "])
+    assert texts("sentence", section, overlap=50) == ABC
+    assert texts("sentence", section, most=3) == ["a a a. b b b. c c c.", "d d d."]
+    assert texts("sentence", section, overlap=3, most=3) == ["a a a. b b b. c c c.", "c c c. d d d."]
+    assert texts("sentence", section, size=2) == ["a a", "a.", "b b", "b.", "c c", "c.", "d d", "d."]
+
+
+def test_paragraphs_are_merged_up_to_the_size_and_cut_only_beyond_it() -> None:
+    section = section_of(ABC, ["\n\n", " ", "\n\n", " "])  # a b / c d, by the gap in front of each
+    assert section.text == "a a a. b b b.\n\nc c c. d d d."
+    assert texts("paragraph", section) == [section.text]
+    assert texts("paragraph", section, size=9, overlap=3) == ["a a a. b b b.", "c c c. d d d."]
+    assert texts("paragraph", section, size=5) == ABC
+
+
+def test_a_semantic_chunk_ends_where_the_topic_does() -> None:
+    section = section_of(ABC, [" "], topics={1})
+    assert texts("semantic", section, overlap=50) == ["a a a.", "b b b. c c c. d d d."]
+    assert texts("semantic", section, size=6) == ["a a a.", "b b b. c c c.", "d d d."]
 
 
 def test_the_header_is_cut_to_its_share_and_never_doubled() -> None:

@@ -13,7 +13,7 @@ from monjyu_assets.assets.index_snapshot import COLLECTION_ASSETS, PAPER_ASSETS,
 from monjyu_assets.definitions import defs
 from monjyu_assets.partitions import range_tags
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.schemas import ASSET_TABLES, SHARDS
+from monjyu_core.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(5)}
@@ -35,12 +35,15 @@ def world(tmp_path: Path) -> World:
     return made
 
 
+PAPER_TABLES = [asset for asset, tables in ASSET_TABLES.items() if TABLES[tables[0]].by_shard]
+
+
 def run(world: World, instance: dg.DagsterInstance) -> None:
     resources = {"data": DataFolderResource(root=str(world.data.root))}
     assert dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c")).success
     assert dg.materialize(
         [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
-        selection=[index_snapshot],
+        selection=[*COLLECTION_ASSETS, index_snapshot],
         instance=instance,
         resources=resources,
         partition_key="c",
@@ -64,13 +67,13 @@ def test_each_shard_has_its_own_data_version_and_only_changed_ones_move(
     world: World, instance: dg.DagsterInstance
 ) -> None:
     run(world, instance)
-    before = {asset: versions(instance, asset) for asset in ASSET_TABLES}
+    before = {asset: versions(instance, asset) for asset in PAPER_TABLES}
     heads = {shard: world.work.parts.head("chunks", shard) for shard in SHARDS}
     assert before["chunks"] == {shard: head.asset_version for shard, head in heads.items() if head}
     write_records(world.papers, TEXTS | {"0": "Another text stands here now."})
     run(world, instance)
-    after = {asset: versions(instance, asset) for asset in ASSET_TABLES}
-    moved = {asset: [s for s in SHARDS if before[asset][s] != after[asset][s]] for asset in ASSET_TABLES}
+    after = {asset: versions(instance, asset) for asset in PAPER_TABLES}
+    moved = {asset: [s for s in SHARDS if before[asset][s] != after[asset][s]] for asset in PAPER_TABLES}
     assert len(moved["chunks"]) == 1
     assert moved["chunks"] == moved["chunk_embeddings"]
 
@@ -112,7 +115,7 @@ def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstanc
     resources = {"data": DataFolderResource(root=str(world.data.root))}
     result = dg.materialize(
         [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
-        selection=[index_snapshot],
+        selection=[*COLLECTION_ASSETS, index_snapshot],
         instance=instance,
         resources=resources,
         partition_key="c",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from monjyu_assets.chunking import ChunkSizes, Piece, chunk_section
+from monjyu_assets.chunking import STRATEGIES, ChunkSizes, Measure, Piece, SectionText, chunk_section
 from monjyu_assets.publishing import lance
 from monjyu_assets.stages.chunks import chunk_recipe, chunk_shards
 from monjyu_assets.stages.common import Work
@@ -20,7 +20,7 @@ from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.collection import CollectionRecord, collection_settings, load_record
 from monjyu_core.embedding import load_embedder
 from monjyu_core.schemas import ASSET_TABLES, SHARDS
-from monjyu_core.settings import EmbeddingSettings, load_settings, settings_key
+from monjyu_core.settings import ChunkStrategy, EmbeddingSettings, load_settings, settings_key
 from monjyu_core.snapshot import open_current
 from monjyu_core.text.sentences import split_sentences
 from monjyu_core.text.tokens import count_many
@@ -151,15 +151,21 @@ def count_pieces() -> Callable[[Any], list[int]]:
     return lambda texts: list(np.asarray(embedder.count_tokens(texts)) - special)
 
 
-def chunks_of(text: str, sizes: ChunkSizes, count_pieces: Callable[[Any], list[int]]) -> list[Any]:
-    sentences = [Piece(f"s{n}", start, end) for n, (start, end) in enumerate(split_sentences(text, "ja"))]
-    return chunk_section("p", "見出し", text, sentences, sizes, count_many, count_pieces)
+def chunks_of(
+    text: str, sizes: ChunkSizes, count_pieces: Callable[[Any], list[int]], strategy: ChunkStrategy = "section"
+) -> list[Any]:
+    sentences = (Piece(f"s{n}", start, end) for n, (start, end) in enumerate(split_sentences(text, "ja")))
+    section = SectionText("見出し", text, tuple(sentences))
+    return chunk_section("p", section, sizes, Measure(count_many, count_pieces), STRATEGIES[strategy])
 
 
-def test_chunks_keep_within_the_window_where_pieces_span_sentences(count_pieces: Callable[[Any], list[int]]) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_chunks_keep_within_the_window_where_pieces_span_sentences(
+    strategy: ChunkStrategy, count_pieces: Callable[[Any], list[int]]
+) -> None:
     text = "".join(f"{number}番目の文は、グラフの索引を{number % 7}回だけ更新する。" for number in range(120))
     for window in (30, 61, 97, 200):
-        chunks = chunks_of(text, ChunkSizes(400, 40, window), count_pieces)
+        chunks = chunks_of(text, ChunkSizes(400, 40, window), count_pieces, strategy)
         assert max(chunk.pieces for chunk in chunks) <= window
         assert chunks[-1].end == len(text)
 

@@ -12,7 +12,7 @@ import pytest
 from monjyu_assets.parsing.pool import ParserPool
 from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import OcrSettings, ParserSettings, ParseSettings
 
 HOSTILE = """
 import os, sys, time
@@ -28,6 +28,12 @@ def hostile(task, settings):
         os._exit(9)
     if what == "eat":
         held = [bytearray(2**24) for _ in range(1000)]
+    if what in ("slow", "greedy"):
+        from monjyu_assets.parsing.patience import ask_for_time
+
+        for page in range(4 if what == "slow" else 100):
+            ask_for_time(page, 3)
+            time.sleep(1)
     if what == "print":
         print("noise on stdout")
     if what == "lie":
@@ -52,7 +58,8 @@ def pool_of_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return popen([command[0], str(script), command[3]], **arguments)
 
     monkeypatch.setattr(module.subprocess, "Popen", start)
-    return ParserPool(ParseSettings(timeout_seconds=8, memory_mb=700, workers=2))
+    ocr = OcrSettings(timeout_seconds=3, max_pages=3, memory_mb=100)
+    return ParserPool(ParserSettings(timeout_seconds=8, memory_mb=700, workers=2, ocr=ocr))
 
 
 def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserPool, tmp_path: Path) -> None:
@@ -66,6 +73,25 @@ def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserP
     assert time.monotonic() - started < 40
     found = [type(outcomes[n]) for n in range(len(kinds))]
     assert found == [ParsedPaper, DocumentTimeout, ParserCrash, DocumentMemory, ParsedPaper, ParsedPaper, ParsedPaper]
+
+
+def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
+    pool_of_hostile: ParserPool, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("A Title\n\nA sentence stands here. And another one.\n")
+    pool_of_hostile.settings.timeout_seconds = 2.5
+    told: list[tuple[int, int]] = []
+    pool_of_hostile.told = lambda page, pages: told.append((page, pages))
+    tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": kind} for kind in ("slow", "greedy")]
+    started = time.monotonic()
+    with pool_of_hostile as pool:
+        outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
+    assert time.monotonic() - started < 20
+    assert isinstance(outcomes["slow"], ParsedPaper)
+    assert isinstance(outcomes["greedy"], DocumentTimeout)
+    assert "ocr.timeout_seconds" in outcomes["greedy"].hint
+    assert sorted(told) == sorted([(0, 3), (1, 3), (2, 3), (3, 3)] * 2)
 
 
 def test_the_pool_parses_real_files_and_gives_errors_by_name(tmp_path: Path) -> None:

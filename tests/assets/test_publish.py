@@ -12,7 +12,7 @@ from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import PublishBlocked
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
-from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
 from tests.assets.worlds import World, write_records
 
@@ -106,7 +106,7 @@ def test_what_was_never_published_says_so(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 2)
+    monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     with pytest.raises(StorageError, match="older"):
         open_current(world.work.folder)
     monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 0)

@@ -243,7 +243,7 @@ from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_core.settings import ParseSettings
 for name in sys.argv[1:]:
     parse_document({"path": name, "document_type": name.rsplit(".")[-1]}, ParseSettings())
-partition._quiet()
+partition.quiet()
 from unstructured.nlp.tokenize import pos_tag
 from unstructured.partition.text_type import is_possible_narrative_text
 assert is_possible_narrative_text("The parser reads every sentence of the papers that it is given.")

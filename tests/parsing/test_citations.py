@@ -73,3 +73,19 @@ def test_hostile_text_takes_no_time(unit: str) -> None:
     start = time.process_time()
     linked(unit * 3000)
     assert time.process_time() - start < 3
+
+
+def test_an_entry_is_found_by_its_first_name_if_its_authors_did_not_come_apart() -> None:
+    raw = "Williams, J. J., Drew, J. C., & others. (2019). Barriers to integration. PLOS ONE, 14."
+    entry = Reference(ref_id="1", raw_text=raw, authors=["Williams, J. J., Drew, J. C", "others"], year=2019)
+    assert linked("A study (see Williams et al., 2019) says so.", [entry]) == [("1", 13)]
+
+
+def test_numbers_of_lessons_are_no_style_where_the_list_has_none() -> None:
+    named = [
+        parse_reference("1", "Smith, J. (2019). Graphs. J. Test, 1, 2."),
+        parse_reference("2", "Lee, D., & Kim, E. (2020). Lists. J. Test, 1, 2."),
+        parse_reference("3", "Roe, F. (2015). Trees. J. Test, 1, 2."),
+    ]
+    text = "Taught as lessons [1-3]. Known (Smith, 2019). Shown (Lee & Kim, 2020)."
+    assert [ref for ref, _ in linked(text, named)] == ["1", "2"]

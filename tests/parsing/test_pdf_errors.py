@@ -14,7 +14,7 @@ import typst
 
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, MalformedDocument, ScannedDocument
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import OcrSettings, ParseSettings
 from tests.conftest import CORPORA, ROOT, needs_corpora
 
 
@@ -70,8 +70,9 @@ def test_image_only(tmp_path: Path) -> None:
     (tmp_path / "scan.png").write_bytes(png)
     source = '#set page(margin: 0pt)\n#image("scan.png", width: 100%, height: 100%)'
     with pytest.raises(ScannedDocument) as error:
-        parse_pdf(made(tmp_path, source), ParseSettings())
-    assert "OCR" in error.value.hint
+        parse_pdf(made(tmp_path, source), ParseSettings(), OcrSettings(enabled="off"))
+    assert "OCR is switched off" in str(error.value)
+    assert "ocr.enabled" in error.value.hint
 
 
 def test_limits_of_pages_and_characters(tmp_path: Path) -> None:
@@ -93,11 +94,12 @@ import json, sys
 from pathlib import Path
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_core.errors import DocumentError
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import OcrSettings, ParseSettings
 results = {}
 for name in sys.argv[1:]:
     try:
-        results[Path(name).name] = f"parsed {parse_pdf(Path(name), ParseSettings()).page_count}"
+        paper = parse_pdf(Path(name), ParseSettings(), OcrSettings(enabled="off"))
+        results[Path(name).name] = f"parsed {paper.page_count}"
     except DocumentError as error:
         results[Path(name).name] = error.error_type
 print(json.dumps(results))

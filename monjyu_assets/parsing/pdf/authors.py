@@ -7,10 +7,10 @@ import re
 from monjyu_assets.parsing.pdf.layout import Layout, squeezed
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.names import is_name, name_parts, split_names
+from monjyu_assets.parsing.pdf.title_page import refit
 from monjyu_core.paper import Author
 
 _STOP = re.compile(r"(?:abstract|summary|introduction|keywords?|received|1\.?\s+introduction|要旨|概要)\b", re.I)
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 
 def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[Author], int]:
@@ -22,9 +22,7 @@ def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[A
     from_info = _from_info(layout)
     if len(from_info) > len(names) or (not names and from_info):
         names = from_info
-    authors = [Author(name=name) for name in names]
-    _set_email(authors, layout, title_end, front_end)
-    return authors, end
+    return [Author(name=name) for name in names], end
 
 
 def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]:
@@ -33,7 +31,7 @@ def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]
     end = start
     open_end = False
     for i in range(start, min(stop, start + 40)):
-        line = layout.lines[i]
+        line = refit(layout.lines[i], layout)
         if _STOP.match(line.text) or (style is not None and i > end + 8):
             break
         if style is not None and not _same_face(line, style):
@@ -67,13 +65,3 @@ def _from_info(layout: Layout) -> list[str]:
     names = split_names(text.replace("|", ",")) if text else []
     page = squeezed(" ".join(line.text for line in layout.lines if line.page == 1))
     return [name for name in names if is_name(name) and squeezed(name) in page]
-
-
-def _set_email(authors: list[Author], layout: Layout, start: int, stop: int) -> None:
-    """Give each e-mail address of the front matter to the author whose surname it holds, if only one does."""
-    places = [*layout.lines[start:stop], *(line for line in layout.asides if line.page == 1)]
-    for email in dict.fromkeys(_EMAIL.findall(" ".join(line.text for line in places))):
-        local = squeezed(email.split("@")[0])
-        owners = [author for author in authors if squeezed(author.name.split()[-1]) in local]
-        if len(owners) == 1 and owners[0].email is None:
-            owners[0].email = email

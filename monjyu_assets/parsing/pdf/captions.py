@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.pdf.figures import FigureFinder
+from monjyu_assets.parsing.pdf.geometry import Area
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
+from monjyu_assets.parsing.pdf.tables import TableFinder
+from monjyu_assets.parsing.pdf.text import join_lines
 from monjyu_core.paper import Box, Figure, Table
 
 _CAPTION = re.compile(
@@ -25,32 +30,89 @@ class Floats:
     tables: list[Table] = field(default_factory=list)
 
 
-def find_floats(layout: Layout, first: int, last: int, headings: set[int]) -> Floats:
-    """Captions among `layout.lines[first:last]`; `headings` are lines that are none."""
+def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: set[str]) -> Floats:
+    """Captions among `layout.lines[first:last]` with their tables and figures, and grids without a caption.
+
+    `headings` are lines that belong to none, but for cells of a ruled table that look like one; `words` is the
+    vocabulary that hyphens of captions are mended by.
+    """
     result = Floats()
+    captions = _captions(layout, first, last, headings)
+    at = {i for start, end, _ in captions for i in range(start, end)}
+    tables = TableFinder(layout, first, last, lambda i: i in at)
+    drawings = FigureFinder(layout)
+    fixed = headings | at
+    by_page: dict[int, list[int]] = defaultdict(list)
+    for i, line in enumerate(layout.lines):
+        by_page[line.page].append(i)
+    result.taken |= at
+    for start, end, is_table in captions:
+        caption = join_lines([(line, 0, len(line.text), False) for line in layout.lines[start:end]], words).text
+        used = list(range(start, end))
+        if is_table:
+            rows, more, cells = tables.beside(start, end, headings, result.taken)
+            result.taken.update(rows, more)
+            page, box = _box(layout, [layout.lines[i] for i in [*used, *rows]])
+            result.tables.append(Table(page=page, box=box, caption=caption, headers=cells.headers, rows=cells.rows))
+        else:
+            result.figures.append(
+                _figure(layout, used, caption, drawings, by_page[layout.lines[start].page], result, fixed)
+            )
+    for rows, cells in tables.grids(headings | result.taken):
+        result.taken.update(rows)
+        page, box = _box(layout, [layout.lines[i] for i in rows])
+        result.tables.append(Table(page=page, box=box, headers=cells.headers, rows=cells.rows))
+    result.tables.sort(key=lambda table: table.page or 0)
+    return result
+
+
+def _captions(layout: Layout, first: int, last: int, headings: set[int]) -> list[tuple[int, int, bool]]:
+    """(start, end, whether of a table) of each caption."""
+    found: list[tuple[int, int, bool]] = []
     i = first
     while i < last:
         match = _CAPTION.match(layout.lines[i].text)
-        if match is None or i in headings or i in result.taken or not _is_caption(layout, i, match):
+        if match is None or i in headings or not _is_caption(layout, i, match):
             i += 1
             continue
         end = _caption_end(layout, i, last, headings)
-        caption = " ".join(line.text for line in layout.lines[i:end])
-        rows: list[int] = []
-        is_table = match.group("kind").casefold().split()[-1][:3] in ("tab", "表")
-        if is_table:
-            rows = _table_rows(layout, i, end, first, last, headings)
-        used = [*range(i, end), *rows]
-        result.taken.update(used)
-        page, box = _box(layout, [layout.lines[k] for k in used])
-        if is_table:
-            cells = [_cells(layout.lines[k]) for k in sorted(rows)]
-            header = cells[0] if cells else []
-            result.tables.append(Table(page=page, box=box, caption=caption, headers=header, rows=cells[1:]))
-        else:
-            result.figures.append(Figure(page=page, box=box, caption=caption))
+        found.append((i, end, match.group("kind").casefold().split()[-1][:3] in ("tab", "表")))
         i = end
-    return result
+    return found
+
+
+def _figure(
+    layout: Layout,
+    used: list[int],
+    caption: str,
+    drawings: FigureFinder,
+    on_page: list[int],
+    result: Floats,
+    fixed: set[int],
+) -> Figure:
+    """The figure of a caption; short lines drawn over it (labels of axes) are taken with it."""
+    lines = layout.lines
+    page, box = _box(layout, [lines[i] for i in used])
+    own = [lines[i] for i in used if lines[i].page == page]
+    area = (min(x.x0 for x in own), min(x.y0 for x in own), max(x.x1 for x in own), max(x.y1 for x in own))
+    near = [i for i in on_page if i not in used]
+    bounds = [lines[i] for i in near if i in fixed or i in result.taken or _is_prose(layout, lines[i])]
+    bounds += [line for line in layout.furniture if line.page == page]
+    region = drawings.region(area, page, bounds)
+    if region is None:
+        return Figure(page=page, box=box, caption=caption)
+    for i in near:
+        line = lines[i]
+        x, y = (line.x0 + line.x1) / 2, line.base - 0.3 * line.size
+        if region[0] <= x <= region[2] and region[1] <= y <= region[3] and i not in fixed and i not in result.taken:
+            result.taken.add(i)
+    union = tuple(f(a, b) for f, a, b in zip((min, min, max, max), area, region, strict=True))
+    return Figure(page=page, box=_shown(layout, page, (union[0], union[1], union[2], union[3])), caption=caption)
+
+
+def _is_prose(layout: Layout, line: Line) -> bool:
+    """A line of running text, by size and words."""
+    return abs(line.size - layout.body_size) < 0.6 and line.text.count(" ") >= 4 and len(line.pieces) < 2
 
 
 def _is_caption(layout: Layout, i: int, match: re.Match[str]) -> bool:
@@ -91,47 +153,14 @@ def _caption_end(layout: Layout, start: int, last: int, headings: set[int]) -> i
     return end
 
 
-def _table_rows(layout: Layout, start: int, end: int, first: int, last: int, headings: set[int]) -> list[int]:
-    below = _rows(layout, range(end, min(last, end + 90)), layout.lines[end - 1], headings)
-    if below:
-        return below
-    return _rows(layout, range(start - 1, max(first, start - 90) - 1, -1), layout.lines[start], headings, strict=True)
-
-
-def _rows(layout: Layout, order: range, start: Line, headings: set[int], strict: bool = False) -> list[int]:
-    rows: list[int] = []
-    previous = start
-    pending: list[int] = []
-    for i in order:
-        line = layout.lines[i]
-        far = abs(line.base - previous.base) > 4 * layout.leading
-        if line.page != start.page or i in headings or far or _CAPTION.match(line.text):
-            break
-        cells = len(line.pieces) > 1 or (line.size < 0.93 * layout.body_size and not strict)
-        short = line.width < 0.5 * _column_width(layout, line)
-        if cells:
-            rows += [*pending, i]
-            pending = []
-        elif short and len(pending) < 3:
-            pending.append(i)
-        else:
-            break
-        previous = line
-    return rows
-
-
-def _column_width(layout: Layout, line: Line) -> float:
-    left, right = layout.extents[line.page, line.block]
-    return right - left
-
-
-def _cells(line: Line) -> list[str]:
-    return line.cells or [line.text]
-
-
 def _box(layout: Layout, lines: list[Line]) -> tuple[int, Box]:
     page = lines[0].page
     own = [line for line in lines if line.page == page]
     box = (min(x.x0 for x in own), min(x.y0 for x in own), max(x.x1 for x in own), max(x.y1 for x in own))
-    shown = layout.pages[page - 1].to_page(box)
-    return page, (round(shown[0], 2), round(shown[1], 2), round(shown[2], 2), round(shown[3], 2))
+    return page, _shown(layout, page, box)
+
+
+def _shown(layout: Layout, page: int, box: Area) -> Box:
+    """A box of the reading frame on the displayed page."""
+    x0, y0, x1, y1 = layout.pages[page - 1].to_page(box)
+    return (round(x0, 2), round(y0, 2), round(x1, 2), round(y1, 2))

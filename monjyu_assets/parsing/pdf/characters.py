@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import re
-import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from monjyu_assets.parsing.pdf.accents import compose_accents
-from monjyu_assets.parsing.pdf.geometry import Bools, Floats, Ints, displayed, drawn_objects, turned
+from monjyu_assets.parsing.pdf.geometry import Area, Bools, Drawn, Floats, Ints, displayed, drawn_objects, turned
+from monjyu_assets.parsing.pdf.glyphs import dominant_turn, quarter_turns, readable, whole_codes
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
 _FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
-_LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
-_REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
+
+_LONGEST_STAMP = 2000
 
 LINE_BREAKS = (ord("\r"), ord("\n"))
 
@@ -39,7 +39,8 @@ class PageChars:
     Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
     `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
     content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
-    (0 for upright pages); arrays are in the frame that makes that text upright, see `to_page`.
+    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`. `turned` is
+    the text that runs another way (stamps in the margin), in the order of the content stream.
     """
 
     number: int
@@ -54,13 +55,13 @@ class PageChars:
     size: Floats
     font: Ints
     gap_before: Bools
-    images: list[tuple[float, float, float, float]] = field(default_factory=list)
-    rules: list[tuple[float, float, float, float]] = field(default_factory=list)
+    drawn: Drawn = field(default_factory=Drawn)
     raw_count: int = 0
     garbled: int = 0
     turn: int = 0
+    turned: str = ""
 
-    def to_page(self, box: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+    def to_page(self, box: Area) -> Area:
         """A box of the reading frame in the frame of the displayed page."""
         x0, y0, x1, y1 = box
         if self.turn == 1:
@@ -103,10 +104,10 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
             raw = _raw_characters(pdfium, text_page, fonts)
         finally:
             pdfium.FPDFText_ClosePage(text_page)
-        images, rules = drawn_objects(pdfium, page, box, rotation)
+        drawn = drawn_objects(pdfium, page, box, rotation)
     finally:
         page.close()
-    return _page(index + 1, width, height, box, rotation, raw, images, rules)
+    return _page(index + 1, width, height, box, rotation, raw, drawn)
 
 
 @dataclass
@@ -197,22 +198,22 @@ def _page(
     number: int,
     width: float,
     height: float,
-    box: tuple[float, float, float, float],
+    box: Area,
     rotation: int,
     raw: _Raw,
-    images: list[tuple[float, float, float, float]],
-    rules: list[tuple[float, float, float, float]],
+    drawn: Drawn,
 ) -> PageChars:
-    codes = raw.codes
+    codes, halves = whole_codes(raw.codes)
     printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
     printable &= ((codes < 0xD800) | (codes > 0xDFFF)) & (codes < 0x110000)
     visible = (raw.objects >= 0) & (printable | (codes == 2))
-    garbled = int(np.count_nonzero(visible & ((raw.codes == 0xFFFD) | ((raw.codes >= 0xE000) & (raw.codes <= 0xF8FF)))))
-    garbled += int(np.count_nonzero((raw.objects >= 0) & (raw.codes < 9) & (raw.codes != 2)))
+    garbled = int(np.count_nonzero(visible & ((codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF)))))
+    garbled += int(np.count_nonzero((raw.objects >= 0) & (codes < 9) & (codes != 2)))
     kept = np.flatnonzero(visible)
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
-    turns = _quarter_turns(matrix, rotation)
-    turn = _dominant_turn(turns)
+    turns = quarter_turns(matrix, rotation)
+    turn = dominant_turn(turns)
+    aside = _turned_text(codes, kept[(turns != turn) & (turns >= 0)])
     kept, matrix = kept[turns == turn], matrix[turns == turn]
     boxes = raw.boxes[kept]
     xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
@@ -232,39 +233,25 @@ def _page(
     inside = (middle_x > -2) & (middle_x < page_width + 2) & (middle_y > -2) & (middle_y < page_height + 2) & (size > 1)
     spaced = np.zeros(raw.count + 1, np.int64)
     # pdfium makes up a line break wherever a glyph looks odd to it, so a break says nothing about a space.
-    spaced[1:] = np.cumsum(~visible & ~np.isin(raw.codes, LINE_BREAKS))
+    spaced[1:] = np.cumsum(~visible & ~halves & ~np.isin(codes, LINE_BREAKS))
     before = spaced[kept] - spaced[np.concatenate([[0], kept[:-1] + 1])] if len(kept) else np.zeros(0, np.int64)
     page = PageChars(
         number=number, width=page_width, height=page_height,
-        text=[_character(int(code)) for code in raw.codes[kept[inside]]],
+        text=[readable(int(code)) for code in codes[kept[inside]]],
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
-        gap_before=before[inside] > 0, images=images, rules=rules, raw_count=int(visible.sum()), garbled=garbled,
-        turn=turn,
+        gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
+        raw_count=int(visible.sum()), garbled=garbled, turn=turn, turned=aside,
     )  # fmt: skip
     compose_accents(page)
     return page
 
 
-def _quarter_turns(matrix: Floats, rotation: int) -> Ints:
-    """Quarter turns (counter-clockwise, 0-3) of each character as displayed; -1 for slanted text."""
-    angle = np.degrees(np.arctan2(matrix[:, 1], matrix[:, 0])) - 90.0 * rotation
-    turns = np.round(angle / 90.0)
-    slanted = np.abs(angle - 90.0 * turns) > 5
-    result: Ints = (turns.astype(np.int64)) % 4
-    result[slanted] = -1
-    return result
-
-
-def _dominant_turn(turns: Ints) -> int:
-    """Upright unless three quarters of a page's characters are turned another way (a landscape table)."""
-    if not len(turns):
-        return 0
-    counts = np.bincount(turns[turns >= 0], minlength=4)
-    best = int(np.argmax(counts))
-    return best if counts[best] > 0.75 * len(turns) else 0
-
-
-def _character(code: int) -> str:
-    character = chr(code)
-    return _REPLACED.get(character, character)
+def _turned_text(codes: Ints, rows: Ints) -> str:
+    """Characters that do not run with the text of the page, a space wherever the stream leaves one out."""
+    text: list[str] = []
+    last = -1
+    for row in rows[:_LONGEST_STAMP].tolist():
+        text.append((" " if last >= 0 and row > last + 1 else "") + readable(int(codes[row])))
+        last = row
+    return "".join(text)

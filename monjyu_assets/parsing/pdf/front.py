@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.pdf.headings import Heading
+from monjyu_assets.parsing.pdf.boxed import Front, Piece, take_beside
+from monjyu_assets.parsing.pdf.dates import DATE
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.references import find_doi
@@ -20,32 +21,11 @@ _NOT_PROSE = re.compile(
     r"academic editor|this article|open access|published", re.I,
 )  # fmt: skip
 _ARXIV = re.compile(r"arxiv[:\s]\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DATE = re.compile(
-    rf"(\d{{1,2}})\s+({_MONTH}),?\s+(\d{{4}})|({_MONTH})\s+(\d{{1,2}}),?\s+(\d{{4}})|(\d{{4}})-(\d\d)-(\d\d)"
-    r"|(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日",
-    re.I,
-)
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _IMRAD_PARTS = re.compile(
     r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
     r"findings|conclusions?|discussion|significance|interpretation|importance|context|trial registration|funding)"
     r"(?:\s*(?:and|/|&)\s*\w+)?\s*[:.]?", re.I,
 )  # fmt: skip
-
-Piece = tuple[Line, int, int]
-"""A line and the range of its characters."""
-
-
-@dataclass
-class Front:
-    """`abstract` as line pieces; `used` are lines of the body that are part of the front matter."""
-
-    abstract: list[Piece] = field(default_factory=list)
-    abstract_heading: str = "Abstract"
-    keywords: list[str] = field(default_factory=list)
-    used: set[int] = field(default_factory=set)
-    dropped: list[Heading] = field(default_factory=list)
 
 
 def find_front(layout: Layout, start: int, stop: int, headings: list[Heading]) -> Front:
@@ -55,6 +35,9 @@ def find_front(layout: Layout, start: int, stop: int, headings: list[Heading]) -
     early = [i for i in range(start, stop) if layout.lines[i].page in pages]
     _find_keywords(layout, front, early, headings)
     for i in early:
+        if take_beside(layout, i, stop, front):
+            front.dropped += [heading for heading in headings if heading.start in front.used]
+            return front
         match = ABSTRACT.match(layout.lines[i].text)
         if match and _is_abstract_start(layout, i, match):
             _take_abstract(layout, front, i, match.end(), stop, headings)
@@ -93,7 +76,7 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
             break
         heading = starts.get(k)
         if heading is not None:
-            part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own)
+            part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own, lines[i])
             parts = [other for other in front.dropped if other is not own and other.start > i]
             part = part and (not parts or parts[0].style == heading.style)
             if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):
@@ -108,12 +91,12 @@ def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int,
         k += 1
 
 
-def _below(heading: Heading, own: Heading | None) -> bool:
-    return (
-        own is None
-        or heading.style[0] < own.style[0] - 0.4
-        or (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
-    )
+def _below(heading: Heading, own: Heading | None, line: Line) -> bool:
+    """Smaller than the heading of the abstract (on `line`) or in another face, as its parts are."""
+    if own is None:
+        return heading.style[0] < line.size + 1.0
+    other_face = (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
+    return heading.style[0] < own.style[0] - 0.4 or other_face
 
 
 def _another_same(heading: Heading, headings: list[Heading]) -> bool:
@@ -150,8 +133,11 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
         if i in front.used:
             run = []
             continue
+        begun = sum(len(layout.lines[k].text) for k in run)
         if run and not _same_paragraph(layout.lines[run[-1]], layout.lines[i]):
             run = []
+        elif begun < 200 and run and _another_kind(layout.lines[run[0]], layout.lines[i]):
+            run = []  # addresses and dates stand as close above the abstract as its own lines do
         run.append(i)
         length = sum(len(layout.lines[k].text) for k in run)
         text = " ".join(layout.lines[k].text for k in run)
@@ -162,14 +148,31 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
     front.used.update(best)
 
 
+def _another_kind(above: Line, line: Line) -> bool:
+    """Prose under lines of the title page, or the other way round; or another face."""
+    front = [bool(_NOT_PROSE.search(each.text) or DATE.search(each.text)) for each in (above, line)]
+    return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
+
+
 def _same_paragraph(above: Line, line: Line) -> bool:
     return (
         above.page == line.page and abs(above.size - line.size) < 0.4 and 0 < line.base - above.base < 2.0 * line.size
     )
 
 
+def _continued(text: str, following: str, lines: list[Line]) -> str:
+    """Two lines of words as one; a hyphen at the line end stays where the hyphenated word stands elsewhere."""
+    broken = re.search(r"[^\W\d_]+-$", text)
+    head = re.match(r"[^\W\d_]+", following)
+    if broken is None or head is None:
+        return f"{text} {following}".strip()
+    whole = broken.group() + head.group()
+    kept = head.group()[0].isupper() or any(whole in line.text for line in lines)
+    return text + following if kept else text[:-1] + following
+
+
 def _find_keywords(layout: Layout, front: Front, early: list[int], headings: list[Heading]) -> None:
-    starts = {heading.start for heading in headings}
+    starts, lines = {heading.start for heading in headings}, layout.lines
     for i in early:
         line = layout.lines[i]
         match = _KEYWORDS.match(line.text)
@@ -179,12 +182,13 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
         for k in range(i + 1, min(i + 6, len(layout.lines))):
             below, above = layout.lines[k], layout.lines[k - 1]
             step = below.base - above.base
-            near = below.page == above.page and 0 < step < 1.45 * line.size
-            if k in starts - {k for k in starts if not text} or not near or abs(below.size - line.size) > 0.4:
+            headed = not text  # "Keywords" stands alone, as a heading does
+            near = below.page == above.page and 0 < step < (2.4 if headed else 1.45) * line.size
+            if not near or (not headed and (k in starts or abs(below.size - lines[used[-1]].size) > 0.4)):
                 break
             if text.rstrip().endswith(".") and step > 1.25 * line.size:
                 break
-            text += ("" if text.endswith("-") else " ") + below.text
+            text = _continued(text, below.text, lines)
             used.append(k)
         parts = (
             re.split(r"\s*[;\u00b7\u2022|]\s*|\s+\u2013\s+", text)
@@ -200,7 +204,8 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
 
 def find_identifiers(layout: Layout, info: dict[str, str]) -> tuple[str | None, str | None]:
     """The paper's own DOI and arXiv id, printed on page 1 (in its text, margins or furniture) or in PDF Info."""
-    arxiv = None
+    stamp = _ARXIV.search(layout.pages[0].turned)
+    arxiv = stamp.group(1) if stamp else None
     first = [line for line in (*layout.furniture, *layout.asides, *layout.lines) if line.page == 1]
     ordered = sorted(first, key=lambda line: (line.base, line.x0))
     candidates: list[str] = []
@@ -226,22 +231,4 @@ def _below_in_column(ordered: list[Line], k: int) -> list[Line]:
     return near[:1]
 
 
-def find_date(layout: Layout) -> str | None:
-    """The date of publication printed on page 1, else its latest date, as ISO 8601."""
-    found: list[tuple[int, str]] = []
-    for line in (*layout.furniture, *layout.asides, *layout.lines):
-        if line.page != 1:
-            continue
-        for match in _DATE.finditer(line.text):
-            before = line.text[max(0, match.start() - 25) : match.start()].casefold()
-            found.append((1 if "publish" in before else 0, _iso(match)))
-    return max(found)[1] if found else None
-
-
-def _iso(match: re.Match[str]) -> str:
-    day, month, year, month2, day2, year2, *numbers = match.groups()
-    plain = [int(number) for number in numbers if number]
-    if plain:
-        return f"{plain[0]}-{plain[1]:02d}-{plain[2]:02d}"
-    number = _MONTHS.index((month or month2)[:3].casefold()) + 1
-    return f"{year or year2}-{number:02d}-{int(day or day2):02d}"
+__all__ = ["ABSTRACT", "Front", "Piece", "find_front", "find_identifiers"]

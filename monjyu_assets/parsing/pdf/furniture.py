@@ -18,7 +18,7 @@ MARGIN = 0.12
 def remove_furniture(pages: list[list[Line]], heights: list[float]) -> tuple[list[list[Line]], list[list[Line]]]:
     """The lines of each page without furniture, and the furniture."""
     repeated = _repeated(pages, heights)
-    numbers = _line_numbers(pages)
+    numbers = _line_numbers(pages) | _numbered_heads(pages, heights)
     kept_pages: list[list[Line]] = []
     removed_pages: list[list[Line]] = []
     for number, (lines, height) in enumerate(zip(pages, heights, strict=True)):
@@ -78,6 +78,33 @@ def _page_numbers(lines: list[Line], height: float, marks: set[int]) -> set[int]
             if not labels:
                 found.add(i)
     return found
+
+
+def _numbered_heads(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, int]]:
+    """The outermost row of a page where it holds, at one end, a number that counts with the pages (two or more)."""
+    rows: list[tuple[int, set[int], set[int]]] = []
+    for page, (lines, height) in enumerate(zip(pages, heights, strict=True)):
+        for top in (True, False):
+            row = _outer_row(lines, height, top)
+            ends = [word for i in row for word in (lines[i].text.split()[0], lines[i].text.split()[-1])]
+            offsets = {int(word) - page for word in ends if re.fullmatch(r"\d{1,4}", word)}
+            if row and offsets - ({1} if page == 0 else set()):
+                rows.append((page, row, offsets))
+    votes = Counter(offset for _, _, offsets in rows for offset in offsets)
+    counted = {offset for offset, count in votes.items() if count >= 2} | {1}  # 1: the number of the page itself
+    return {(page, i) for page, row, offsets in rows if offsets & counted for i in row}
+
+
+def _outer_row(lines: list[Line], height: float, top: bool) -> set[int]:
+    """The highest or lowest row, where it lies in the margin and apart from the text."""
+    if len(lines) < 3:
+        return set()
+    edge = min(line.base for line in lines) if top else max(line.base for line in lines)
+    row = {i for i, line in enumerate(lines) if abs(line.base - edge) < 2}
+    rest = [abs(line.base - edge) for i, line in enumerate(lines) if i not in row]
+    size = max(lines[i].size for i in row)
+    margin = edge < 1.5 * MARGIN * height if top else edge > (1 - 1.5 * MARGIN) * height
+    return row if rest and margin and min(rest) > 1.7 * size and len(row) < 5 else set()
 
 
 def _line_numbers(pages: list[list[Line]]) -> set[tuple[int, int]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,37 +13,151 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Area = tuple[float, float, float, float]
+"""x0, y0, x1, y1."""
 
 MAX_OBJECTS = 20_000
 """Objects of a page that are looked at; pages of hostile files hold millions."""
+MAX_SEGMENTS = 20_000
+"""Path segments of a page that are looked at."""
+THIN = 3.0
+"""A path less high or wide than this, in points, is a ruled line."""
 
 
-def drawn_objects(
-    pdfium: Any, page: Any, box: tuple[float, float, float, float], rotation: int
-) -> tuple[list[tuple[float, float, float, float]], list[tuple[float, float, float, float]]]:
-    """Boxes of images and of thin ruled lines, top-left origin; only the first objects of a page are looked at."""
-    images: list[tuple[float, float, float, float]] = []
-    rules: list[tuple[float, float, float, float]] = []
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
-    refs = [ctypes.byref(v) for v in (left, bottom, right, top)]
-    for i in range(min(MAX_OBJECTS, max(0, int(pdfium.FPDFPage_CountObjects(page.raw))))):
-        item = pdfium.FPDFPage_GetObject(page.raw, i)
-        kind = pdfium.FPDFPageObj_GetType(item)
-        if kind not in (pdfium.FPDF_PAGEOBJ_IMAGE, pdfium.FPDF_PAGEOBJ_PATH):
-            continue
-        if not pdfium.FPDFPageObj_GetBounds(item, *refs):
-            continue
-        corners = np.array([[left.value, bottom.value], [right.value, top.value]])
-        x, y = displayed(corners[:, 0], corners[:, 1], box, rotation)
-        bounds = (float(x.min()), float(y.min()), float(x.max()), float(y.max()))
+@dataclass
+class Drawn:
+    """Boxes of images, of ruled lines (also the strokes of rectangles and grids), and of every other drawing."""
+
+    images: list[Area] = field(default_factory=list)
+    rules: list[Area] = field(default_factory=list)
+    graphics: list[Area] = field(default_factory=list)
+
+    def moved(self, width: float, height: float, turn: int) -> Drawn:
+        """The same in the frame in which text with this quarter turn is upright; sizes are of the displayed page."""
+        if not turn:
+            return self
+        return Drawn(*(_mapped(boxes, lambda x, y: turned(x, y, width, height, turn)) for boxes in self.kinds()))
+
+    def kinds(self) -> tuple[list[Area], list[Area], list[Area]]:
+        return self.images, self.rules, self.graphics
+
+
+def drawn_objects(pdfium: Any, page: Any, box: Area, rotation: int) -> Drawn:
+    """What is drawn on a page, top-left origin; only the first objects and segments are looked at."""
+    found = _Reader(pdfium).read(page.raw)
+    return Drawn(*(_mapped(boxes, lambda x, y: displayed(x, y, box, rotation)) for boxes in found.kinds()))
+
+
+class _Reader:
+    """Reads objects of one page in page space (y up), as far as the limits allow."""
+
+    def __init__(self, pdfium: Any) -> None:
+        self._pdfium = pdfium
+        self._objects, self._segments = MAX_OBJECTS, MAX_SEGMENTS
+        self._values = tuple(ctypes.c_float() for _ in range(4))
+        self._refs = [ctypes.byref(value) for value in self._values]
+        self._found = Drawn()
+
+    def read(self, page: Any) -> Drawn:
+        pdfium = self._pdfium
+        count = min(self._objects, max(0, int(pdfium.FPDFPage_CountObjects(page))))
+        self._objects -= count
+        for i in range(count):
+            item = pdfium.FPDFPage_GetObject(page, i)
+            kind = pdfium.FPDFPageObj_GetType(item)
+            if kind == pdfium.FPDF_PAGEOBJ_FORM:
+                self._read_form(item)
+            elif kind != pdfium.FPDF_PAGEOBJ_TEXT and (bounds := self._bounds(item)):
+                self._add(item, kind, bounds)
+        return self._found
+
+    def _bounds(self, item: Any) -> Area | None:
+        if not self._pdfium.FPDFPageObj_GetBounds(item, *self._refs):
+            return None
+        left, bottom, right, top = self._values
+        return (left.value, bottom.value, right.value, top.value)
+
+    def _add(self, item: Any, kind: int, bounds: Area) -> None:
+        pdfium, found = self._pdfium, self._found
+        width, height = bounds[2] - bounds[0], bounds[3] - bounds[1]
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE:
-            images.append(bounds)
-        elif min(bounds[2] - bounds[0], bounds[3] - bounds[1]) < 3 < max(bounds[2] - bounds[0], bounds[3] - bounds[1]):
-            rules.append(bounds)
-    return images, rules
+            found.images.append(bounds)
+        elif kind == pdfium.FPDF_PAGEOBJ_PATH and min(width, height) < THIN < max(width, height):
+            found.rules.append(bounds)
+        else:
+            found.graphics.append(bounds)
+            if kind == pdfium.FPDF_PAGEOBJ_PATH and min(width, height) >= THIN:
+                count = max(0, int(pdfium.FPDFPath_CountSegments(item)))
+                if count <= self._segments and _is_stroked(pdfium, item):
+                    self._segments -= count
+                    found.rules += _straight_strokes(pdfium, item, count)
+
+    def _read_form(self, form: Any) -> None:
+        """Parts of an embedded drawing; the bounds of the whole would count what its frame cuts off."""
+        pdfium = self._pdfium
+        matrix = pdfium.FS_MATRIX()
+        if not pdfium.FPDFPageObj_GetMatrix(form, ctypes.byref(matrix)):
+            return
+        count = min(self._objects, max(0, int(pdfium.FPDFFormObj_CountObjects(form))))
+        self._objects -= count
+        for i in range(count):
+            item = pdfium.FPDFFormObj_GetObject(form, i)
+            image = pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_IMAGE
+            if bounds := self._bounds(item):
+                corners = [
+                    (matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f)
+                    for x in bounds[0::2]
+                    for y in bounds[1::2]
+                ]
+                xs, ys = zip(*corners, strict=True)
+                (self._found.images if image else self._found.graphics).append((min(xs), min(ys), max(xs), max(ys)))
 
 
-def displayed(x: Floats, y: Floats, box: tuple[float, float, float, float], rotation: int) -> tuple[Floats, Floats]:
+def _mapped(boxes: list[Area], frame: Any) -> list[Area]:
+    if not boxes:
+        return []
+    corners = np.array(boxes)
+    xa, ya = frame(corners[:, 0], corners[:, 1])
+    xb, yb = frame(corners[:, 2], corners[:, 3])
+    columns = (np.minimum(xa, xb), np.minimum(ya, yb), np.maximum(xa, xb), np.maximum(ya, yb))
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _is_stroked(pdfium: Any, item: Any) -> bool:
+    mode, stroke = ctypes.c_int(), ctypes.c_int()
+    return bool(pdfium.FPDFPath_GetDrawMode(item, ctypes.byref(mode), ctypes.byref(stroke)) and stroke.value)
+
+
+def _straight_strokes(pdfium: Any, item: Any, count: int) -> Iterator[Area]:
+    """Horizontal and vertical segments of a path, in page space (y up)."""
+    matrix = pdfium.FS_MATRIX()
+    if not pdfium.FPDFPageObj_GetMatrix(item, ctypes.byref(matrix)):
+        return
+    start = here = (0.0, 0.0)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for k in range(count):
+        segment = pdfium.FPDFPath_GetPathSegment(item, k)
+        kind = pdfium.FPDFPathSegment_GetType(segment)
+        if not pdfium.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
+            return
+        a, b = x.value, y.value
+        point = (matrix.a * a + matrix.c * b + matrix.e, matrix.b * a + matrix.d * b + matrix.f)
+        if kind == pdfium.FPDF_SEGMENT_MOVETO:
+            start = point
+        elif kind == pdfium.FPDF_SEGMENT_LINETO:
+            yield from _axis_parallel(here, point)
+        if pdfium.FPDFPathSegment_GetClose(segment):
+            yield from _axis_parallel(point, start)
+        here = point
+
+
+def _axis_parallel(a: tuple[float, float], b: tuple[float, float]) -> Iterator[Area]:
+    wide, high = abs(a[0] - b[0]), abs(a[1] - b[1])
+    if min(wide, high) < 0.5 and max(wide, high) > THIN:
+        yield (min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1]))
+
+
+def displayed(x: Floats, y: Floats, box: Area, rotation: int) -> tuple[Floats, Floats]:
     """User space to the displayed page: crop box origin, /Rotate, y down."""
     left, bottom, right, top = box
     if rotation == 1:

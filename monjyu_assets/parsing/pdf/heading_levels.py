@@ -6,13 +6,31 @@ import re
 from itertools import pairwise
 
 from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.pdf.headings import Heading, Style
+from monjyu_assets.parsing.pdf.heading import Heading, Style
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 
 
-def set_levels(found: list[Heading], body_size: float) -> None:
-    """Levels by numbers where headings have them, by outline where there is one, else by rank of style; in place."""
+def set_levels(headings: list[Heading], body_size: float) -> None:
+    """Levels by numbers where headings have them, by outline where there is one, else by rank of style; in place.
+
+    A heading that runs into its paragraph and has no number with parts is one level below the one it stands under.
+    """
+    found = [h for h in headings if not _by_place(h)]
+    _set_levels(found, body_size)
+    above = 0
+    for heading in headings:
+        if _by_place(heading):
+            heading.level = above + 1
+        else:
+            above = heading.level
+
+
+def _by_place(heading: Heading) -> bool:
+    return bool(heading.run_in) and heading.outline_level is None and "." not in (heading.number or "")
+
+
+def _set_levels(found: list[Heading], body_size: float) -> None:
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
     numbered = [h for h in found if h.number is not None]
     if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):

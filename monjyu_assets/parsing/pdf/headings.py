@@ -4,46 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.pdf.heading import CAPTION, Heading, Style, gap_above, ordinals, style_of
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.outline import outline_marks
+from monjyu_assets.parsing.pdf.run_in import run_in_heading, usual_run_ins
 from monjyu_core.text.search_text import count_wide
 
-Style = tuple[float, bool, bool, bool]
-"""Size to half a point, bold, italic, capitals."""
-
-_CAPTION = re.compile(
-    r"(?:supplementary |extended data )?(?:fig(?:ure|\.)?s?|tables?|scheme|algorithm|listing|box|plate|図|表|写真)"
-    r"\s*\.?\s*(?:S?\d+|[IVXL]+\b|[A-Z]\d*\b)", re.I,
-)  # fmt: skip
 _BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
 _FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
-
-
-@dataclass
-class Heading:
-    """A heading found at `lines[start:end]`; one that runs in takes `run_in` characters of its last line."""
-
-    start: int
-    end: int
-    text: str
-    style: Style
-    number: str | None = None
-    level: int = 1
-    run_in: int = 0
-    outline_level: int | None = None
-    rank: tuple[float, ...] = field(default=())
-
-
-def style_of(line: Line) -> Style:
-    """The style of a line's letters."""
-    letters = [c for c in line.text if c.isalpha()]
-    capitals = len(letters) > 3 and sum(c.isupper() for c in letters) > 0.9 * len(letters)
-    return (round(line.size * 2) / 2, line.bold_share > 0.6, line.italic_share > 0.6, capitals)
 
 
 def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
@@ -63,8 +35,32 @@ def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
             strong[heading.style] += 1
         i = heading.end
     by_style = Counter(h.style for h in candidates)
-    found = [h for h in candidates if _accepted(h, layout, strong, by_style, body_bold)]
-    return found
+    counted = _counted(candidates, layout)
+    found = [h for h in candidates if h.start in counted or _accepted(h, layout, strong, by_style, body_bold)]
+    return usual_run_ins(found)
+
+
+def _counted(candidates: list[Heading], layout: Layout) -> set[int]:
+    """First lines of headings in any face whose numbers count 1, 2, 3 and that stand apart: no other sign is needed."""
+    apart = [
+        heading
+        for heading in candidates
+        if heading.number is not None
+        and not heading.run_in
+        and gap_above(layout, heading.start) > 1.2 * layout.leading
+        and layout.lines[heading.start].size >= 0.95 * layout.body_size
+    ]
+    found: list[Heading] = []
+    last: tuple[int, ...] = (0,)
+    for heading in apart:
+        number = ordinals(heading.number or "")
+        if not number or len(heading.text) > 90:
+            continue
+        beside = any(number == (*last[:depth], last[depth] + 1) for depth in range(len(last)))
+        if beside or (found and number == (*last, 1)):
+            found.append(heading)
+            last = number
+    return {heading.start for heading in found} if last[0] >= 3 else set()
 
 
 def _known(text: str) -> bool:
@@ -87,7 +83,7 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     end = i + 1
     while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
         end += 1
-    found = _run_in(layout, i, last)
+    found = run_in_heading(layout, i, last)
     if found is not None:
         return found
     text = _text(lines[i:end])
@@ -96,33 +92,6 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     if not _alone(layout, i, end):
         return None
     return Heading(i, end, text, style, strip_numbering(text)[0])
-
-
-def _run_in(layout: Layout, i: int, last: int) -> Heading | None:
-    """A numbered heading in bold or italic type with which a paragraph begins, on one line or two."""
-    line = layout.lines[i]
-    number, words = strip_numbering(line.text)
-    start = line.text.find(words[:12]) if words else -1
-    if number is None or "." not in number or start < 0:
-        return None
-    text = line.text[:start].strip()
-    current, stop, end = line, start, i
-    for end in range(i, min(i + 3, last)):
-        current = layout.lines[end]
-        stop = start
-        while stop < len(current.text) and (current.bold[stop] or current.italic[stop]):
-            stop += 1
-        text = f"{text} {current.text[start:stop].strip()}".strip()
-        if stop < len(current.text):
-            break
-        start = 0
-    while stop < len(current.text) and current.text[stop] in ".: ":
-        stop += 1
-    ended = text.endswith((".", ":")) or current.text[:stop].rstrip().endswith((".", ":"))
-    if len(strip_numbering(text)[1]) < 4 or stop >= len(current.text) - 3 or not ended or len(text) > 200:
-        return None
-    face = (round(line.size * 2) / 2, line.bold[0], line.italic[0] or line.italic[-1], False)
-    return Heading(i, end + 1, text.rstrip(" .:"), face, number, run_in=stop)
 
 
 def _text(lines: list[Line]) -> str:
@@ -156,14 +125,14 @@ def _fits(layout: Layout, above: Line, line: Line) -> bool:
 
 def _shape(text: str, lines: list[Line]) -> bool:
     """Short, begins like a heading, has letters (方法 is a word), is no caption, bullet, sentence or reference."""
-    letters = sum(c.isalpha() for c in text)
-    if letters + count_wide(text) < 3 or letters < 0.5 * len(text.replace(" ", "")):
+    words = strip_numbering(text)[1]
+    letters = sum(c.isalpha() for c in words)
+    if letters + count_wide(words) < 3 or letters < 0.5 * len(words.replace(" ", "")):
         return False
     if len(text) > 220 or len(text.split()) > 28:
         return False
-    if _CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
+    if CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
         return False
-    words = strip_numbering(text)[1]
     first = next((c for c in words if c.isalnum()), "")
     if not first or first.islower():
         return False
@@ -228,23 +197,13 @@ def _accepted(
             return distinct or (italic and heading.number is not None) or _known(heading.text)
         return heading.number is not None and distinct
     if _known(heading.text):
-        return distinct or heading.number is not None or _gap_above(layout, heading.start) > 1.3 * layout.leading
+        return distinct or heading.number is not None or gap_above(layout, heading.start) > 1.3 * layout.leading
     if heading.style in strong and distinct:
         return True
     if heading.number is not None:
         return distinct or (italic and by_style[heading.style] >= 2)
     if larger or (bold and not body_bold):
-        return _gap_above(layout, heading.start) > 1.15 * layout.leading or by_style[heading.style] >= 3
+        return gap_above(layout, heading.start) > 1.15 * layout.leading or by_style[heading.style] >= 3
     if italic or capitals:
-        return _gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
+        return gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
     return False
-
-
-def _gap_above(layout: Layout, index: int) -> float:
-    """Distance to the baseline above, large at the top of a page or column."""
-    if index == 0:
-        return 99.0
-    above, line = layout.lines[index - 1], layout.lines[index]
-    if above.page != line.page or above.block != line.block:
-        return 99.0
-    return line.base - above.base

@@ -13,6 +13,8 @@ from monjyu_assets.parsing.pdf.characters import Font, PageChars
 from monjyu_assets.parsing.pdf.columns import body_edges, gutters, reading_order
 from monjyu_assets.parsing.pdf.furniture import remove_furniture
 from monjyu_assets.parsing.pdf.lines import Line, page_lines
+from monjyu_assets.parsing.pdf.links import Link
+from monjyu_core.text.search_text import count_wide
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class Layout:
     leading: float
     outline: list[OutlineItem] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
+    unread_pages: list[int] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
 
     @cached_property
     def extents(self) -> dict[tuple[int, int], tuple[float, float]]:
@@ -72,7 +76,7 @@ def body_font_size(pages: list[list[Line]]) -> float:
     sizes: Counter[float] = Counter()
     for lines in pages:
         for line in lines:
-            sizes[round(line.size * 2) / 2] += len(line.text)
+            sizes[round(line.size * 2) / 2] += len(line.text) + count_wide(line.text)  # a wide character is two
     return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -45,11 +46,11 @@ class Line:
     cells: list[str] = field(default_factory=list)
     wide_gaps: list[int] = field(default_factory=list)
 
-    @property
+    @cached_property
     def bold_share(self) -> float:
         return sum(self.bold) / max(1, len(self.bold))
 
-    @property
+    @cached_property
     def italic_share(self) -> float:
         return sum(self.italic) / max(1, len(self.italic))
 

@@ -5,43 +5,60 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from monjyu_assets.parsing.academic import judge
 from monjyu_assets.parsing.citations import link_citations
-from monjyu_assets.parsing.common import fill_sentences, is_academic_paper
+from monjyu_assets.parsing.common import fill_sentences
 from monjyu_assets.parsing.headings import inherit_types
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
-from monjyu_assets.parsing.pdf.front import find_date, find_front, find_identifiers
+from monjyu_assets.parsing.pdf.contents import contents_lines
+from monjyu_assets.parsing.pdf.dates import find_date
+from monjyu_assets.parsing.pdf.equations import find_equations
+from monjyu_assets.parsing.pdf.footnotes import Footnote, find_footnotes
+from monjyu_assets.parsing.pdf.front import find_front, find_identifiers
+from monjyu_assets.parsing.pdf.heading import Heading
 from monjyu_assets.parsing.pdf.heading_levels import set_levels
-from monjyu_assets.parsing.pdf.headings import Heading, find_headings
+from monjyu_assets.parsing.pdf.headings import find_headings
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.names import names_in_line
+from monjyu_assets.parsing.pdf.people import fill_people
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
-from monjyu_assets.parsing.pdf.sections import MappedSection, body_lines, build_sections, lines_in_images
+from monjyu_assets.parsing.pdf.sections import Body, MappedSection, body_lines, build_sections, lines_in_images
 from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
+from monjyu_assets.parsing.pdf.title_page import order_title_page, running_heads
+from monjyu_assets.parsing.pdf.venue import find_published
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import OcrSettings, ParseSettings
 from monjyu_core.text.language import detect_language
 
 
-def parse_pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
+def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = None) -> ParsedPaper:
     """Title, authors, abstract, section tree, references, citations and sentence rectangles of a PDF.
 
     Raises a DocumentError that says what is wrong: EncryptedDocument, EmptyDocument, ScannedDocument,
     MalformedDocument or DocumentTooLarge. `paper_id` and `source_path` are left to the caller.
     """
-    layout, warnings = read_layout(path, settings)
+    layout, warnings = read_layout(path, settings, ocr or OcrSettings())
     if not layout.lines and not layout.asides:
         raise EmptyDocument("The PDF holds no text in a readable direction.")
-    return _paper(layout, warnings)
+    paper = _paper(layout, warnings)
+    paper.unread_pages = layout.unread_pages
+    paper.raw_characters = sum(page.raw_count for page in layout.pages)
+    return paper
 
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     words = vocabulary(layout.lines)
-    title, _, title_end = find_title(layout, words)
+    contents = contents_lines(layout)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
+    title, title_start, title_end = find_title(layout, words)
+    order_title_page(layout, title_end)
+    heads = running_heads(layout, title_end)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in heads]
     references_at = find_reference_list(layout, title_end)
     stop = references_at.heading if references_at else len(layout.lines)
     ranges = [(title_end, stop)]
@@ -53,13 +70,15 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     authors, authors_end = find_authors(layout, title_end, front_end)
     headings = [heading for heading in headings if heading.start >= authors_end]
     front = find_front(layout, authors_end, stop, headings)
+    fill_people(layout, authors, title_end, min([*front.used, stop, *(h.start for h in headings[:1])]))
     headings = [heading for heading in headings if heading not in front.dropped]
     set_levels(headings, layout.body_size)
     heading_lines = {i for heading in headings for i in range(heading.start, heading.end)}
     body_start = _body_start(layout, authors_end, headings, front.used)
     taken = heading_lines | front.used
-    floats = [find_floats(layout, first, last, taken) for first, last in ranges]
+    floats = [find_floats(layout, first, last, taken, words) for first, last in ranges]
     taken |= {i for found in floats for i in found.taken}
+    headings = [heading for heading in headings if not any(heading.start in found.taken for found in floats)]
     taken |= {i for first, last in ranges for i in lines_in_images(layout, first, last)}
     body = [i for first, last in ranges for i in body_lines(layout, max(first, body_start), last, taken)]
     kept = sum(len(layout.lines[i].text) for i in {*body, *taken})
@@ -68,22 +87,29 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
         # Not built like a paper (a slide, a form, a web page): everything below the title is text.
         body = [i for first, last in ranges for i in range(first, last) if i not in taken]
         body = body or [i for i in range(len(layout.lines)) if i not in taken]
-    sections = build_sections(layout, front, headings, body, words)
+    notes = [note for first, last in ranges for note in find_footnotes(layout, body, taken, first, last)]
+    noted = {i for note in notes for i in note.lines}
+    body = [i for i in body if i not in noted]
+    equations = find_equations(layout, body)
+    sections = build_sections(layout, front, headings, Body(body, equations.displays, notes), words)
     for mapped in sections[3:]:
         if mapped.section.section_type == "abstract" and (mapped.section.page_start or 1) > 1:
             mapped.section.section_type = "conclusion"  # a "Summary" at the end
     inherit_types([mapped.section for mapped in sections])
     references = _references(layout, references_at, words)
     doi, arxiv_id = find_identifiers(layout, layout.info)
+    published = find_published(layout, title, title_start)
     paper = ParsedPaper(
         document_type="pdf", processor="pypdfium2", title=title, authors=authors, doi=doi, arxiv_id=arxiv_id,
         abstract=next((s.text.text for s in sections if s.section.section_type == "abstract"), ""),
-        publication_date=find_date(layout), keywords=front.keywords, page_count=len(layout.pages),
+        publication_date=find_date(layout, published.date), venue=published.venue, venue_type=published.venue_type,
+        volume=published.volume, issue=published.issue, pages=published.pages, pmid=published.pmid,
+        keywords=front.keywords, page_count=len(layout.pages),
         sections=[mapped.section for mapped in sections], references=references,
         figures=[figure for found in floats for figure in found.figures],
-        tables=[table for found in floats for table in found.tables], warnings=warnings,
+        tables=[table for found in floats for table in found.tables], equations=equations.found, warnings=warnings,
     )  # fmt: skip
-    return _finish(paper, sections, layout)
+    return _finish(paper, sections, layout, notes)
 
 
 def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> list[Heading]:
@@ -128,7 +154,7 @@ def _references(layout: Layout, place: ReferenceList | None, words: set[str]) ->
     return [parse_reference(ref_id, text) for ref_id, text in zip(ids, texts, strict=True)]
 
 
-def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout) -> ParsedPaper:
+def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout, notes: list[Footnote]) -> ParsedPaper:
     """Language, sentences with their rectangles, citations."""
     text = " ".join([paper.title, *(section.text for section in paper.sections)])
     if not text.strip():
@@ -139,20 +165,23 @@ def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout) -
         for sentence in mapped.section.sentences:
             sentence.spans = mapped.text.spans(sentence.start, sentence.end, layout.pages)
 
+    marks = {(note.page, note.marker) for note in notes}
+
     def raised(number: int) -> list[tuple[int, str]]:
-        return _raised_numbers(sections[number])
+        return _raised_numbers(sections[number], marks)
 
     paper.inline_citations = link_citations(paper.sections, paper.references, raised)
-    paper.is_academic_paper = is_academic_paper(paper)
+    judge(paper)
     return paper
 
 
-def _raised_numbers(mapped: MappedSection) -> list[tuple[int, str]]:
-    """Raised text of digits, commas and dashes, with its place."""
+def _raised_numbers(mapped: MappedSection, notes: set[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Raised text of digits, commas and dashes that is no marker of a footnote, with its place."""
     marks = "".join("1" if script == 1 else "0" for script in mapped.text.scripts)
     found: list[tuple[int, str]] = []
     for match in re.finditer("1+", marks):
         piece = mapped.text.text[match.start() : match.end()]
-        if re.fullmatch(r"[\d,;\s\u2013\u2012-]+", piece):
+        page = mapped.text.lines[mapped.text.line[match.start()]].page
+        if re.fullmatch(r"[\d,;\s\u2013\u2012-]+", piece) and (page, piece.strip(" ,;")) not in notes:
             found.append((match.start(), piece.strip(" ,;")))
     return found

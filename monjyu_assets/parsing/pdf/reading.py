@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from monjyu_assets.parsing.ocr_state import INSTALL
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars, read_page
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, build_layout
+from monjyu_assets.parsing.pdf.links import page_links
+from monjyu_assets.parsing.pdf.ocr import Unread, read_unusable
 from monjyu_core.errors import (
     DocumentError,
     DocumentTooLarge,
@@ -15,18 +18,17 @@ from monjyu_core.errors import (
     MalformedDocument,
     ScannedDocument,
 )
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings import OcrSettings, ParseSettings
 
 _OUTLINE_LIMIT = 2000
-_OCR_HINT = "Add a text layer to the file with an OCR program."
 
 
-def read_layout(path: Path, settings: ParseSettings) -> tuple[Layout, list[str]]:
-    """The layout of a PDF and warnings about pages that could not be read.
+def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[Layout, list[str]]:
+    """The layout of a PDF and warnings about pages that could not be read. Pages without usable text go through OCR.
 
     Raises EncryptedDocument, EmptyDocument, ScannedDocument, MalformedDocument, DocumentTooLarge.
     """
-    document = _open(path)
+    document = open_pdf(path)
     try:
         count = len(document)
         if count == 0:
@@ -37,13 +39,18 @@ def read_layout(path: Path, settings: ParseSettings) -> tuple[Layout, list[str]]
             )
         fonts = FontTable()
         pages, warnings = _read_pages(document, count, fonts, settings)
-        _check_text(pages)
-        return build_layout(pages, fonts.fonts, _outline(document, count), _info(document)), warnings
+        pages, unread = read_unusable(document, pages, fonts, ocr)
+        _check_text(pages, unread)
+        layout = build_layout(pages, fonts.fonts, _outline(document, count), _info(document))
+        layout.unread_pages = unread.numbers
+        layout.links = page_links(document, 0)
+        return layout, warnings + unread.warnings
     finally:
         document.close()
 
 
-def _open(path: Path) -> Any:
+def open_pdf(path: Path) -> Any:
+    """The document; raises EmptyDocument, EncryptedDocument or MalformedDocument."""
     import pypdfium2 as pdfium
 
     if path.stat().st_size == 0:
@@ -102,23 +109,19 @@ def empty_page(number: int) -> PageChars:
     return PageChars(number, 612.0, 792.0, [], none, none, none, none, none, none, whole, np.zeros(0, bool))
 
 
-def _check_text(pages: list[PageChars]) -> None:
+def _check_text(pages: list[PageChars], unread: Unread) -> None:
+    """Raise where there is next to no text: with a way out where the pages are pictures."""
     raw = sum(page.raw_count for page in pages)
-    garbled = sum(page.garbled for page in pages)
-    images = [page.number for page in pages if _image_share(page) > 0.5]
-    if raw > 50 and garbled > 0.3 * raw:
-        raise ScannedDocument("The text of the PDF has no usable character codes.", _OCR_HINT)
-    if raw < 25 * max(1, len(pages)) and len(images) >= 0.5 * len(pages) and raw < 400:
-        raise ScannedDocument("The pages of the PDF are images without text.", _OCR_HINT)
+    if unread.numbers and raw < min(25 * len(pages), 400):
+        raise ScannedDocument(f"The pages of the PDF have no usable text. {unread.why}", unread.hint)
     if raw == 0:
-        if any(page.images for page in pages):
-            raise ScannedDocument("The pages of the PDF are images without text.", _OCR_HINT)
+        if unread.tried:
+            raise ScannedDocument(
+                "The pages of the PDF are images, and OCR found no text on them.", "See ocr.languages."
+            )
+        if any(page.drawn.images for page in pages):
+            raise ScannedDocument("The pages of the PDF are images without text.", INSTALL)
         raise EmptyDocument("The PDF holds no text.")
-
-
-def _image_share(page: PageChars) -> float:
-    area = max((max(0.0, x1 - x0) * max(0.0, y1 - y0) for x0, y0, x1, y1 in page.images), default=0.0)
-    return area / max(1.0, page.width * page.height)
 
 
 def _outline(document: Any, count: int) -> list[OutlineItem]:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
-from monjyu_assets.parsing.pdf.headings import style_of
+from monjyu_assets.parsing.pdf.heading import style_of
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.references import label_of, numbered_starts
@@ -43,7 +43,21 @@ def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
             found = ReferenceList(i, i + 1, _end(layout, i))
             if found.end - i > 3:
                 break
-    return found
+    return found or _without_heading(layout, first)
+
+
+def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
+    """A list labelled [1], [2], [3] in the last part of the text, its entries with years; it needs no heading."""
+    lines = layout.lines
+    for i in range(len(lines) - 2, max(first, len(lines) // 3), -1):
+        if label_of(lines[i].text) != "1" or not lines[i].text.lstrip().startswith(("[1]", "1.", "(1)")):
+            continue
+        end = _end(layout, i - 1)
+        starts = numbered_starts([line.text for line in lines[i:end]])
+        years = sum(bool(_YEAR.search(line.text)) for line in lines[i:end])
+        if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
+            return ReferenceList(i, i, end)
+    return None
 
 
 def _end(layout: Layout, heading: int) -> int:
@@ -189,7 +203,9 @@ def _joined(text: str, piece: str, words: set[str]) -> str:
     head = re.match(r"[^\W\d_]+", piece)
     if broken and head and head.group()[0].islower():
         left, right = broken.group(1).casefold(), head.group().casefold()
-        hyphenated = f"{left}-{right}" in words or (left in words and right in words and left + right not in words)
+        hyphenated = f"{left}-{right}" in words or (
+            min(len(left), len(right)) > 3 and left in words and right in words and left + right not in words
+        )
         return text + piece if hyphenated else text[:-1] + piece
     if text.endswith(("-", "\u2013")) and re.match(r"\w", piece):
         return text + piece

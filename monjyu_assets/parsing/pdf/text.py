@@ -81,19 +81,47 @@ def vocabulary(lines: list[Line]) -> set[str]:
     return words
 
 
+@dataclass(frozen=True)
+class Part:
+    """`line.text[start:stop]` as part of a text; nothing of a line (`start == stop`) stands for what is left out.
+
+    `begins` starts a paragraph; `tail` follows the part and stands on no page.
+    """
+
+    line: Line
+    start: int
+    stop: int
+    begins: bool = False
+    tail: str = ""
+
+
+OMITTED = "\u2026"
+"""What stands in a sentence for a formula without a number."""
+
+
 def join_lines(pieces: list[tuple[Line, int, int, bool]], words: set[str]) -> MappedText:
-    """Text of line pieces `(line, start, stop, begins_paragraph)`; paragraphs are parted by an empty line.
+    """Text of line pieces `(line, start, stop, begins_paragraph)`, see `join_parts`."""
+    return join_parts([Part(*piece) for piece in pieces if piece[1] < piece[2]], words)
+
+
+def join_parts(parts: list[Part], words: set[str]) -> MappedText:
+    """Text of parts of lines; paragraphs are parted by an empty line.
 
     A hyphen at a line end goes only if the joined word stands elsewhere in the document and the hyphenated does not.
     """
     result = MappedText()
-    for line, start, stop, begins in pieces:
+    for part in parts:
+        following = part.line.text[part.start : part.stop] or OMITTED
         if result.text:
-            if begins:
+            if part.begins:
                 result.add("\n\n")
             else:
-                _join(result, line.text[start:stop], words)
-        result.add_line(line, start, stop)
+                _join(result, following, words)
+        if part.start < part.stop:
+            result.add_line(part.line, part.start, part.stop)
+        else:
+            result.add(OMITTED)
+        result.add(part.tail)
     return result
 
 

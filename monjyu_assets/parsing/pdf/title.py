@@ -39,10 +39,15 @@ def _weight(text: str) -> int:
     return sum(3 if "\u2e80" <= c <= "\u9fff" else 1 for c in text if c.isalpha())
 
 
+def _names_a_section(text: str) -> bool:
+    """Words of a heading, too few to be a title: "Introduction", no "Introduction to the theory of graphs"."""
+    return section_type(text) != "other" and len(text.split()) <= 3 and _weight(text) <= 30
+
+
 def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
     """Where `wanted` stands as whole lines of page 1, in larger or bold type."""
     target = squeezed(wanted)
-    if _weight(target) < 8 or section_type(wanted) != "other":
+    if _weight(target) < 8 or _names_a_section(wanted):
         return None
     for start in range(last):
         text = ""
@@ -87,7 +92,7 @@ def _score(layout: Layout, start: int, end: int, last: int) -> float | None:
     lines = layout.lines[start:end]
     text = _joined(lines, set())
     words = text.split()
-    if _weight(text) < 6 or len(words) > 45 or section_type(text) != "other":
+    if _weight(text) < 6 or len(words) > 45 or _names_a_section(text):
         return None
     if text.endswith(("。", ".")) and len(text) > 120:
         return None

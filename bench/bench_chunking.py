@@ -1,0 +1,159 @@
+"""What each chunking strategy does to retrieval, to the number of chunks and to the time of chunking and embedding.
+
+cranfield and cacm have judged queries, measured as `monjyu eval retrieval` does. jose has none, so its papers' own
+abstracts ask: every abstract sentence of eight words or more is a query, its paper the one right answer, and abstracts
+are left out of what can be found. All strategies rest on the same parsed papers. Prints JSON with `--json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.paper import SectionType
+from monjyu_core.snapshot import open_current
+from monjyu_query.embedding import QueryEmbedder
+from monjyu_query.evaluate import DEPTH, JudgedQuery, Ranked, judged, read_qrels, read_queries, run_queries, summary
+from monjyu_query.ranker import rank
+from monjyu_query.ranking import best_rows
+from monjyu_query.request import Filters
+from monjyu_query.search import Searcher
+
+CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+SOURCES = {"jose": "jose/pdf", "cranfield": "cranfield/corpus.jsonl", "cacm": "cacm/corpus.jsonl"}
+STRATEGIES: dict[str, dict[str, str]] = {
+    "section": {"STRATEGY": "section"},
+    "fixed": {"STRATEGY": "fixed"},
+    "sentence": {"STRATEGY": "sentence"},
+    "3 sentences": {"STRATEGY": "sentence", "SENTENCES_PER_CHUNK": "3"},
+    "paragraph": {"STRATEGY": "paragraph"},
+    "semantic": {"STRATEGY": "semantic"},
+}
+"""By name in the table, the settings `chunking.…` of it."""
+MODES = ("hybrid", "vector", "keyword")
+MADE_OF_CHUNKS = ("parts/chunks", "parts/chunk_sentences", "parts/chunk_embeddings", "lance", "snapshots", "CURRENT")
+BODY = Filters(section_types=[name for name in get_args(SectionType) if name != "abstract"])
+SHORTEST_QUERY = 8
+Document = dict[str, Any]
+
+
+def index(name: str, data: Path, settings: dict[str, str]) -> float:
+    """Index a collection; gives the seconds of its steps `chunks` and `chunk_embeddings`."""
+    environment = {f"MONJYU_CHUNKING__{key}": value for key, value in settings.items()} | {"MONJYU_DATA": str(data)}
+    done = subprocess.run(
+        [sys.executable, "-m", "monjyu_core", "index", str(CORPORA / SOURCES[name]), "-c", name, "--json"],
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode not in (0, 1):  # 1: some records are empty, the rest is indexed
+        raise SystemExit(f"{name} could not be indexed with {settings}")
+    seconds = step_seconds(data)
+    return seconds["chunks"] + seconds["chunk_embeddings"]
+
+
+def step_seconds(data: Path) -> dict[str, float]:
+    from dagster import DagsterInstance
+
+    seconds: dict[str, float] = defaultdict(float)
+    with DagsterInstance.from_config(str(data / "state" / "dagster")) as instance:
+        for run in instance.get_runs():
+            for step in instance.get_run_step_stats(run.run_id):
+                seconds[step.step_key] += (step.end_time or 0) - (step.start_time or 0)
+    return seconds
+
+
+def without_chunks(data: Path, name: str, target: Path) -> Path:
+    """A copy of the data folder with the collection parsed, and nothing after that."""
+    shutil.copytree(data, target, ignore=shutil.ignore_patterns("state"))
+    for made in MADE_OF_CHUNKS:
+        path = target / "index" / name / made
+        path.unlink() if path.is_file() else shutil.rmtree(path)
+    return target
+
+
+def known_items(data: Path) -> list[JudgedQuery]:
+    """The abstracts' sentences as queries, with the paper that each is from."""
+    snapshot = open_current(DataFolder(data).collection("jose"))
+    rows = (
+        snapshot.cursor()
+        .execute(
+            "SELECT sentence_id, sentences.text, paper_id FROM sentences JOIN sections USING (paper_id, section_ord) "
+            "WHERE section_type = 'abstract' ORDER BY paper_id, ord"
+        )
+        .fetchall()
+    )
+    snapshot.close()
+    return [JudgedQuery(id_, text, {paper: 1.0}) for id_, text, paper in rows if len(text.split()) >= SHORTEST_QUERY]
+
+
+def queries_of(name: str, data: Path) -> list[JudgedQuery]:
+    if name == "jose":
+        return known_items(data)
+    folder = CORPORA / name
+    return judged(read_queries(folder / "queries.jsonl"), read_qrels(folder / "qrels.tsv"))
+
+
+def rank_bodies(searcher: Searcher, embedder: QueryEmbedder, query: str, mode: str) -> Ranked:
+    """`Searcher.rank_papers` without the abstracts."""
+    found = searcher.current()
+    scores = rank(found, embedder, query, mode, BODY, searcher.settings.search).scores
+    rows = best_rows(scores, found.corpus.paper, DEPTH, per_paper=1)
+    return [(found.corpus.paper_ids[found.corpus.paper[row]], float(scores[row])) for row in rows]
+
+
+def quality(name: str, data: Path, queries: list[JudgedQuery]) -> Document:
+    searcher = Searcher(DataFolder(data), name)
+    searcher.prepare()
+    embedder = QueryEmbedder(searcher.settings.embedding)
+    found: Document = {"chunks": searcher.current().snapshot.manifest.rows["chunks"]}
+    for mode in MODES:
+        search = partial(searcher.rank_papers, mode=mode, depth=DEPTH)
+        if name == "jose":
+            search = partial(rank_bodies, searcher, embedder, mode=mode)
+        found[mode] = summary(mode, list(run_queries(search, queries)))["ndcg@10"]
+    return found
+
+
+def measure(name: str, folder: Path) -> Document:
+    """All strategies on one collection; the first index is the base that the others copy their parsed papers from."""
+    base = folder / name
+    found: Document = {}
+    for strategy, settings in STRATEGIES.items():
+        data = base if not found else without_chunks(base, name, folder / f"{name}-{strategy}")
+        seconds = index(name, data, settings)
+        queries = queries_of(name, data)
+        found[strategy] = {"seconds": {"value": round(seconds, 1), "unit": "s"}, **quality(name, data, queries)}
+        found[strategy]["queries"] = len(queries)
+        print(name, strategy, json.dumps(found[strategy]), file=sys.stderr)
+        if data != base:
+            shutil.rmtree(data)
+    shutil.rmtree(base)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=SOURCES, help="This collection alone.")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    arguments = parser.parse_args()
+    if not CORPORA.is_dir():
+        sys.exit(f"{CORPORA} is absent: nothing to measure")
+    with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
+        names = [arguments.only] if arguments.only else list(SOURCES)
+        found = {name: measure(name, Path(folder)) for name in names}
+    print(json.dumps(found, indent=None if arguments.as_json else 2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Checks of what was understood of a collection's papers: they warn and name the papers, and block nothing.
+
+They stand on `index_snapshot`, whose partition is a whole collection: a share of the two papers of a shard says little.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.partitions import collections
+from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.stages.common import Work
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_quality
+from monjyu_core.snapshot import Manifest
+
+
+def quality_specs(asset: str) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(name, asset=asset, description=check.description, partitions_def=collections)
+        for name, check in QUALITY_CHECKS.items()
+    ]
+
+
+def quality_results(work: Work, manifest: Manifest) -> Iterator[dg.AssetCheckResult]:
+    """The checks over the parts of a snapshot."""
+    entries = [entry for entry in manifest.parts if entry.table in TABLES_READ]
+    with over_parts([work.parts.open(entry.table, entry.shard, entry.version) for entry in entries]) as connection:
+        results = run_quality(connection, work.settings.checks)
+    for result in results:
+        yield dg.AssetCheckResult(
+            check_name=result.name,
+            passed=result.passed,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=f"{result.count} of {result.looked_at} papers; up to {result.threshold:.0%} pass.",
+            metadata=_metadata(result),
+        )
+
+
+def _metadata(result: QualityResult) -> dict[str, Any]:
+    lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
+    if result.count > SHOWN:
+        lines.append(f"| and {result.count - SHOWN} more | |")
+    return {
+        "papers": result.count,
+        "looked_at": result.looked_at,
+        "share": round(result.share, 4),
+        "threshold": result.threshold,
+        "list": dg.MetadataValue.md("\n".join(lines) if result.papers else "none"),
+    }

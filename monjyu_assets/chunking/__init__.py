@@ -1,0 +1,27 @@
+"""Sections to chunks: one frame that keeps sizes, offsets and ids right, and the strategies that group sentences."""
+
+from monjyu_assets.chunking.chunk import (
+    NOT_RETRIEVED,
+    Chunk,
+    ChunkSizes,
+    chunk_section,
+    header_for,
+    input_text,
+    unique_ids,
+)
+from monjyu_assets.chunking.pieces import Measure, Piece, SectionText
+from monjyu_assets.chunking.strategies import STRATEGIES
+
+__all__ = [
+    "NOT_RETRIEVED",
+    "STRATEGIES",
+    "Chunk",
+    "ChunkSizes",
+    "Measure",
+    "Piece",
+    "SectionText",
+    "chunk_section",
+    "header_for",
+    "input_text",
+    "unique_ids",
+]

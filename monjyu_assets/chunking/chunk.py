@@ -1,0 +1,111 @@
+"""Sections to chunks that fit, whatever strategy groups their sentences; never across a section.
+
+A chunk must fit the embedding model's window together with its header, or its end would be lost without a word. So two
+measures bound it: its size in cl100k_base tokens, and header and text in the model's own word pieces.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_assets.chunking.pieces import Count, Limits, Measure, Piece, SectionText
+from monjyu_assets.chunking.strategies import Grouping, by_size
+from monjyu_core.ids import digest
+
+NOT_RETRIEVED = ("references", "acknowledgments")
+"""Section types that are not chunked for retrieval."""
+
+
+@dataclass(frozen=True)
+class ChunkSizes:
+    """Most tokens of a chunk, most tokens of its overlap with the one before, the model's window in pieces, and most
+    sentences of a chunk for the strategy that counts them."""
+
+    size: int
+    overlap: int
+    window: int
+    sentences: int = 1
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """`text` is `section_text[start:end]`; the pieces' offsets are those of the section."""
+
+    chunk_id: str
+    start: int
+    end: int
+    text: str
+    header: str
+    input_hash: str
+    tokens: int
+    pieces: int
+    sentences: tuple[Piece, ...]
+
+
+def header_for(title: str, heading: str, count_pieces: Count, most: int) -> str:
+    """`title > heading`, cut at words to `most` pieces; the heading alone adds nothing where it repeats the title."""
+    title, heading = " ".join(title.split()), " ".join(heading.split())
+    header = f"{title} > {heading}" if title and heading and heading != title else title or heading
+    words = header.split(" ")
+    while len(words) > 1 and count_pieces([" ".join(words)])[0] > most:
+        words = words[: max(1, len(words) * 3 // 4)]
+    return " ".join(words)
+
+
+def input_text(header: str, text: str) -> str:
+    """What is embedded and full-text indexed."""
+    return f"{header}\n{text}" if header else text
+
+
+def chunk_section(
+    paper_id: str, section: SectionText, sizes: ChunkSizes, measure: Measure, group: Grouping = by_size
+) -> list[Chunk]:
+    """The chunks of one section, in order. Ids are unique within the section's paper only with `unique_ids`."""
+    room = sizes.window - measure.word_pieces([input_text(section.header, "")])[0]
+    groups, inputs, lengths = _groups_within(section, sizes, measure, group, room)
+    bodies = [section.text[pieces[0].start : pieces[-1].end] for pieces in groups]
+    counts = zip(measure.tokens(bodies), lengths, strict=True)
+    return [
+        Chunk(
+            chunk_id=digest(paper_id, section.header, body, length=20),
+            start=pieces[0].start,
+            end=pieces[-1].end,
+            text=body,
+            header=section.header,
+            input_hash=digest(whole, length=32),
+            tokens=body_tokens,
+            pieces=whole_pieces,
+            sentences=tuple(pieces),
+        )
+        for pieces, body, whole, (body_tokens, whole_pieces) in zip(groups, bodies, inputs, counts, strict=True)
+    ]
+
+
+def _groups_within(
+    section: SectionText, sizes: ChunkSizes, measure: Measure, group: Grouping, room: int
+) -> tuple[list[list[Piece]], list[str], list[int]]:
+    """The pieces of each chunk, its whole input and the length of that.
+
+    A text may have a word piece or two more than its parts, where the model's pieces span sentences that no space
+    divides: what does not fit then is grouped again with less room.
+    """
+    groups = group(section, Limits(sizes.size, sizes.overlap, room, sizes.sentences), measure)
+    inputs = [input_text(section.header, section.text[pieces[0].start : pieces[-1].end]) for pieces in groups]
+    lengths = [int(length) for length in measure.word_pieces(inputs)]
+    excess = max(lengths, default=0) - sizes.window
+    if excess > 0 and room > excess:
+        return _groups_within(section, sizes, measure, group, room - excess)
+    return groups, inputs, lengths
+
+
+def unique_ids(chunks: Sequence[Chunk]) -> list[str]:
+    """The chunks' ids, a text that stands twice in a paper told apart by its occurrence."""
+    seen: Counter[str] = Counter()
+    ids = []
+    for chunk in chunks:
+        seen[chunk.chunk_id] += 1
+        occurrence = seen[chunk.chunk_id]
+        ids.append(chunk.chunk_id if occurrence == 1 else digest(chunk.chunk_id, occurrence, length=20))
+    return ids

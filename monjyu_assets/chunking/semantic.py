@@ -1,0 +1,90 @@
+"""Topic breaks: places where a sentence is less like the one before it than most of its paper's sentences are.
+
+Every sentence is embedded once more for it, so a collection takes about twice the time that its chunks take to embed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_assets.chunking.pieces import SectionText
+from monjyu_core.embedding import Embedder
+
+BLOCK = 4096
+"""Sentences embedded together, of as many papers as that takes; bounds the memory."""
+STEP = 8
+"""Texts whose lengths lie in one step are given to the model together."""
+
+Paper = Sequence[SectionText]
+Vectors = NDArray[np.float32]
+
+
+def with_topics(papers: Sequence[Paper], embedder: Embedder, percentile: float) -> Iterator[list[SectionText]]:
+    """The sections of each paper with their topic breaks."""
+    for block in _blocks(papers):
+        sentences = [_sentences(section) for paper in block for section in paper]
+        vectors = _embed([text for section in sentences for text in section], embedder)
+        ends = np.cumsum([len(section) for section in sentences])
+        by_section = iter(np.split(vectors, ends[:-1]))
+        for paper in block:
+            yield _broken(paper, [_likeness(next(by_section)) for _ in paper], percentile)
+
+
+def _blocks(papers: Sequence[Paper]) -> Iterator[list[Paper]]:
+    block: list[Paper] = []
+    count = 0
+    for paper in papers:
+        block.append(paper)
+        count += sum(len(section.sentences) for section in paper)
+        if count >= BLOCK:
+            yield block
+            block, count = [], 0
+    if block:
+        yield block
+
+
+def _sentences(section: SectionText) -> list[str]:
+    return [section.cut(sentence) for sentence in section.sentences]
+
+
+def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
+    """Vectors (n, d) of the texts, the same to the last bit whatever stands beside them.
+
+    A text padded to another length has a vector that differs in the last bits, and a break might move with them.
+    So only texts of like length share a call.
+    """
+    distinct = list(dict.fromkeys(texts))
+    lengths = np.minimum(embedder.count_tokens(distinct), embedder.max_tokens)
+    groups: dict[int, list[int]] = defaultdict(list)
+    for place, length in enumerate(lengths.tolist()):
+        groups[-(-length // STEP)].append(place)
+    vectors = np.empty((len(distinct), embedder.dimensions), dtype=np.float32)
+    for places in groups.values():
+        vectors[places] = embedder.embed_passages([distinct[place] for place in places])
+    row = {text: place for place, text in enumerate(distinct)}
+    return vectors[[row[text] for text in texts]]
+
+
+def _likeness(vectors: Vectors) -> NDArray[np.float64]:
+    """Cosine (n - 1,) of each sentence of a section to the one before it."""
+    wide = vectors.astype(np.float64)
+    return np.asarray((wide[1:] * wide[:-1]).sum(axis=1))
+
+
+def _broken(paper: Paper, likeness: Sequence[NDArray[np.float64]], percentile: float) -> list[SectionText]:
+    """The sections with a break wherever the likeness lies below this percentile of the whole paper's."""
+    threshold = np.percentile(np.concatenate(likeness), percentile) if any(map(len, likeness)) else 0.0
+    return [
+        replace(
+            section,
+            topics=frozenset(
+                section.sentences[place + 1].start for place in np.flatnonzero(found < threshold).tolist()
+            ),
+        )
+        for section, found in zip(paper, likeness, strict=True)
+    ]

@@ -1,0 +1,147 @@
+"""The strategies: each groups the sentences of a section into chunks, within the limits.
+
+All keep the order, lose nothing, and repeat whole sentences where chunks overlap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from monjyu_assets.chunking.pieces import Limits, Measure, Piece, SectionText, Units, sentence_units, word_units
+from monjyu_core.settings import ChunkStrategy
+
+Grouping = Callable[[SectionText, Limits, Measure], list[list[Piece]]]
+"""A section to the pieces of each of its chunks."""
+
+Range = tuple[int, int]
+"""First and last unit."""
+
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+
+
+def by_size(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
+    """As many sentences as fit; the next chunk repeats the last ones up to the overlap."""
+    units = sentence_units(section, limits, measure)
+    return _pieces(units, _windows(units, 0, len(units.pieces), limits))
+
+
+def by_sentences(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
+    """`limits.sentences` sentences a chunk, fewer where they do not fit; overlapping only if there are several."""
+    units = sentence_units(section, limits, measure)
+    return _pieces(units, _windows(units, 0, len(units.pieces), limits, limits.sentences))
+
+
+def by_words(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
+    """Windows of the full size, cut between words. The overlap begins with a sentence where one begins within it."""
+    units = word_units(section, limits, measure)
+    begins = {sentence.start for sentence in section.sentences}
+    groups: list[Range] = []
+    first = 0
+    while first < len(units.pieces):
+        last = _fill(units, first, len(units.pieces), limits)
+        groups.append((first, last))
+        if last + 1 >= len(units.pieces):
+            break
+        earliest = _step_back(units, first, last, limits)
+        sentences = (i for i in range(earliest, last + 1) if units.pieces[i].start in begins)
+        first = next(sentences, earliest)
+    return [_joined(group) for group in _pieces(units, groups)]
+
+
+def by_paragraphs(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
+    """Whole paragraphs, as many as fit. One that is too large is cut by size, with overlaps; between paragraphs
+    there is none."""
+    units = sentence_units(section, limits, measure)
+    groups: list[Range] = []
+    for first, stop in _segments(units, _paragraphs(section)):
+        last = stop - 1
+        if groups and units.fit(groups[-1][0], last, limits):
+            groups[-1] = (groups[-1][0], last)
+        else:
+            groups += _windows(units, first, stop, limits)
+    return _pieces(units, groups)
+
+
+def by_topics(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
+    """A chunk for each run of sentences between two topic breaks. One that is too large is cut by size."""
+    units = sentence_units(section, limits, measure)
+    groups = [
+        group for first, stop in _segments(units, section.topics) for group in _windows(units, first, stop, limits)
+    ]
+    return _pieces(units, groups)
+
+
+STRATEGIES: dict[ChunkStrategy, Grouping] = {
+    "section": by_size,
+    "fixed": by_words,
+    "sentence": by_sentences,
+    "paragraph": by_paragraphs,
+    "semantic": by_topics,
+}
+"""By the name that the setting `chunking.strategy` has."""
+
+
+def _windows(units: Units, first: int, stop: int, limits: Limits, most: int | None = None) -> Iterator[Range]:
+    """Chunks of the units `first` to `stop - 1`, of `most` units at most. A new one goes back up to the overlap."""
+    while first < stop:
+        last = _fill(units, first, min(stop, first + most) if most else stop, limits)
+        yield first, last
+        if last + 1 >= stop:
+            return
+        first = _step_back(units, first, last, limits)
+
+
+def _fill(units: Units, first: int, stop: int, limits: Limits) -> int:
+    """The last unit before `stop` that still fits; always at least the first."""
+    last, tokens, word_pieces = first, units.tokens[first], units.word_pieces[first]
+    while last + 1 < stop:
+        tokens += units.tokens[last + 1]
+        word_pieces += units.word_pieces[last + 1]
+        if tokens > limits.size or word_pieces > limits.room:
+            break
+        last += 1
+    return last
+
+
+def _step_back(units: Units, first: int, last: int, limits: Limits) -> int:
+    """Where the next chunk begins: it repeats the longest tail within the overlap that leaves room for a new unit."""
+    start = last + 1
+    while (
+        start - 1 > first
+        and sum(units.tokens[start - 1 : last + 1]) <= limits.overlap
+        and units.fit(start - 1, last + 1, limits)
+    ):
+        start -= 1
+    return start
+
+
+def _segments(units: Units, begins: frozenset[int]) -> Iterator[Range]:
+    """Runs of units as (first, stop); a new one begins at each of these offsets."""
+    places = [i for i, piece in enumerate(units.pieces) if i and piece.start in begins]
+    return pairwise([0, *places, len(units.pieces)])
+
+
+def _paragraphs(section: SectionText) -> frozenset[int]:
+    """Offsets of the sentences that follow an empty line, which is how all parsers part paragraphs."""
+    return frozenset(
+        after.start
+        for before, after in pairwise(section.sentences)
+        if _BLANK_LINE.search(section.text, before.end, after.start)
+    )
+
+
+def _pieces(units: Units, groups: Iterator[Range] | list[Range]) -> list[list[Piece]]:
+    return [units.pieces[first : last + 1] for first, last in groups]
+
+
+def _joined(words: list[Piece]) -> list[Piece]:
+    """The words of each sentence as one piece."""
+    pieces: list[Piece] = []
+    for word in words:
+        if pieces and pieces[-1].sentence_id == word.sentence_id:
+            pieces[-1] = Piece(word.sentence_id, pieces[-1].start, word.end)
+        else:
+            pieces.append(word)
+    return pieces

@@ -1,0 +1,171 @@
+"""What stands in front of a JATS paper: title, authors, journal, identifiers, dates, keywords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from monjyu_assets.parsing.common import clean_orcid, parse_date
+from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.xml_text import TITLE_TEXT
+from monjyu_assets.parsing.xml_tree import Element, plain, words
+from monjyu_core.paper import Author, ParsedPaper
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
+"""Kinds of dates, the best first: `pub-type` of JATS 1.0, `date-type` of later ones."""
+_NOT_WRITERS = {"editor", "reviewer", "translator", "compiler", "illustrator", "assignee", "issue-editor"}
+_MOST_AUTHORS = 5000
+
+
+def read_front(paper: ParsedPaper, front: Element) -> None:
+    """Fill what `front` says. What is not there stays as it is."""
+    meta = front.find("article-meta")
+    meta = meta if meta is not None else front
+    titles = meta.find("title-group")
+    if titles is not None:
+        main, below = TITLE_TEXT.line(titles.find("article-title")), TITLE_TEXT.line(titles.find("subtitle"))
+        paper.title = f"{main.rstrip(':')}: {below}" if main and below else main
+    paper.authors = list(_authors(meta))[:_MOST_AUTHORS]
+    _identifiers(paper, meta)
+    _journal(paper, front, meta)
+    paper.publication_date = _date(meta)
+    groups = [group for group in meta.findall("kwd-group") if "abbrev" not in (group.get("kwd-group-type") or "")]
+    names = (TITLE_TEXT.line(word) for group in groups for word in group.iter("kwd"))
+    paper.keywords = list(dict.fromkeys(name for name in names if name))
+
+
+def _identifiers(paper: ParsedPaper, meta: Element) -> None:
+    for item in meta.findall("article-id"):
+        kind, value = (item.get("pub-id-type") or "").lower(), plain(item)
+        if kind == "doi":
+            paper.doi = paper.doi or find_doi(value)
+        elif kind == "pmid" and value.isdigit():
+            paper.pmid = value
+        elif kind == "arxiv":
+            paper.arxiv_id = re.sub(r"(?i)^arxiv:\s*", "", value) or None
+
+
+def _journal(paper: ParsedPaper, front: Element, meta: Element) -> None:
+    journal = front.find("journal-meta")
+    title = journal.find(".//journal-title") if journal is not None else None
+    name = plain(title) or (plain(journal.find("journal-id")) if journal is not None else "")
+    event = plain(meta.find("conference/conf-name"))
+    if name or event:
+        paper.venue, paper.venue_type = name or event, "conference" if event else "journal"
+    paper.volume, paper.issue = plain(meta.find("volume")) or None, plain(meta.find("issue")) or None
+    first, last = plain(meta.find("fpage")), plain(meta.find("lpage"))
+    pages = f"{first}-{last}" if first and last and first != last else first
+    paper.pages = pages or plain(meta.find("elocation-id")) or None
+
+
+def _date(meta: Element) -> str | None:
+    """The date of publication; of several, one that says when the paper itself came out."""
+    found: dict[str, str] = {}
+    for item in meta.findall("pub-date"):
+        kind = (item.get("pub-type") or item.get("date-type") or "pub").lower()
+        if (item.get("iso-8601-date") and (date := parse_date(item.get("iso-8601-date")))) or (date := _of_parts(item)):
+            found.setdefault(kind, date)
+    return next((found[kind] for kind in (*_DATES, *found) if kind in found), None)
+
+
+def _of_parts(item: Element) -> str | None:
+    year, month, day = (plain(item.find(name)) for name in ("year", "month", "day"))
+    if month[:3].lower() in _MONTHS:
+        month = str(_MONTHS.index(month[:3].lower()) + 1)
+    parts = [year, *([month, *([day] if day.isdigit() else [])] if month.isdigit() else [])]
+    return parse_date("-".join(parts)) or parse_date(year)
+
+
+def _authors(meta: Element) -> Iterator[Author]:
+    places = {item.get("id"): _place(item) for item in meta.iter("aff") if item.get("id")}
+    mails = {item.get("id"): plain(item.find(".//email")) for item in meta.iter("corresp") if item.get("id")}
+    for group in meta.findall("contrib-group"):
+        if (group.get("content-type") or "").lower().rstrip("s") in _NOT_WRITERS:
+            continue
+        shared = [_place(item) for item in group.findall("aff")] or [_place(item) for item in meta.findall("aff")]
+        linked = group.find(".//xref[@ref-type='aff']") is not None
+        for contrib in group.findall("contrib"):
+            if (contrib.get("contrib-type") or "author").lower() in _NOT_WRITERS:
+                continue
+            if name := name_of(contrib):
+                yield _author(contrib, name, places, [] if linked else shared, mails)
+
+
+def _author(contrib: Element, name: str, places: dict[str, str], shared: list[str], mails: dict[str, str]) -> Author:
+    links = [
+        (item.get("ref-type") or "", rid) for item in contrib.iter("xref") for rid in (item.get("rid") or "").split()
+    ]
+    own = [places[rid] for kind, rid in links if kind == "aff" and places.get(rid)]
+    own += [_place(item) for item in contrib.findall("aff")]
+    corresponding = [rid for kind, rid in links if kind == "corresp" or rid in mails]
+    mail = plain(contrib.find(".//email")) or next((mails[rid] for rid in corresponding if mails.get(rid)), "")
+    orcid = next((plain(i) for i in contrib.iter("contrib-id") if (i.get("contrib-id-type") or "") == "orcid"), "")
+    return Author(
+        name=name,
+        affiliation="; ".join(dict.fromkeys(own or shared)) or None,
+        email=mail or None,
+        orcid=clean_orcid(orcid),
+        is_corresponding=bool(corresponding) or contrib.get("corresp") == "yes",
+    )
+
+
+def _place(aff: Element) -> str:
+    """An affiliation on one line, without its label, e-mail and identifiers."""
+    unseen = {"label", "sup", "email", "institution-id", "fn", "xref", "ext-link"}
+    pieces: list[str] = []
+
+    def walk(element: Element) -> None:
+        pieces.append(element.text or "")
+        for child in element:
+            if isinstance(child.tag, str) and child.tag not in unseen:
+                if (
+                    pieces
+                    and pieces[-1].strip()
+                    and not re.search(r"[,;]\s*$", pieces[-1])
+                    and child.tag not in _STYLES
+                ):
+                    pieces.append(", ")
+                walk(child)
+            pieces.append(child.tail or "")
+
+    walk(aff)
+    text = " ".join("".join(pieces).split())
+    return re.sub(r"\s+,|(?:,\s*){2,}", ",", text).replace(",,", ",").strip(" ,;.")
+
+
+_STYLES = {"italic", "bold", "sc", "styled-content", "named-content"}
+
+
+def name_of(item: Element) -> str:
+    """Given names and surname of a person, or the name of a group."""
+    alternatives = item.find("name-alternatives")
+    holder = alternatives if alternatives is not None else item
+    name = holder.find("name")
+    if name is None:
+        name = holder.find("string-name")
+    if name is not None:
+        return personal_name(name)
+    group = item.find("collab")
+    if group is None:
+        group = item.find("collab-alternatives/collab")
+    return words(group) if group is not None and group.find("contrib-group") is None else plain_collab(group)
+
+
+def plain_collab(group: Element | None) -> str:
+    """The name of a group whose members are listed inside it."""
+    if group is None:
+        return ""
+    return " ".join((group.text or "").split()) or plain(group.find("institution"))
+
+
+def personal_name(name: Element) -> str:
+    """`name`, `string-name` or `person` parts as "Given Surname, Suffix"; as it stands where it has no parts."""
+    given, family = plain(name.find("given-names")), plain(name.find("surname"))
+    if not family:
+        return given or plain(name)
+    particle, suffix = plain(name.find("prefix")), plain(name.find("suffix"))
+    particle = particle if particle[:1].islower() else ""
+    if name.get("name-style") == "eastern":
+        return f"{family} {given}".strip()
+    return " ".join(part for part in (given, particle, family, suffix) if part)

@@ -1,0 +1,116 @@
+"""The reference list of a JATS paper: tagged entries, printed ones, and those that are both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from monjyu_assets.parsing.bibliography import Work
+from monjyu_assets.parsing.jats_front import personal_name
+from monjyu_assets.parsing.references import find_doi, parse_reference
+from monjyu_assets.parsing.xml_paper import unique_ids
+from monjyu_assets.parsing.xml_tree import Element, plain, words
+from monjyu_core.paper import Reference
+
+_CITATIONS = ("element-citation", "mixed-citation", "nlm-citation", "citation")
+_TITLES = ("article-title", "chapter-title", "part-title", "data-title", "trans-title")
+_ARXIV = re.compile(r"(?:arxiv[:.\s]*|abs/)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+_NOT_AUTHORS = {"editor", "translator", "guest-editor", "illustrator", "compiler"}
+
+
+def read_references(article: Element) -> list[Reference]:
+    """Entries in order, with the source's ids. The parts of an entry that holds several works are one each."""
+    items = [item for item in article.iterfind(".//ref-list/ref") if not _in_response(item)]
+    return unique_ids([reference for item in items for reference in _entries(item)])
+
+
+def _in_response(item: Element) -> bool:
+    return any(above.tag in ("sub-article", "response") for above in item.iterancestors())
+
+
+def _entries(item: Element) -> Iterator[Reference]:
+    name = item.get("id") or plain(item.find("label")).strip("[]().")
+    citations = [child for child in item if child.tag in _CITATIONS]
+    alternatives = item.find("citation-alternatives")
+    if alternatives is not None:
+        citations += [child for child in alternatives if child.tag in _CITATIONS][:1]
+    if not citations:
+        text = _without_label(item)
+        if text:
+            yield parse_reference(name, text)
+    for place, citation in enumerate(citations):
+        yield _reference(citation, (citation.get("id") if place else None) or name)
+
+
+def _reference(citation: Element, name: str) -> Reference:
+    work = _work(citation, name)
+    tagged = work.reference()
+    if citation.tag == "element-citation" and (work.title or work.venue):
+        return tagged
+    text = _without_label(citation)
+    if len(text) < 12 and work.title:
+        return tagged
+    printed = parse_reference(name, text or work.printed)
+    raw = work.printed if citation.tag != "mixed-citation" and work.title and work.authors else text
+    fields = {k: v for k, v in tagged.model_dump().items() if v and k not in ("ref_id", "raw_text")}
+    if tagged.title:
+        fields.setdefault("venue", None)
+    return printed.model_copy(update={"raw_text": raw or printed.raw_text} | fields)
+
+
+def _work(citation: Element, name: str) -> Work:
+    titles = [text for tag in _TITLES for item in citation.findall(tag) if (text := plain(item).strip(' .,“”"'))]
+    source = plain(citation.find("source")).strip(" .,")
+    year = re.search(r"(?:1[5-9]|20)\d\d", plain(citation.find("year")) or plain(citation.find("date")))
+    first, last = plain(citation.find("fpage")), plain(citation.find("lpage"))
+    ids = _identifiers(citation)
+    return Work(
+        key=name,
+        title=titles[0] if titles else source,
+        authors=list(_people(citation)),
+        year=int(year.group()) if year else None,
+        venue=source if titles else plain(citation.find("publisher-name")),
+        volume=plain(citation.find("volume")),
+        issue=plain(citation.find("issue")),
+        pages=(f"{first}–{last}" if first and last else first) or plain(citation.find("elocation-id")),
+        doi=ids.get("doi"),
+        arxiv_id=ids.get("arxiv"),
+    )
+
+
+def _people(citation: Element) -> Iterator[tuple[str, str]]:
+    groups = citation.findall("person-group")
+    writers = [group for group in groups if (group.get("person-group-type") or "author") not in _NOT_AUTHORS]
+    for holder in writers or [citation] if not groups or writers else groups:
+        for item in holder:
+            if item.tag in ("name", "string-name"):
+                family = plain(item.find("surname"))
+                given = plain(item.find("given-names"))
+                yield (given, family) if family else ("", personal_name(item))
+            elif item.tag == "name-alternatives" and item.find("name") is not None:
+                yield plain(item.find("name/given-names")), plain(item.find("name/surname"))
+            elif item.tag in ("collab", "institution") and words(item):
+                yield "", words(item)
+
+
+def _identifiers(citation: Element) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for item in citation.iter("pub-id", "ext-link", "uri", "article-id"):
+        kind = (item.get("pub-id-type") or item.get("ext-link-type") or "").lower()
+        value = f"{plain(item)} {item.get('href') or ''}"
+        doi = find_doi(value)
+        if doi and (kind == "doi" or "doi.org" in value or kind == "uri"):
+            found.setdefault("doi", doi)
+        elif ("arxiv" in kind or "arxiv" in value.lower()) and (match := _ARXIV.search(value)):
+            found.setdefault("arxiv", match[1])
+    return found
+
+
+def _without_label(item: Element) -> str:
+    """The entry as printed."""
+    pieces = [item.text or ""]
+    for child in item:
+        if child.tag != "label":
+            pieces.append(plain(child) if child.tag != "person-group" else words(child))
+        pieces.append(child.tail or "")
+    return " ".join("".join(pieces).split())

@@ -1,0 +1,129 @@
+"""The running text of a JATS paper: paragraphs, with citations marked; tables, figures and formulas told apart."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.marks import silent
+from monjyu_assets.parsing.xml_math import math_text, tex_of
+from monjyu_assets.parsing.xml_paper import read_table
+from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, plain, tidy
+from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
+
+_BLOCKS = frozenset(
+    {"p", "list", "list-item", "def-list", "def-item", "disp-quote", "boxed-text", "verse-group", "verse-line"}
+    | {"statement", "speech", "title", "subtitle", "term", "def", "code", "preformat", "disp-formula-group", "app"}
+    | {"attrib", "question-wrap", "question", "answer", "fn", "notes", "glossary", "sec", "gloss-group", "array"}
+)
+_UNSEEN = frozenset(
+    {
+        "label",
+        "object-id",
+        "graphic",
+        "inline-graphic",
+        "media",
+        "supplementary-material",
+        "related-article",
+        "alt-text",
+    }
+    | {"long-desc", "sec-meta", "ref-list", "table-wrap-foot", "permissions", "x", "index-term", "processing-meta"}
+)
+_NOT_OWN = {"sec", "title", "label", "sec-meta", "ref-list", "app"}
+
+
+class JatsText:
+    """Reads the text of elements; tables, figures and formulas that it meets are added to the paper."""
+
+    def __init__(self, paper: ParsedPaper) -> None:
+        self.paper = paper
+        self._notes: list[str] = []
+        handlers: dict[str, Handler] = {
+            "xref": self._xref,
+            "p": self._paragraph,
+            "fn": self._note,
+            "sup": self._raised,
+            "break": lambda element: " ",
+            "alternatives": self._alternatives,
+            "inline-formula": lambda element: self._formula(element, inline=True),
+            "disp-formula": lambda element: f"\n\n{self._formula(element, inline=False)}\n\n",
+            "tex-math": lambda element: self._formula(element, inline=True),
+            "math": lambda element: self._formula(element, inline=True),
+            "fig": self._figure,
+            "table-wrap": self._table,
+        }
+        self._reader: XmlText = XmlText(_BLOCKS, _UNSEEN, handlers)
+
+    def line(self, element: Element | None) -> str:
+        return self._reader.line(element)
+
+    def own(self, element: Element) -> str:
+        """The paragraphs of a section, without its heading and its subsections."""
+        text = self._reader.tidy_pieces([child for child in element if child.tag not in _NOT_OWN])
+        notes, self._notes = self._notes, []
+        return "\n\n".join([text, *notes]).strip()
+
+    def _raised(self, element: Element) -> str:
+        return self._reader.raised(element)
+
+    def _paragraph(self, element: Element) -> str:
+        text = f"\n\n{self._reader.inner(element)}\n\n"
+        notes, self._notes = self._notes, []
+        return text + "".join(f"\n\n{note}\n\n" for note in notes)
+
+    def _note(self, element: Element) -> str:
+        """A footnote inside a paragraph stands behind it; one in a list of notes stands where it is."""
+        if element.getparent().tag in ("fn-group", "notes", "back"):
+            return f"\n\n{self._reader.inner(element)}\n\n"
+        outer, self._notes = self._notes, []
+        self._notes = [*outer, tidy(self._reader.inner(element))]
+        return ""
+
+    def _xref(self, element: Element) -> str:
+        kind = element.get("ref-type") or ""
+        if kind == "bibr":
+            keys = "".join(silent(key) for key in (element.get("rid") or "").split()[:100])
+            return keys + self._reader.inner(element)
+        return "" if kind in ("fn", "table-fn", "author-notes", "corresp", "aff") else self._reader.inner(element)
+
+    def _alternatives(self, element: Element) -> str:
+        """One of several forms of the same thing."""
+        for name in ("tex-math", "math", "table", "textual-form"):
+            if (found := element.find(name)) is not None:
+                return self._reader.piece(found)
+        return ""
+
+    def _formula(self, element: Element, inline: bool) -> str:
+        tex = element if element.tag == "tex-math" else element.find(".//tex-math")
+        latex = tex_of(plain(tex)) if tex is not None else None
+        math = element if element.tag == "math" else element.find(".//math")
+        text = latex or (math_text(math) if math is not None else tidy(self._words(element)))
+        if text:
+            self.paper.equations.append(Equation(text=text, latex=latex, inline=inline))
+        return text
+
+    def _words(self, element: Element) -> str:
+        return self._reader.inner(element) if element.tag not in ("tex-math", "math") else plain(element)
+
+    def _caption(self, element: Element) -> str | None:
+        caption = element.find("caption")
+        if caption is None:
+            return None
+        title, rest = caption.find("title"), [child for child in caption if child.tag == "p"]
+        texts = [self.line(title), *(self.line(paragraph) for paragraph in rest)]
+        return re.sub(r"\s+", " ", " ".join(text for text in texts if text)) or None
+
+    def _figure(self, element: Element) -> str:
+        self.paper.figures.append(Figure(caption=self._caption(element)))
+        return ""
+
+    def _table(self, element: Element) -> str:
+        caption = self._caption(element)
+        for inner in element.iter("table"):
+            heads = inner.findall("thead/tr")
+            rows = [row for row in inner.iter("tr") if row.getparent().tag != "thead"]
+            table = read_table(heads, rows, self.line)
+            table.caption = caption
+            self.paper.tables.append(table)
+        if element.find(".//table") is None:
+            self.paper.tables.append(Table(caption=caption))
+        return ""

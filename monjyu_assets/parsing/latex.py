@@ -1,0 +1,141 @@
+"""LaTeX sources to a parsed paper: a main file with what it includes and its bibliographies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from monjyu_assets.parsing.bibliography import read_bibliography
+from monjyu_assets.parsing.citing import Citer, attach, take_places
+from monjyu_assets.parsing.common import complete, split_keywords
+from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.latex_bibliography import add_printed
+from monjyu_assets.parsing.latex_cites import all_are_cited, cited_keys
+from monjyu_assets.parsing.latex_files import is_main_text
+from monjyu_assets.parsing.latex_front import RUN_IN_KEYWORDS, read_front
+from monjyu_assets.parsing.latex_macros import expand_macros
+from monjyu_assets.parsing.latex_numbers import label_numbers
+from monjyu_assets.parsing.latex_source import Source, read_source, with_code
+from monjyu_assets.parsing.latex_text import LatexText
+from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
+from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
+from monjyu_core.settings import ParseSettings
+
+_BEGIN = re.compile(r"\\begin\s*\{document\}")
+
+
+def parse_latex(data: bytes, settings: ParseSettings, files: Sequence[tuple[str, bytes]] = ()) -> ParsedPaper:
+    """Parse a main file; `files` are those beside it (name relative to it, content), of which no others are read.
+
+    Sections hold plain text with formulas as LaTeX; citations are written out as author and year. Raises
+    UnsupportedDocument for a file that is part of another, EmptyDocument, MalformedDocument or DocumentTooLarge.
+    """
+    main, warnings = decode(data, settings)
+    if not is_main_text(main):
+        raise UnsupportedDocument(
+            "This .tex file is a piece of another document: it has no \\documentclass.", "Give the main file."
+        )
+    books = [(name, content) for name, content in files if name.lower().endswith((".bib", ".json"))]
+    texts, more = _decoded([item for item in files if item not in books], settings)
+    paper = ParsedPaper(document_type="latex", processor="pylatexenc", warnings=warnings + more)
+    try:
+        source = read_source(main, texts, settings.max_characters)
+        source.text = expand_macros(source.text)
+        paper.warnings += source.warnings
+        return _read(paper, source, books, [text for name, text in texts.items() if name.endswith(".bbl")], settings)
+    except RecursionError:
+        raise MalformedDocument("The LaTeX is nested too deeply.") from None
+
+
+def _decoded(files: Sequence[tuple[str, bytes]], settings: ParseSettings) -> tuple[dict[str, str], list[str]]:
+    texts: dict[str, str] = {}
+    warnings: list[str] = []
+    for name, content in files:
+        try:
+            texts[name] = decode(content, settings)[0]
+        except DocumentError as error:  # an empty or damaged piece does not cost the paper
+            texts[name] = ""
+            warnings.append(f"{name}: {error.message}")
+    return texts, warnings
+
+
+def _read(
+    paper: ParsedPaper,
+    source: Source,
+    books: Sequence[tuple[str, bytes]],
+    lists: Sequence[str],
+    settings: ParseSettings,
+) -> ParsedPaper:
+    front = LatexText(ParsedPaper(), None, {})
+    works = read_bibliography(books, settings)
+    printed = [key for text in (source.text, *lists) for key in add_printed(text, works, front.line)]
+    citer = Citer(works) if works.keys else None
+    cited = cited_keys(source.text)
+    if citer:
+        citer.letters(" ".join(f"@{{{key}}}" for key in [*cited, *printed]))
+    begin = _BEGIN.search(source.text)
+    reader = LatexText(paper, citer, label_numbers(source.text))
+    reader.read(source.text[begin.end() if begin else 0 :])
+    read_front(paper, source.text, front.line)
+    _abstract_of_command(paper, source.text, reader)
+    _run_in_keywords(paper)
+    _set_levels(paper.sections)
+    _restore_code(paper, source.code)
+    places, marked = take_places(paper)
+    references: list[Reference] = []
+    if citer:
+        uncited = "@*" if all_are_cited(source.text) else ""
+        order = [*dict.fromkeys(printed), *(key for key in marked if key not in set(printed))]
+        references = [work.reference() for work in citer.references(order, uncited)]
+        paper.warnings += citer.warnings
+    if references:
+        text = "\n\n".join(reference.raw_text for reference in references)
+        paper.sections.append(Section(heading="References", section_type="references", text=text))
+    complete(paper, [], None)
+    return attach(paper, references, places) if references else paper
+
+
+def _run_in_keywords(paper: ParsedPaper) -> None:
+    """A line of keywords in front of the first heading, set by hand."""
+    first = next((section for section in paper.sections if section.section_type != "abstract"), None)
+    if first is None or first.heading or paper.keywords:
+        return
+    paragraphs = first.text.split("\n\n")
+    found = next((text for text in paragraphs if RUN_IN_KEYWORDS.match(text) and len(text) < 500), None)
+    if found:
+        paper.keywords = split_keywords(RUN_IN_KEYWORDS.sub("", found))
+        first.text = "\n\n".join(text for text in paragraphs if text is not found)
+
+
+def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
+    """What was set aside stands again where it was."""
+    for section in paper.sections:
+        section.heading, section.text = with_code(section.heading, code), with_code(section.text, code).strip()
+    captioned: list[Figure | Table] = [*paper.figures, *paper.tables]
+    for item in captioned:
+        item.caption = with_code(item.caption, code) if item.caption else None
+    for table in paper.tables:
+        table.headers = [with_code(cell, code) for cell in table.headers]
+        table.rows = [[with_code(cell, code) for cell in row] for row in table.rows]
+    paper.title = with_code(paper.title, code)
+
+
+def _abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> None:
+    """Some classes take the abstract as an argument, or in the preamble."""
+    from monjyu_assets.parsing.latex_calls import find_calls
+
+    if any(section.section_type == "abstract" for section in paper.sections):
+        return
+    inside = re.search(r"\\begin\s*\{abstract\}(.{1,20000}?)\\end\s*\{abstract\}", source, re.DOTALL)
+    texts = [inside[1]] if inside else [call.first for call in find_calls(source, ("abstract", "Abstract"), 1)]
+    if texts and (text := reader.paragraphs(texts[0])):
+        paper.sections.insert(0, Section(heading="Abstract", level=2, section_type="abstract", text=text))
+
+
+def _set_levels(sections: Sequence[Section]) -> None:
+    """Levels from 1, whatever the class calls its highest heading."""
+    lowest = min(
+        (section.level for section in sections if section.heading and section.section_type != "abstract"), default=1
+    )
+    for section in sections:
+        section.level = 1 if section.section_type == "abstract" else max(1, section.level - lowest + 1)

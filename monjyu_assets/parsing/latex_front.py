@@ -1,0 +1,57 @@
+"""What stands in front of a LaTeX paper: title, date, identifiers, venue, keywords."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.common import parse_date, split_keywords
+from monjyu_assets.parsing.latex_authors import Plain, read_authors
+from monjyu_assets.parsing.latex_calls import find_calls, without_calls
+from monjyu_assets.parsing.references import find_doi
+from monjyu_core.paper import ParsedPaper
+
+_TITLES = ("title", "icmltitle", "Title")
+_NOT_TITLE = ("thanks", "footnote", "tnoteref", "titlenote", "vspace", "label")
+_KEYWORDS = re.compile(r"\\begin\s*\{(keywords?|IEEEkeywords)\}(.{0,3000}?)\\end\s*\{\1\}", re.DOTALL)
+RUN_IN_KEYWORDS = re.compile(r"(?i)^\s*(?:keywords?|index terms|key words)\b\s*[:.—–-]*\s*")
+_ARXIV = re.compile(r"(?i)arxiv:\s*(\d{4}\.\d{4,5})")
+_VENUES = {
+    "journal": "journal",
+    "acmJournal": "journal",
+    "journalname": "journal",
+    "acmConference": "conference",
+    "conference": "conference",
+}
+
+
+def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
+    """Fill what the source says of the paper, in its preamble or its body."""
+    titles = [call.first for call in find_calls(source, _TITLES, 1) if call.first.strip()]
+    below = next((call.first for call in find_calls(source, ("subtitle",), 1)), "")
+    title = plain(without_calls(titles[0], _NOT_TITLE)) if titles else ""
+    subtitle = plain(without_calls(below, _NOT_TITLE))
+    paper.title = f"{title.rstrip(':')}: {subtitle}" if title and subtitle else title
+    paper.authors = read_authors(source, plain)
+    paper.keywords = _keywords(source, plain)
+    one = {
+        call.name: call.first
+        for call in reversed(find_calls(source, ("date", "doi", "acmDOI", "volume", "acmVolume"), 1))
+    }
+    paper.publication_date = parse_date(plain(one.get("date", "")))
+    paper.doi = find_doi(one.get("doi") or one.get("acmDOI") or "")
+    paper.volume = plain(one.get("volume") or one.get("acmVolume") or "") or None
+    for call in find_calls(source, _VENUES, 1):
+        if name := plain(call.first):
+            paper.venue, paper.venue_type = name, _VENUES[call.name]
+            break
+    stamp = _ARXIV.search(source[:5000])
+    paper.arxiv_id = stamp[1] if stamp else None
+
+
+def _keywords(source: str, plain: Plain) -> list[str]:
+    """Of a command or an environment; elsarticle and revtex part them by \\sep, llncs by \\and."""
+    texts = [call.first for call in find_calls(source, ("keywords", "Keywords", "icmlkeywords", "keyword"), 1)]
+    texts += [match[2] for match in _KEYWORDS.finditer(source)]
+    text = next((text for text in texts if text.strip()), "")
+    text = re.sub(r"\\(?:sep|and|PACS|MSC|KWD|quad|qquad|cdot)(?![A-Za-z])|\$\s*\\cdot\s*\$", ";", text)
+    return split_keywords(RUN_IN_KEYWORDS.sub("", plain(text)))

@@ -1,0 +1,157 @@
+"""A paper's own macros, put in where they are used, within bounds on depth and on what they may expand to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from monjyu_assets.parsing.latex_names import names
+from monjyu_core.errors import MalformedDocument
+
+_DEFINITION = re.compile(
+    r"\\(?:(?P<new>(?:re)?newcommand|providecommand|DeclareRobustCommand|newrobustcmd)\*?\s*"
+    r"(?:\{\s*\\(?P<braced>[A-Za-z@]+)\s*\}|\\(?P<bare>[A-Za-z@]+))\s*"
+    r"(?:\[\s*(?P<count>\d)\s*\])?\s*(?:\[(?P<default>[^\[\]{}]{0,200})\])?"
+    r"|(?P<def>[gex]?def)\s*\\(?P<defined>[A-Za-z@]+)\s*(?P<parameters>(?:#\d){0,9})"
+    r"|DeclareMathOperator(?P<star>\*?)\s*(?:\{\s*\\(?P<operator>[A-Za-z@]+)\s*\}|\\(?P<operator_bare>[A-Za-z@]+)))\s*(?=\{)"
+)
+_CALL = re.compile(r"\\([A-Za-z@]+)(?![A-Za-z@])")
+_PARAMETER = re.compile(r"#(\d)")
+_DEEPEST = 40
+_MOST_CALLS = 200_000
+_GROWTH = 4_000_000
+_KEPT = names(
+    "begin end section subsection subsubsection paragraph chapter part title author affil affiliation address institute"
+    " email orcid cite citep citet textcite parencite label ref caption footnote item bibitem input include newcommand"
+    " abstract maketitle bibliography par thanks and left right frac sqrt text textbf textit emph"
+)
+"""What a reader knows better than a paper's redefinition of it."""
+
+
+@dataclass(frozen=True)
+class Macro:
+    """A macro's body with #1 … and how many arguments it takes; `default` is that of an optional first one."""
+
+    body: str
+    arguments: int = 0
+    default: str | None = None
+
+
+def brace_pairs(text: str) -> dict[int, int]:
+    """Where each opening brace is closed; those that are not are left out."""
+    waiting: list[int] = []
+    pairs: dict[int, int] = {}
+    for match in re.finditer(r"\\.|[{}]", text, re.DOTALL):
+        if match[0] == "{":
+            waiting.append(match.start())
+        elif match[0] == "}" and waiting:
+            pairs[waiting.pop()] = match.start()
+    return pairs
+
+
+def expand_macros(text: str) -> str:
+    """The text with its own macros expanded and their definitions taken out.
+
+    A macro inside its own expansion stays as it is. Raises MalformedDocument where the expansion has no end in sight.
+    """
+    macros, rest = _definitions(text)
+    return _Expander(macros, len(text)).expanded(rest, (), 0) if macros else rest
+
+
+def _definitions(text: str) -> tuple[dict[str, Macro], str]:
+    pairs = brace_pairs(text)
+    macros: dict[str, Macro] = {}
+    pieces: list[str] = []
+    at = 0
+    for match in _DEFINITION.finditer(text):
+        start, end = match.end(), pairs.get(match.end())
+        if match.start() < at or end is None:
+            continue
+        name, macro = _macro(match, text[start + 1 : end])
+        if name not in _KEPT and not (match["new"] == "providecommand" and name in macros):
+            macros[name] = macro
+        pieces.append(text[at : match.start()])
+        at = end + 1
+    return macros, "".join([*pieces, text[at:]])
+
+
+def _macro(match: re.Match[str], body: str) -> tuple[str, Macro]:
+    if match["new"]:
+        default = match["default"] if match["count"] else None
+        return match["braced"] or match["bare"], Macro(body, int(match["count"] or 0), default)
+    if match["def"]:
+        return match["defined"], Macro(body, len(match["parameters"]) // 2)
+    star = match["star"] or ""
+    return match["operator"] or match["operator_bare"], Macro(f"\\operatorname{star}{{{body}}}")
+
+
+class _Expander:
+    def __init__(self, macros: Mapping[str, Macro], characters: int) -> None:
+        self.macros = macros
+        self.room = _GROWTH + 4 * characters
+        self.calls = 0
+
+    def expanded(self, text: str, active: tuple[str, ...], depth: int) -> str:
+        pairs: dict[int, int] | None = None
+        pieces: list[str] = []
+        at = 0
+        for match in _CALL.finditer(text):
+            macro = self.macros.get(match[1])
+            if match.start() < at or macro is None or match[1] in active or self._is_escaped(text, match.start()):
+                continue
+            if pairs is None:
+                pairs = brace_pairs(text)
+            given, end = _arguments(text, match.end(), macro, pairs)
+            self._count(depth)
+            inner = [self.expanded(value, active, depth + 1) for value in given]
+            body = _filled(macro.body, inner)
+            self._spend(len(body))
+            pieces += [text[at : match.start()], self.expanded(body, (*active, match[1]), depth + 1)]
+            if not given and text[end : end + 1].isalpha() and pieces[-1][-1:].isalpha() and end == match.end():
+                pieces.append(" ")
+            at = end
+        return "".join([*pieces, text[at:]])
+
+    def _is_escaped(self, text: str, at: int) -> bool:
+        """The backslash is the second of a line break."""
+        count = 0
+        while count < 50 and at - count > 0 and text[at - count - 1] == "\\":
+            count += 1
+        return count % 2 == 1
+
+    def _count(self, depth: int) -> None:
+        self.calls += 1
+        if depth > _DEEPEST or self.calls > _MOST_CALLS:
+            raise MalformedDocument("Its macros expand without end.")
+
+    def _spend(self, characters: int) -> None:
+        self.room -= characters
+        if self.room < 0:
+            raise MalformedDocument("Its macros expand without end.")
+
+
+def _filled(body: str, given: list[str]) -> str:
+    """A macro's body with its arguments in the places of #1, #2 …"""
+    return _PARAMETER.sub(lambda match: given[int(match[1]) - 1] if 0 < int(match[1]) <= len(given) else "", body)
+
+
+def _arguments(text: str, at: int, macro: Macro, pairs: Mapping[int, int]) -> tuple[list[str], int]:
+    """The arguments of a call and where it ends; a missing one is empty."""
+    given: list[str] = []
+    if macro.default is not None:
+        option = re.compile(r"\s*\[([^\[\]]{0,2000})\]").match(text, at)
+        given.append(option[1] if option else macro.default)
+        at = option.end() if option else at
+    while len(given) < macro.arguments:
+        start = at + len(text[at : at + 200]) - len(text[at : at + 200].lstrip())
+        if text[start : start + 1] == "{" and start in pairs:
+            given.append(text[start + 1 : pairs[start]])
+            at = pairs[start] + 1
+        elif token := re.compile(r"\\(?:[A-Za-z@]+|.)|[^\s{}\\]").match(text, start):
+            given.append(token[0])
+            at = token.end()
+        else:
+            given.append("")
+            break
+    return given, at

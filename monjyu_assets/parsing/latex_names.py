@@ -1,0 +1,116 @@
+"""The commands and environments of LaTeX that a reader of papers knows, by what it does with them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+
+def names(text: str) -> frozenset[str]:
+    """Names parted by spaces."""
+    return frozenset(text.split())
+
+
+CITATIONS = {
+    "plain": names(
+        "cite citep Citep parencite Parencite autocite Autocite footcite footcitetext supercite smartcite citealp"
+        " citealp*"
+        " citenum onlinecite upcite shortcite fullcite citep* cites parencites autocites footcites bibentry"
+    ),
+    "named": names("citet Citet textcite Textcite citealt Citealt citeA textcites citet* citealt* newcite"),
+    "year": names("citeyear citeyearpar citeyear* parencite* yearcite"),
+    "author": names("citeauthor Citeauthor citeauthor* citefullauthor"),
+}
+"""By how a citation is printed: in brackets, with its authors in the sentence, its year alone, its authors alone."""
+
+HEADINGS = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
+RUN_IN = frozenset({"paragraph", "subparagraph"})
+
+LAST_ARGUMENT = names(
+    "textbf emph textit texttt textrm textsf textsc textup textmd textsl text mbox hbox fbox uline underline textnormal"
+    " textcolor colorbox href resizebox scalebox rotatebox makebox framebox parbox raisebox enquote MakeUppercase"
+    " MakeLowercase hl sout ul textls textsubscript ensuremath bibinfo bibfield natexlab texorpdfstring multirow"
+    " multicolumn makecell thead foreignlanguage ce revised added highlight lowercase uppercase adjustbox acrshort"
+    " acrlong gls Gls glspl ac acs acl acp subfloat shortstack path nolinkurl url num si citenamefont bibnamefont"
+    " bibfnamefont emph* textquote mathrm operatorname"
+)
+"""What they print is their last argument."""
+
+SILENT = names(
+    "label includegraphics vspace hspace vspace* hspace* maketitle tableofcontents bibliographystyle bibliography"
+    " nocite"
+    " thispagestyle pagestyle setlength addtolength setcounter addtocounter usepackage documentclass hyphenation"
+    " centering noindent newpage clearpage index todo addcontentsline markboth input include hypersetup graphicspath"
+    " definecolor setlist captionsetup phantom hphantom vphantom rule printbibliography addbibresource"
+    " allowdisplaybreaks"
+    " title author date affil affiliation address institute email orcid keywords thanks corref cortext ead fntext"
+    " institution city country state department streetaddress postcode titlerunning authorrunning newtheorem"
+    " theoremstyle raggedright flushbottom appendixpage cline cmidrule color pgfplotsset tikzset lstset"
+    " setcitestyle doi acmDOI acmConference acmJournal acmYear ccsdesc received copyrightyear setcopyright acmISBN"
+    " acmPrice acmVolume acmNumber acmArticle acmMonth pacs journal volume pubyear refstepcounter stepcounter"
+    " icmltitle icmltitlerunning icmlauthor icmlaffiliation icmlcorrespondingauthor icmlkeywords footnotemark sisetup"
+    " geometry RequirePackage subtitle lhead rhead chead lfoot rfoot cfoot numberwithin DeclareUnicodeCharacter"
+    " newcommand renewcommand providecommand newenvironment renewenvironment newcolumntype fontsize selectfont"
+)
+"""They print nothing where they stand; titles and authors are read apart."""
+
+CROSS_REFERENCES = names("ref eqref autoref cref Cref pageref vref subref nameref labelcref fullref")
+NOTES = frozenset({"footnote", "footnotetext", "endnote", "sidenote", "marginpar"})
+
+DISPLAYED = names(
+    "equation align gather multline eqnarray displaymath flalign alignat dmath math subequations empheq xalignat"
+)
+FLOATS = names(
+    "figure table wrapfigure wraptable sidewaysfigure sidewaystable SCfigure SCtable longtable teaserfigure figwindow"
+    " margintable marginfigure subfigure subtable"
+)
+TABULARS = names("tabular tabularx tabulary longtable array tblr supertabular xltabular tabu")
+UNSEEN_ENVIRONMENTS = names(
+    "tikzpicture pspicture picture CCSXML thebibliography axis pgfpicture keyword keywords IEEEkeywords filecontents"
+    " titlepage forest circuitikz overpic icmlauthorlist comment feynman"
+)
+ABSTRACTS = frozenset({"abstract", "Abstract", "onecolabstract", "abstractEn"})
+ACKNOWLEDGMENTS = frozenset({"acknowledgments", "acknowledgements", "acks", "acknowledgment", "acknowledgement", "ack"})
+
+_ARGUMENTS = {
+    "{{": "href textcolor scalebox foreignlanguage bibinfo bibfield setlength addtolength SI setcounter addtocounter"
+    " texorpdfstring fontsize newtheorem IEEEPARstart",
+    "{{{": "multicolumn resizebox multirow addcontentsline definecolor",
+    "[{": "parbox raisebox enquote footnotetext endnote caption subfloat includegraphics todo author affil affiliation"
+    " title acrshort ead num si makecell thead gls date",
+    "*[{": "part chapter section subsection subsubsection paragraph subparagraph",
+    "{": "textsuperscript textsubscript thanks uline mbox hbox fbox ce hl sout orcid email keywords address institute"
+    " institution city country department doi nolinkurl path acknowledgments acknowledgements shortstack textnormal"
+    " textquote bibnamefont natexlab bibfnamefont citenamefont nocite hypersetup graphicspath captionsetup lstset"
+    " tikzset"
+    " state bibliographystyle bibliography pagestyle thispagestyle autoref Cref vref subref nameref printcredits"
+    " pgfplotsset sisetup MakeUppercase MakeLowercase ac acs acl acp Gls glspl acrlong cmidrule cline index corref"
+    " titlerunning authorrunning ccsdesc subtitle numberwithin operatorname acmDOI acmYear acmJournal acmISBN"
+    " setcopyright received",
+}
+"""Arguments as pylatexenc writes them: `*` a star, `[` an option, `{` an argument."""
+_ENVIRONMENT_ARGUMENTS = {
+    "[{": "longtable tblr tabu supertabular subfigure subtable",
+    "{{": "xltabular tabulary list",
+    "[{{": "wraptable wrapfigure",
+    "[[{": "minipage",
+    "[": "figure table figure* table* sidewaysfigure sidewaystable theorem lemma proof algorithm algorithmic"
+    " compactitem"
+    " compactenum proposition definition corollary remark example",
+    "{": "adjustbox multicols spacing otherlanguage",
+}
+
+
+@cache
+def context() -> Any:
+    """What pylatexenc is told of these commands' arguments."""
+    from pylatexenc.latexwalker import get_default_latex_context_db
+    from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
+
+    database = get_default_latex_context_db()
+    macros = [MacroSpec(name, spec) for spec, known in _ARGUMENTS.items() for name in known.split()]
+    macros += [MacroSpec(name, "*[[{") for group in CITATIONS.values() for name in group if not name.endswith("*")]
+    kinds = [EnvironmentSpec(name, spec) for spec, known in _ENVIRONMENT_ARGUMENTS.items() for name in known.split()]
+    math = [EnvironmentSpec(f"{name}{star}", is_math_mode=True) for name in DISPLAYED for star in ("", "*")]
+    database.add_context_category("papers", prepend=True, macros=macros, environments=[*kinds, *math])
+    return database

@@ -1,0 +1,187 @@
+"""Text lines of a page image: the PP-OCRv6 weights inside the `rapidocr` wheel, run by OpenVINO.
+
+RapidOCR's own sessions would fetch a model file that is missing, so only its weights, its reading of the detector's map
+and its cutting of lines are used; that part of it is not public, hence the exact version in the extra. The two models
+run here, in one thread, with fixed widths: a page then needs a third of the memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Image = NDArray[np.uint8]
+
+_DETECTOR, _RECOGNISER = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
+_DETECTION_SIDES = (2000, 1000)
+"""At 1600 lines set solid flow into each other."""
+_LINE_HEIGHT = 48
+_WIDTH_STEP = 160
+_WIDEST = 3200
+_LEAST_SCORE = 0.5
+
+
+@dataclass(frozen=True)
+class FoundLine:
+    """A line as read. `quad` has its corners (4, 2) in pixels of the image, clockwise from the start of the text;
+    `centres` lie along it, 0 at its start and 1 at its end, one for each character of `text`; `score` is 0 to 1.
+    `ink` is where the print lies inside the quad: left, top, right and bottom as shares of its sides; `stroke` is the
+    mean width of a stroke in pixels; `blanks` (n, 2) are the stretches without print, as places along the line.
+    """
+
+    quad: NDArray[np.float64]
+    text: str
+    centres: NDArray[np.float64]
+    score: float
+    ink: tuple[float, float, float, float]
+    stroke: float
+    blanks: NDArray[np.float64]
+
+
+class Reader:
+    """Both models. `read` gives the lines of an image (height, width, 3) in RGB."""
+
+    def __init__(self, languages: str) -> None:
+        from rapidocr.ch_ppocr_det.utils import DBPostProcess
+
+        self._detectors: dict[tuple[int, int], Any] = {}
+        self._boxes = DBPostProcess(thresh=0.3, box_thresh=0.5, unclip_ratio=1.6, use_dilation=False)
+        model = _model(_RECOGNISER)
+        listed = model.get_rt_info()["framework"]["character"].value.splitlines()
+        self._alphabet = ["", *listed, " "]
+        self._barred = np.array([bool(c) and not _allowed(c, languages) for c in self._alphabet])
+        self._recogniser = _compiled(model)
+
+    def read(self, image: Image) -> list[FoundLine]:
+        # In a coarse image large or blurred print is found that the fine one does not show as lines.
+        quads: Any = next((found for side in _DETECTION_SIDES if len(found := self._quads(image, side))), ())
+        lines = (self._line(image, quad) for quad in quads)
+        return [line for line in lines if line is not None]
+
+    def _quads(self, image: Image, side: int) -> NDArray[np.float32]:
+        """Corners of the lines (n, 4, 2), looked for in an image whose longer side has at most `side` pixels."""
+        import cv2
+
+        height, width = image.shape[:2]
+        scale = min(1.0, side / max(height, width))
+        rows, columns = (max(32, round(length * scale / 32) * 32) for length in (height, width))
+        small = cv2.resize(image, (columns, rows), interpolation=cv2.INTER_AREA)
+        # The weights were trained on images in the order blue, green, red.
+        values = (small[:, :, ::-1].astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
+        if (rows, columns) not in self._detectors:
+            model = _model(_DETECTOR)
+            model.reshape([1, 3, rows, columns])
+            self._detectors = {(rows, columns): _compiled(model)}
+        seen = self._detectors[rows, columns].infer([np.ascontiguousarray(values)])
+        quads, _ = self._boxes(next(iter(seen.values())), (height, width))
+        return np.asarray(quads, np.float32).reshape(-1, 4, 2)
+
+    def _line(self, image: Image, quad: NDArray[np.float32]) -> FoundLine | None:
+        import cv2
+        from rapidocr.utils.process_img import get_rotate_crop_image
+
+        if min(np.linalg.norm(quad[1] - quad[0]), np.linalg.norm(quad[3] - quad[0])) < 4:
+            return None
+        cut = get_rotate_crop_image(image, quad)
+        if np.linalg.norm(quad[3] - quad[0]) >= 1.5 * np.linalg.norm(quad[1] - quad[0]):
+            quad = np.roll(
+                quad, -1, axis=0
+            )  # it was turned a quarter counter-clockwise: the text starts at its top right
+        width = min(_WIDEST, max(16, round(cut.shape[1] * _LINE_HEIGHT / cut.shape[0])))
+        padded = -(-width // _WIDTH_STEP) * _WIDTH_STEP
+        values = np.zeros((1, 3, _LINE_HEIGHT, padded), np.float32)
+        scaled = cv2.resize(cut, (width, _LINE_HEIGHT))[:, :, ::-1]
+        values[0, :, :, :width] = (scaled.astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)
+        scores = next(iter(self._recogniser.infer([values]).values()))[0]
+        text, steps, score = self._decode(scores)
+        centres = (steps + 0.5) * (padded / len(scores)) / width
+        if not text.strip() or score < _LEAST_SCORE:
+            return None
+        return FoundLine(quad.astype(np.float64), text, np.clip(centres, 0, 1), score, *measure_ink(cut))
+
+    def _decode(self, scores: NDArray[np.float32]) -> tuple[str, NDArray[np.float64], float]:
+        """Text, the step of each character, and the mean score: the best class of each step, repeats and blanks left
+        out (CTC).
+        """
+        scores = np.where(self._barred, 0, scores)
+        best = scores.argmax(axis=1)
+        starts = np.flatnonzero((best != 0) & (best != np.concatenate([[0], best[:-1]])))
+        if not len(starts):
+            return "", np.zeros(0), 0.0
+        changes = np.flatnonzero(np.diff(best, append=-1))  # last step of each stretch
+        ends = changes[np.searchsorted(changes, starts)]
+        found = [self._alphabet[code] for code in best[starts].tolist()]
+        return "".join(found), (starts + ends) / 2, float(scores[starts, best[starts]].mean())
+
+
+def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float, NDArray[np.float64]]:
+    """Of a line's image: where the print lies, the width of its strokes, and the blanks, as in FoundLine.
+
+    The width of a stroke is twice its area over the length of its edges, both summed over shades of grey, so that it
+    does not hang on a threshold. Of several bands of rows the darkest is the line, the others are its neighbours'.
+    """
+    height, width = cut.shape[:2]
+    grey = cut.mean(axis=2)
+    low, high = np.percentile(grey, (1, 90))
+    if high - low < 20:
+        return (0.0, 0.0, 1.0, 1.0), 0.0, np.zeros((0, 2))
+    dark = np.clip((high - grey) / (high - low), 0, 1)
+    dark[dark < 0.2] = 0
+    rows = dark.max(axis=1) > 0.45
+    middle = int(np.argmax(dark.sum(axis=1)))
+    rows[middle] = True
+    gaps = np.flatnonzero(~rows)
+    top = int(gaps[gaps < middle].max(initial=-1)) + 1
+    bottom = int(gaps[gaps > middle].min(initial=len(rows)))
+    band = dark[top:bottom]
+    columns = np.flatnonzero(band.max(axis=0) > 0.45)
+    if not len(columns):
+        return (0.0, top / height, 1.0, bottom / height), 0.0, np.zeros((0, 2))
+    jumps = np.flatnonzero(np.diff(columns) > 1)
+    blanks = np.stack([columns[jumps] + 1, columns[jumps + 1]], axis=1) / width
+    edges = np.abs(np.diff(band, axis=0)).sum() + np.abs(np.diff(band, axis=1)).sum()
+    stroke = float(2 * band.sum() / edges) if edges else 0.0
+    return (columns[0] / width, top / height, (columns[-1] + 1) / width, bottom / height), stroke, blanks
+
+
+def _model(name: str) -> Any:
+    import rapidocr
+
+    from monjyu_core.embedding.runtime import ov
+
+    return ov.Core().read_model(Path(rapidocr.__file__).parent / "models" / name)
+
+
+def _compiled(model: Any) -> Any:
+    from monjyu_core.embedding.runtime import ov
+
+    # bf16 without matrix units takes twice the time, and the cache of shapes is what grows with every width.
+    properties = {
+        "INFERENCE_NUM_THREADS": 1,
+        "NUM_STREAMS": 1,
+        "INFERENCE_PRECISION_HINT": "f32",
+        "CPU_RUNTIME_CACHE_CAPACITY": "0",
+    }
+    return ov.Core().compile_model(model, "CPU", properties).create_infer_request()
+
+
+@cache
+def _allowed(character: str, languages: str) -> bool:
+    """False for what no paper is written with (emoji), and for ideographs and kana that the languages do not use."""
+    code = ord(character[0])
+    if code >= 0x1F000 or 0x2600 <= code <= 0x27BF:
+        return False
+    if languages == "auto" or code < 0x2E80:
+        return True
+    if languages == "en":
+        return False
+    try:
+        character.encode("euc_jis_2004")
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,160 @@
+"""TEI as GROBID writes it to a parsed paper."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.marks import silent
+from monjyu_assets.parsing.tei_front import read_header
+from monjyu_assets.parsing.tei_references import read_references
+from monjyu_assets.parsing.xml_math import math_text, tex_of
+from monjyu_assets.parsing.xml_paper import add_references, finish, read_table
+from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, plain, tidy
+from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, SectionType, Table
+
+_BLOCKS = frozenset({"p", "list", "item", "quote", "ab", "lg", "l", "sp", "head", "epigraph", "floatingText"})
+_UNSEEN = frozenset({"graphic", "label", "fw", "pb", "listBibl", "biblStruct"})
+_DIVISIONS: dict[str, tuple[str, SectionType]] = {
+    "acknowledgement": ("Acknowledgments", "acknowledgments"),
+    "acknowledgment": ("Acknowledgments", "acknowledgments"),
+    "funding": ("Funding", "acknowledgments"),
+    "annex": ("", "appendix"),
+    "appendix": ("", "appendix"),
+    "availability": ("Availability", "other"),
+    "contribution": ("Contributions", "other"),
+    "conflict": ("Conflicts of interest", "other"),
+}
+"""`type` of a division: the heading where none is printed, and what it is."""
+_LABEL = re.compile(r"(?i)\s*(?:figure|fig|table|tab|図|表)\.?\s*[\dIVX]{1,5}[a-z]?\s*[.:|]?\s+(?=\S)")
+
+
+def parse_tei(root: Element) -> ParsedPaper:
+    """Parse a `TEI` element; its sections hold plain text, their levels start at 1. Raises EmptyDocument."""
+    paper = ParsedPaper(document_type="tei", processor="lxml")
+    header = root.find("teiHeader")
+    if header is not None:
+        read_header(paper, header)
+    reader = _Reader(paper)
+    abstract = header.find("profileDesc/abstract") if header is not None else None
+    if abstract is not None and (text := reader.block(abstract)):
+        paper.sections.append(Section(heading="Abstract", section_type="abstract", text=text))
+    text_element = root.find("text")
+    for name in ("front", "body", "back"):
+        part = text_element.find(name) if text_element is not None else None
+        if part is not None:
+            reader.part(part)
+    references = read_references(root)
+    add_references(paper, references)
+    language = (root.get("lang") or "") or (text_element.get("lang") or "" if text_element is not None else "")
+    match = re.match(r"[a-z]{2}(?=[-_]|$)", language.lower())
+    return finish(paper, references, match.group() if match else None)
+
+
+class _Reader:
+    """Walks the divisions of the text and adds their sections to the paper."""
+
+    def __init__(self, paper: ParsedPaper) -> None:
+        self.paper = paper
+        handlers: dict[str, Handler] = {
+            "ref": self._ref,
+            "formula": self._formula,
+            "figure": self._figure,
+            "table": self._bare_table,
+            "note": self._note,
+            "hi": self._styled,
+            "lb": lambda element: " ",
+            "s": self._sentence,
+        }
+        self._text: XmlText = XmlText(_BLOCKS, _UNSEEN, handlers)
+        self._appendix = False
+
+    def block(self, element: Element) -> str:
+        return self._text.paragraphs(element)
+
+    def part(self, part: Element) -> None:
+        """Divisions in order; what stands outside them belongs to the last one."""
+        loose = [child for child in part if child.tag in ("p", "head", "list", "formula")]
+        if text := self._text.tidy_pieces(loose):
+            self.paper.sections.append(Section(heading="", text=text))
+        for child in part:
+            if child.tag == "div":
+                self.division(child, 1, None)
+            elif child.tag in ("figure", "table", "note") and (text := tidy(self._text.piece(child))):
+                self._append_to_last(text)
+
+    def _append_to_last(self, text: str) -> None:
+        if not self.paper.sections:
+            self.paper.sections.append(Section(heading=""))
+        last = self.paper.sections[-1]
+        last.text = f"{last.text}\n\n{text}".strip()
+
+    def division(self, element: Element, level: int, kind: SectionType | None) -> None:
+        """A division and those inside it. GROBID nests only some and says the depth by the number: `n="3.1"`."""
+        name = (element.get("type") or "").lower()
+        if name in ("references", "bibliography"):
+            return
+        printed, named = _DIVISIONS.get(name, ("", None))
+        kind = kind or named
+        head = element.find("head")
+        heading = self._text.line(head)
+        number = (head.get("n") or "").strip(". ") if head is not None else ""
+        depth = min(number.count("."), 8) + 1 if number and element.getparent().tag != "div" else level
+        text = self._text.tidy_pieces([child for child in element if child.tag not in ("head", "div")])
+        inner = element.findall("div")
+        if text or heading:
+            found = kind or section_type(f"{number} {heading}" if number else heading)
+            self.paper.sections.append(Section(heading=heading or printed, level=depth, section_type=found, text=text))
+        for child in inner:
+            self.division(child, depth + 1 if heading else depth, kind)
+
+    def _ref(self, element: Element) -> str:
+        kind = element.get("type") or ""
+        if kind == "bibr":
+            keys = [key.removeprefix("#") for key in (element.get("target") or "").split()[:100]]
+            return "".join(silent(key) for key in keys) + self._text.inner(element)
+        return "" if kind == "foot" else self._text.inner(element)
+
+    def _note(self, element: Element) -> str:
+        return f"\n\n{self._text.inner(element)}\n\n"
+
+    def _styled(self, element: Element) -> str:
+        raised = "super" in (element.get("rend") or "")
+        return self._text.raised(element) if raised else self._text.inner(element)
+
+    def _sentence(self, element: Element) -> str:
+        return f"{self._text.inner(element)} "
+
+    def _formula(self, element: Element) -> str:
+        math = element.find(".//math")
+        notation = (element.get("notation") or "").lower()
+        latex = tex_of(plain(element)) if notation in ("tex", "latex") else None
+        text = latex or (math_text(math) if math is not None else self._text.line(element))
+        inline = element.getparent().tag in ("p", "s", "ref", "hi", "item")
+        if text:
+            self.paper.equations.append(Equation(text=text, latex=latex, inline=inline))
+        return text if inline else f"\n\n{text}\n\n"
+
+    def _figure(self, element: Element) -> str:
+        head, about = self._text.line(element.find("head")), self._text.line(element.find("figDesc"))
+        about = about if about and not head.endswith(about) else ""
+        caption = _LABEL.sub("", f"{head} {about}".strip(), count=1) or None
+        inner = element.find(".//table")
+        if element.get("type") == "table" or inner is not None:
+            table = self._cells(inner) if inner is not None else Table()
+            table.caption = caption
+            self.paper.tables.append(table)
+        else:
+            self.paper.figures.append(Figure(caption=caption))
+        return ""
+
+    def _bare_table(self, element: Element) -> str:
+        table = self._cells(element)
+        table.caption = self._text.line(element.find("head")) or None
+        self.paper.tables.append(table)
+        return ""
+
+    def _cells(self, table: Element) -> Table:
+        rows = table.findall(".//row")
+        heads = [row for row in rows if (row.get("role") or "") == "label"] or rows[:1]
+        return read_table(heads, [row for row in rows if row not in heads], self._text.line)

@@ -1,0 +1,119 @@
+"""The header of a TEI paper: title, authors, journal, identifiers, date, keywords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from monjyu_assets.parsing.common import clean_orcid, parse_date, split_keywords
+from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.xml_text import TITLE_TEXT
+from monjyu_assets.parsing.xml_tree import Element, plain, words
+from monjyu_core.paper import Author, ParsedPaper
+
+_ARXIV = re.compile(r"(?i)(?:arxiv:?\s*)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
+
+
+def read_header(paper: ParsedPaper, header: Element) -> None:
+    """Fill what `teiHeader` says. What is not there stays as it is."""
+    source = header.find("fileDesc/sourceDesc/biblStruct")
+    statement = header.find("fileDesc/titleStmt/title")
+    title = source.find("analytic/title") if source is not None else None
+    paper.title = TITLE_TEXT.line(statement) or TITLE_TEXT.line(title)
+    writers = source.findall("analytic/author") if source is not None else []
+    writers = writers or header.findall("fileDesc/titleStmt/author")
+    paper.authors = [author for item in writers if (author := _author(item)).name]
+    paper.keywords = list(_keywords(header))
+    if source is not None:
+        _journal(paper, source)
+        _identifiers(paper, source)
+    date = header.find("fileDesc/publicationStmt/date")
+    paper.publication_date = paper.publication_date or _date(date)
+
+
+def _journal(paper: ParsedPaper, source: Element) -> None:
+    title = source.find("monogr/title")
+    if name := TITLE_TEXT.line(title):
+        paper.venue = name
+        paper.venue_type = {"j": "journal", "m": "conference"}.get(title.get("level") or "", "other")
+    imprint = source.find("monogr/imprint")
+    if imprint is None:
+        return
+    scopes = {item.get("unit"): item for item in reversed(imprint.findall("biblScope"))}
+    paper.volume = plain(scopes.get("volume")) or None
+    paper.issue = plain(scopes.get("issue")) or None
+    paper.pages = page_range(scopes.get("page")) or None
+    paper.publication_date = _date(imprint.find("date"))
+
+
+def page_range(scope: Element | None) -> str:
+    if scope is None:
+        return ""
+    first, last = scope.get("from") or "", scope.get("to") or ""
+    return (f"{first}-{last}" if last and last != first else first) or plain(scope)
+
+
+def _date(date: Element | None) -> str | None:
+    if date is None:
+        return None
+    return parse_date(date.get("when") or "") or parse_date(plain(date))
+
+
+def _identifiers(paper: ParsedPaper, source: Element) -> None:
+    for item in source.iter("idno"):
+        kind, value = (item.get("type") or "").lower(), plain(item)
+        if any(above.tag in ("author", "editor") for above in item.iterancestors()):
+            continue
+        if kind == "doi":
+            paper.doi = paper.doi or find_doi(value)
+        elif kind == "arxiv" and (match := _ARXIV.search(value)):
+            paper.arxiv_id = match[1]
+        elif kind == "pmid" and value.isdigit():
+            paper.pmid = value
+
+
+def _keywords(header: Element) -> Iterator[str]:
+    for group in header.findall("profileDesc/textClass/keywords"):
+        terms = [TITLE_TEXT.line(term) for term in group.iter("term")]
+        yield from (term for term in terms if term)
+        if not terms:
+            yield from split_keywords(plain(group))
+
+
+def _author(item: Element) -> Author:
+    orcid = next((plain(idno) for idno in item.findall(".//idno") if (idno.get("type") or "").upper() == "ORCID"), "")
+    places = [place for aff in item.findall("affiliation") if (place := _place(aff))]
+    return Author(
+        name=person(item),
+        affiliation="; ".join(dict.fromkeys(places)) or None,
+        email=plain(item.find(".//email")) or None,
+        orcid=clean_orcid(orcid),
+        is_corresponding=(item.get("role") or "") == "corresp",
+    )
+
+
+def person(item: Element) -> str:
+    """ "Given Middle Surname" of a `persName`, else the name as it stands."""
+    name = item.find("persName")
+    holder = name if name is not None else item
+    family = plain(holder.find("surname"))
+    given = [plain(part) for part in holder.findall("forename")]
+    if family:
+        suffix = plain(holder.find("genName"))
+        return " ".join(part for part in (*given, family, suffix) if part)
+    if given:
+        return " ".join(given)
+    organisation = item.find("orgName")
+    if name is None and organisation is None:
+        organisation = item.find("name")
+    return words(name) if name is not None else words(organisation)
+
+
+def _place(aff: Element) -> str:
+    """Department, institution and address of an affiliation."""
+    order = {"department": 0, "laboratory": 1, "institution": 2}
+    names = sorted(aff.findall("orgName"), key=lambda item: order.get(item.get("type") or "", 3))
+    address = aff.find("address")
+    parts = [plain(name) for name in names]
+    parts += [plain(part) for part in address if isinstance(part.tag, str)] if address is not None else []
+    return ", ".join(part for part in parts if part) or plain(aff)

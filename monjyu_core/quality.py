@@ -1,0 +1,153 @@
+"""What a parsed collection lacks, as queries over its tables (parts or snapshot): warnings, never a stop.
+
+Each gives the papers that offend with a detail in numbers. No text of a paper is in it: where results are shown may
+outlive the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import duckdb
+
+from monjyu_core.settings import CheckSettings
+
+SHOWN = 50
+"""Papers listed of a check."""
+
+
+@dataclass(frozen=True)
+class QualityCheck:
+    """`papers` selects the ids that are looked at, `bad` (paper_id, detail) those among them that offend."""
+
+    description: str
+    papers: str
+    bad: str
+
+
+@dataclass(frozen=True)
+class QualityResult:
+    """How many papers offend, their share of those looked at, the share allowed, and the first of them."""
+
+    name: str
+    count: int
+    looked_at: int
+    threshold: float
+    papers: list[tuple[str, str]]
+
+    @property
+    def share(self) -> float:
+        return self.count / self.looked_at if self.looked_at else 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.share <= self.threshold
+
+
+def _without(column: str) -> str:
+    return f"SELECT paper_id, '' AS detail FROM papers WHERE trim(coalesce({column}, '')) = ''"
+
+
+_KEPT = """
+    SELECT paper_id, sum(length(regexp_replace(kept, '\\s', '', 'g'))) AS kept FROM (
+        SELECT paper_id, title AS kept FROM papers
+        UNION ALL SELECT paper_id, concat(heading, text) FROM sections
+        UNION ALL SELECT paper_id, raw_text FROM "references"
+        UNION ALL SELECT paper_id, concat(caption, list_aggregate(headers, 'string_agg', ''),
+                                          list_aggregate(flatten("rows"), 'string_agg', '')) FROM tables
+        UNION ALL SELECT paper_id, caption FROM figures
+        UNION ALL SELECT paper_id, text FROM equations WHERE NOT inline
+    ) GROUP BY paper_id"""
+
+_COVERAGE = f"""
+    SELECT paper_id, format('{{:.0f}} % of {{}} characters', 100 * coalesce(kept, 0) / raw_characters, raw_characters)
+        AS detail
+    FROM papers LEFT JOIN ({_KEPT}) USING (paper_id)
+    WHERE raw_characters > 0 AND coalesce(kept, 0) < $min_coverage * raw_characters"""
+
+_SECTIONS = """
+    SELECT paper_id, '' AS detail FROM papers ANTI JOIN (
+        FROM sections WHERE trim(heading) <> '' AND trim(text) <> ''
+        AND section_type NOT IN ('abstract', 'references', 'acknowledgments')
+    ) USING (paper_id) WHERE document_type <> 'jsonl'"""
+
+# A whole sentence that comes again is one that a page repeats. Digits in what does not end like a sentence count as
+# equal: they are the page's number. What is short enough for a word of its own ("Proof.") is no running head.
+_FURNITURE = r"""
+    SELECT paper_id, format('{} lines, on up to {} pages', count(*), max(places)) AS detail FROM (
+        SELECT paper_id, shape, count(DISTINCT place) AS places FROM (
+            SELECT paper_id,
+                CASE WHEN len(spans) > 0 THEN concat('p', spans[1].page) ELSE concat('s', section_ord) END AS place,
+                lower(if(regexp_matches(text, '[.!?。]$'), text, regexp_replace(text, '\d+', '#', 'g'))) AS shape
+            FROM sentences WHERE length(text) <= 120
+        )
+        WHERE regexp_full_match(shape, '[-–—|\s]*(page\s*)?#(\s*(of|/)\s*#)?[-–—|\s]*')
+        OR (regexp_matches(shape, '\S\s+\S') AND length(regexp_replace(shape, '[^\pL]', '', 'g')) >= 8)
+        GROUP BY paper_id, shape HAVING places >= $furniture_pages
+    ) GROUP BY paper_id"""
+
+_UNRESOLVED = """
+    SELECT paper_id, format('none of {} references', count(*)) AS detail FROM "references"
+    ANTI JOIN (
+        SELECT DISTINCT i.paper_id FROM citation_edges e JOIN paper_identity i ON i.canonical_id = e.citing_id
+    ) USING (paper_id) GROUP BY paper_id"""
+
+_ALL = "SELECT paper_id FROM papers"
+
+QUALITY_CHECKS: dict[str, QualityCheck] = {
+    "text_kept": QualityCheck(
+        "Sections, references, tables and captions hold the characters of the PDF.",
+        "SELECT paper_id FROM papers WHERE raw_characters > 0",
+        _COVERAGE,
+    ),
+    "title_found": QualityCheck("Every paper has a title.", _ALL, _without("title")),
+    "abstract_found": QualityCheck("Every paper has an abstract.", _ALL, _without("abstract")),
+    "sections_found": QualityCheck(
+        "Every paper has a section with a heading beside its abstract (records of JSONL files are not asked).",
+        "SELECT paper_id FROM papers WHERE document_type <> 'jsonl'",
+        _SECTIONS,
+    ),
+    "references_found": QualityCheck(
+        "Every academic paper has references.",
+        "SELECT paper_id FROM papers WHERE is_academic_paper",
+        "SELECT paper_id, '' AS detail FROM papers ANTI JOIN \"references\" USING (paper_id) WHERE is_academic_paper",
+    ),
+    "references_resolved": QualityCheck(
+        "Papers cite others of the collection (a collection of one field does, a mixed one need not).",
+        'SELECT DISTINCT paper_id FROM "references"',
+        _UNRESOLVED,
+    ),
+    "furniture_removed": QualityCheck(
+        "No running head or page number stands in the text: no short line comes again on several pages of a paper.",
+        _ALL,
+        _FURNITURE,
+    ),
+}
+"""By name, which is also that of the setting in `checks` with the share of papers that may offend."""
+
+TABLES_READ = (
+    *("papers", "sections", "sentences", "references", "tables", "figures", "equations"),
+    *("paper_identity", "citation_edges"),
+)
+
+GAPS = {"title": "title_found", "abstract": "abstract_found", "sections": "sections_found"} | {
+    "references": "references_found"
+}
+"""What `monjyu status` counts, by the word it is shown with."""
+
+
+def run_quality(cursor: duckdb.DuckDBPyConnection, settings: CheckSettings) -> list[QualityResult]:
+    """All checks over the tables that the cursor sees."""
+    return [run_check(cursor, name, settings) for name in QUALITY_CHECKS]
+
+
+def run_check(cursor: duckdb.DuckDBPyConnection, name: str, settings: CheckSettings) -> QualityResult:
+    check = QUALITY_CHECKS[name]
+    values = {"min_coverage": settings.min_coverage, "furniture_pages": settings.furniture_pages}
+    used = {key: value for key, value in values.items() if f"${key}" in check.bad}
+    bad = cursor.execute(
+        f"SELECT paper_id, detail, count(*) OVER () FROM ({check.bad}) ORDER BY paper_id LIMIT {SHOWN}", used
+    ).fetchall()
+    looked_at = cursor.execute(f"SELECT count(*) FROM ({check.papers})").fetchall()[0][0]
+    count = bad[0][2] if bad else 0
+    return QualityResult(name, count, looked_at, getattr(settings, name), [(row[0], row[1]) for row in bad])

@@ -1,0 +1,199 @@
+"""Checks of parse quality: each names the paper that lacks something, warns past its threshold, and blocks nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import duckdb
+import pyarrow as pa
+import pytest
+
+from monjyu_assets.assets.index_snapshot import index_snapshot
+from monjyu_assets.definitions import defs
+from monjyu_assets.parsing.pdf.parser import parse_pdf
+from monjyu_assets.resources import DataFolderResource
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check, run_quality
+from monjyu_core.schemas import TABLES
+from monjyu_core.settings import CheckSettings, ParseSettings
+from monjyu_core.status import collection_status, describe
+from tests.assets.worlds import World
+from tests.parsing.pdf_samples import one_column
+
+WHOLE = """# A whole paper
+
+## Abstract
+
+We speak of graphs and of provenance.
+
+## Introduction
+
+Graphs are lazy [1]. They are built late.
+
+## Results
+
+They are cheap. The first of them was built in a second and the last of them in two, which is less than a reader waits.
+What they cost was counted on a small machine with two cores, once without load and once beside another index, and the
+two counts differ by a tenth. Nobody had said before what the edges of such a graph stand for, and we say it here.
+
+## References
+
+[1] A. Smith. Lazy graphs. Journal of Graphs, 2019.
+"""
+PAPERS = {
+    "whole.md": WHOLE,
+    "no-abstract.md": WHOLE.replace("## Abstract", "## Background"),
+    "no-references.md": WHOLE.split("## References")[0],
+    "no-sections.txt": "An even text\n\nIt has sentences. It has no heading at all. " * 5,
+    "furniture.md": WHOLE.replace("\n\n## ", "\n\nJournal of Lazy Graphs Vol 3\n\n## "),
+    "records.jsonl": json.dumps({"id": "untitled", "title": "", "text": "A record without a title."}) + "\n",
+}
+NAMED = {
+    "title_found": ["untitled"],
+    "abstract_found": ["no-abstract", "no-sections", "untitled"],
+    "sections_found": ["no-sections"],
+    "references_found": ["no-references"],
+    "furniture_removed": ["furniture"],
+    "text_kept": ["paper"],
+}
+
+
+def evaluations(world: World) -> dict[str, dg.AssetCheckEvaluation]:
+    """The level-0 assets materialised and the snapshot published; gives the evaluations of the quality checks."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("collections", ["c"])
+        world.build()
+        result = dg.materialize(
+            [asset for asset in defs.assets or [] if isinstance(asset, dg.AssetsDefinition)],
+            selection=[index_snapshot],
+            instance=instance,
+            resources={"data": DataFolderResource(root=str(world.data.root))},
+            partition_key="c",
+        )
+        assert result.success
+        found = {check.check_name: check for check in result.get_asset_check_evaluations()}
+        return {name: check for name, check in found.items() if name in QUALITY_CHECKS}
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, dg.AssetCheckEvaluation]]:
+    folder = tmp_path_factory.mktemp("checked")
+    world = World(folder / "data", folder / "papers")
+    for name, text in PAPERS.items():
+        (world.papers / name).write_text(text)
+    one_column(folder).path.rename(world.papers / "paper.pdf")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_CHECKS__MIN_COVERAGE", "1")
+        patch.setenv("MONJYU_CHECKS__ABSTRACT_FOUND", "0.5")
+        return world, evaluations(world)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_check_names_the_papers_that_lack_something(
+    name: str, checked: tuple[World, dict[str, dg.AssetCheckEvaluation]]
+) -> None:
+    check = checked[1][name]
+    listed = str(check.metadata["list"].value)
+    named = [paper for paper in ("untitled", "paper", *(Path(key).stem for key in PAPERS)) if f"`{paper}" in listed]
+    assert sorted(named) == NAMED[name]
+    assert check.metadata["papers"].value == len(NAMED[name])
+    assert check.severity == dg.AssetCheckSeverity.WARN
+    assert not check.blocking
+    assert check.partition == "c"
+    assert check.passed == (name == "abstract_found"), "3 of 7 pass where half may offend"
+
+
+def test_no_text_of_a_paper_gets_into_the_log(checked: tuple[World, dict[str, dg.AssetCheckEvaluation]]) -> None:
+    logged = " ".join(str(check.metadata["list"].value) for check in checked[1].values())
+    assert "Journal of Lazy" not in logged
+    assert "whole paper" not in logged
+
+
+def test_status_counts_what_papers_lack(checked: tuple[World, dict[str, dg.AssetCheckEvaluation]]) -> None:
+    status = collection_status(checked[0].data, "c")
+    assert status["without"] == {"title": 1, "abstract": 3, "sections": 1, "references": 1}
+    assert "without title 1, abstract 3, sections 1, references 1" in describe(status, failures=False)
+
+
+def test_raw_characters_are_those_on_the_pages_and_not_printed(tmp_path: Path) -> None:
+    paper = parse_pdf(one_column(tmp_path).path, ParseSettings())
+    assert paper.raw_characters is not None
+    kept = sum(len("".join(section.text.split())) for section in paper.sections)
+    assert kept < paper.raw_characters < 1.5 * kept
+    assert "raw_characters" not in paper.model_dump()
+    assert paper.to_wire()["raw_characters"] == paper.raw_characters
+
+
+def tables(**rows: list[dict[str, Any]]) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:")
+    for name in TABLES_READ:
+        connection.register(name, pa.Table.from_pylist(rows.get(name, []), TABLES[name].schema))
+    return connection
+
+
+def sentences(*lines: tuple[str, int]) -> list[dict[str, Any]]:
+    return [
+        {"paper_id": "p", "section_ord": 0, "ord": n, "text": text, "spans": [{"page": page, "boxes": []}]}
+        for n, (text, page) in enumerate(lines)
+    ]
+
+
+def furniture(*lines: tuple[str, int]) -> QualityResult:
+    return run_check(
+        tables(papers=[{"paper_id": "p"}], sentences=sentences(*lines)), "furniture_removed", CheckSettings()
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "bad"),
+    [
+        (
+            [
+                ("Smith et al. | Lazy graphs 7", 1),
+                ("Smith et al. | Lazy graphs 8", 2),
+                ("SMITH et al. | Lazy graphs 9", 3),
+            ],
+            1,
+        ),
+        (
+            [
+                ("Smith et al. | Lazy graphs 7", 1),
+                ("Smith et al. | Lazy graphs 8", 1),
+                ("Smith et al. | Lazy graphs 9", 2),
+            ],
+            0,
+        ),
+        ([("17", 1), ("- 18 -", 2), ("Page 19 of 20", 3), ("19", 3), ("20", 4)], 1),
+        ([("(1)", 1), ("(2)", 2), ("(3)", 3)], 0),
+        ([("Proof.", 1), ("Proof.", 2), ("Proof.", 3)], 0),
+        ([("It is shown in Table 1.", 1), ("It is shown in Table 2.", 2), ("It is shown in Table 3.", 3)], 0),
+        ([("Reprints are sold by the publisher.", page) for page in (1, 2, 3)], 1),
+        ([("Longer than any running head is, " * 5, page) for page in (1, 2, 3)], 0),
+    ],
+)
+def test_furniture_is_a_short_line_that_comes_again_page_after_page(lines: list[tuple[str, int]], bad: int) -> None:
+    assert furniture(*lines).count == bad
+
+
+def test_text_kept_counts_every_table_and_no_spaces() -> None:
+    rows: dict[str, list[dict[str, Any]]] = {
+        "papers": [{"paper_id": "p", "title": "Ten chars ab", "raw_characters": 100}],
+        "sections": [{"paper_id": "p", "heading": "Head", "text": "sixteen chars and more"}],
+        "references": [{"paper_id": "p", "raw_text": "x" * 20}],
+        "tables": [{"paper_id": "p", "caption": "abcd", "headers": ["a", "b"], "rows": [["c", "d"], ["e", "f"]]}],
+        "figures": [{"paper_id": "p", "caption": "y" * 6}],
+        "equations": [{"paper_id": "p", "text": "z" * 7, "inline": False}],
+    }
+    kept = 10 + 4 + 19 + 20 + 10 + 6 + 7
+    for percent, count in ((kept, 0), (kept + 1, 1)):
+        result = run_check(tables(**rows), "text_kept", CheckSettings(min_coverage=percent / 100))
+        assert (result.count, result.looked_at) == (count, 1)
+    assert result.papers == [("p", "76 % of 100 characters")]
+
+
+def test_an_empty_collection_passes_and_a_long_list_is_cut() -> None:
+    assert all(result.passed for result in run_quality(tables(), CheckSettings()))
+    many = run_check(tables(papers=[{"paper_id": f"p{n}"} for n in range(80)]), "title_found", CheckSettings())
+    assert (many.count, len(many.papers), many.share) == (80, SHOWN, 1.0)
