@@ -13,6 +13,8 @@ import duckdb
 from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.ledger import Scope
 from monjyu_core.settings import SearchSettings, Settings
 from monjyu_core.snapshot import SnapshotReader, read_current
 from monjyu_query.answering import Answer, answer_from
@@ -31,7 +33,10 @@ from monjyu_query.which_collection import require_collection
 if TYPE_CHECKING:
     from monjyu_query.llm_answer.engine import LlmAnswers
     from monjyu_query.llm_answer.writer import Emit
+    from monjyu_query.reranking import Reranker
 
+CANDIDATES = 50
+"""Passages that a rerank model reads anew; what ranks lower is not among them."""
 ANSWER_PASSAGES = 8
 """An answer rests on this many of the best passages, however few hits are shown."""
 
@@ -49,6 +54,7 @@ class Searcher:
         self._index: OpenIndex | None = None
         self._data = data
         self._llm: LlmAnswers | None = None
+        self._rerank: Reranker | None = None
 
     def prepare(self, mode: str = "hybrid") -> None:
         """Load the model and the current snapshot, side by side; later searches find them in memory."""
@@ -100,18 +106,24 @@ class Searcher:
         self, index: OpenIndex, request: SearchRequest, mode: str, routing: Routing, emit: Emit | None
     ) -> SearchResult:
         settings = _settings_for(request, self.settings.search)
+        trace_id = new_trace_id()
+        scope = Scope("query", trace_id, index.snapshot.manifest.level, self.collection, run_id=trace_id)
         asked = index.keywords.query_terms(request.query) if request.answer else None
-        ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
-        count = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
+        with charged_to(self.settings, self._data, scope):
+            ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
+        wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
+        reranks = self.settings.roles.rerank.engine == "llm"
+        count = max(wanted, CANDIDATES) if reranks else wanted
         corpus, cap = index.corpus, _cap(request, settings, count)
         rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
-        passages = _passages(index, ranking, rows)
-        trace_id = new_trace_id()
+        passages, note = _passages(index, ranking, rows), ""
+        if reranks:
+            passages, note = self._reranker().rerank(request.query, passages, scope)
         answer, engine, usage = Answer("", "complete"), "none", Usage()
         if asked:
             closest = self._closest(index, request.query, ranking, rows)
             best = passages[:ANSWER_PASSAGES]
-            answer, engine, usage = self._answer(index, request, best, asked.result(), closest, trace_id, emit)
+            answer, engine, usage = self._answer(index, request, best, asked.result(), closest, scope, emit)
         return SearchResult(
             query=request.query,
             collection=self.collection,
@@ -120,7 +132,7 @@ class Searcher:
             mode=mode,
             routing=routing,
             status=answer.status,
-            warnings=[*_warnings(index, request, engine), *ranking.warnings, *answer.warnings],
+            warnings=[*_warnings(index, request, engine), *ranking.warnings, *filter(None, [note]), *answer.warnings],
             trace_id=trace_id,
             answer=answer.text,
             answer_engine=engine,
@@ -137,13 +149,13 @@ class Searcher:
         passages: list[Passage],
         asked: Sequence[QueryTerm],
         closest: float | None,
-        trace_id: str,
+        scope: Scope,
         emit: Emit | None,
     ) -> tuple[Answer, str, Usage]:
         """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
         usage, failure = Usage(), ""
         if self.settings.roles.answer.engine == "llm" and passages:
-            written, used, failure = self._llm_answers().answer(index, request, passages, asked, trace_id, emit)
+            written, used, failure = self._llm_answers().answer(index, request, passages, asked, scope, emit)
             usage = Usage(**vars(used))
             if written is not None:
                 return written, "llm", usage
@@ -153,13 +165,21 @@ class Searcher:
             answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
         return answer, "extractive", usage
 
+    def _reranker(self) -> Reranker:
+        with self._lock:
+            if self._rerank is None:
+                from monjyu_query.reranking import Reranker
+
+                self._rerank = Reranker(self.settings, self._data)
+            return self._rerank
+
     def _llm_answers(self) -> LlmAnswers:
         """Made at the first answer by a model: its libraries take half a second."""
         with self._lock:
             if self._llm is None:
                 from monjyu_query.llm_answer.engine import LlmAnswers
 
-                self._llm = LlmAnswers(self.settings, self._data, self.collection)
+                self._llm = LlmAnswers(self.settings, self._data)
             return self._llm
 
     def _closest(self, index: OpenIndex, query: str, ranking: Ranking, rows: list[int]) -> float | None:

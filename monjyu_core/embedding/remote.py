@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from monjyu_core.models import background
 from monjyu_core.models.callers import EmbeddingCaller
+from monjyu_core.models.embedding_calls import Charge, current_charge, embed_batch
 from monjyu_core.models.errors import ModelAnswerUnusable
 from monjyu_core.models.factory import embedding_client, server_of
-from monjyu_core.models.resilience import Guard, OnAttempt, untold
+from monjyu_core.models.resilience import Guard
 from monjyu_core.settings_models import ModelSettings, RoleSettings
 from monjyu_core.text.tokens import count_many
 
@@ -28,15 +29,14 @@ BATCH = 32
 class RemoteEmbedder:
     """`Embedder` behind an HTTP API. Tokens are counted in cl100k_base, which need not be the model's own.
 
-    Nothing is sent before a vector, or the dimensions where no setting says them, is asked for. `on_attempt` hears of
-    every request, in a thread of its own.
+    Nothing is sent before a vector, or the dimensions where no setting says them, is asked for. Calls are on the ledger
+    and in the cache within `embedding_calls.charged_to`.
     """
 
     def __init__(self, name: str, model: ModelSettings, role: RoleSettings) -> None:
         self.model_id = model.model
         self.max_tokens = model.context_tokens
         self.fingerprint = f"{model.provider} {model.model} {model.dimensions or 'all'} dimensions"
-        self.on_attempt: OnAttempt = untold
         self._name = name
         self._model = model
         self._role = role
@@ -62,7 +62,7 @@ class RemoteEmbedder:
         """
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
-        rows = background.run(self._embed([_sendable(text) for text in texts]))
+        rows = background.run(self._embed([_sendable(text) for text in texts], current_charge()))
         vectors = np.asarray(rows, dtype=np.float64)
         scaled: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
         return scaled
@@ -74,12 +74,14 @@ class RemoteEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         return np.array(count_many(texts), dtype=np.int64)
 
-    async def _embed(self, texts: Sequence[str]) -> list[list[float]]:
+    async def _embed(self, texts: Sequence[str], charge: Charge | None) -> list[list[float]]:
         """All batches; the first that fails ends the others."""
         batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._caller.embed(batch, self.on_attempt)) for batch in batches]
+                tasks = [
+                    group.create_task(embed_batch(self._caller, self.model_id, batch, charge)) for batch in batches
+                ]
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None
         vectors = [vector for task in tasks for vector in task.result()]

@@ -27,9 +27,8 @@ _log = logging.getLogger(__name__)
 class LlmAnswers:
     """Writes answers with a model. May be shared by threads."""
 
-    def __init__(self, settings: Settings, data: DataFolder, collection: str) -> None:
+    def __init__(self, settings: Settings, data: DataFolder) -> None:
         self._settings = settings
-        self._collection = collection
         self._gateway = Gateway(settings, data)
 
     def answer(
@@ -38,14 +37,13 @@ class LlmAnswers:
         request: SearchRequest,
         passages: Sequence[Passage],
         asked: Sequence[QueryTerm],
-        trace_id: str,
+        scope: Scope,
         emit: Emit | None,
     ) -> tuple[Answer | None, Used, str]:
         """The answer, what it took, and where the model failed None and a word on why.
 
         A wrong setting is an error; a server that fails, refuses or is too dear is not.
         """
-        scope = Scope("query", trace_id, index.snapshot.manifest.level, self._collection, run_id=trace_id)
         self._gateway.caller("answer")  # a wrong setting is said before anything is read
         session = self._gateway.session(scope)
         question = Question.of(asked, len(index.corpus))

@@ -14,9 +14,11 @@ from monjyu_core.collection import load_record
 from monjyu_core.embedding import Embedder, load, load_embedder
 from monjyu_core.embedding.remote import BATCH, RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.folders import DataFolder
+from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.errors import ModelAnswerUnusable, ModelRefused, ModelServerError
-from monjyu_core.models.resilience import Attempt
-from monjyu_core.models.types import TokenUsage
+from monjyu_core.models.ledger import Scope
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.settings import EmbeddingSettings, Settings, load_settings
 from monjyu_core.settings_models import ModelSettings, RoleSettings
 from monjyu_core.snapshot import open_current
@@ -25,7 +27,7 @@ from monjyu_query.request import SearchRequest
 from monjyu_query.scale import SCALES, scale_of
 from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
-from tests.models.fake_server import DIMENSIONS, KEY, FakeModels, Reply, closing, failing, say, tokens_in, word_vector
+from tests.models.fake_server import DIMENSIONS, KEY, FakeModels, Reply, closing, failing, say, word_vector
 
 RECORDS = {
     "graph": "The noun graph is pruned before pairs of phrases are counted. Pruning saves most of the work.",
@@ -193,14 +195,17 @@ def test_what_it_says_of_itself_costs_no_call(fake: FakeModels) -> None:
     assert embedder(fake).dimensions == DIMENSIONS
 
 
-def test_attempts_are_told_and_failures_repeated(fake: FakeModels) -> None:
-    attempts: list[Attempt] = []
+def test_calls_are_on_the_ledger_failed_ones_too_and_paid_once(fake: FakeModels, tmp_path: Path) -> None:
+    settings = load_settings({"models": fake.models(), "embedding": {"remote": "openai"}})
+    data, scope = DataFolder(tmp_path), Scope("asset", "chunk_embeddings", 0, "c")
     model = embedder(fake)
-    model.on_attempt = attempts.append
     fake.script(closing("before"))
-    model.embed_query("a question")
-    assert [attempt.error is None for attempt in attempts] == [False, True]
-    assert attempts[1].usage == TokenUsage(tokens_in("a question"))
+    with charged_to(settings, data, scope):
+        model.embed_passages(["one", "two"])
+        model.embed_passages(["two", "one", "three"])
+    used = usage_of(data, CallFilter(collection="c"))
+    assert (used.llm_calls, len(fake.requests)) == (3, 3)
+    assert fake.requests[-1].body["input"] == ["three"], "the others are in the cache"
     fake.script(failing(401))
     with pytest.raises(ModelRefused):
         model.embed_passages(["a"] * 70)

@@ -185,3 +185,20 @@ def test_an_instruction_in_a_paper_is_text(tmp_path: Path, fake: FakeModels, mon
     inside = sources_in(sent)
     assert len(inside) == 1 and "</source 1>" in inside[0], "the paper's own mark closes nothing"
     assert "Ignore the above" not in sent.body["messages"][0]["content"]
+
+
+def test_a_rerank_model_orders_the_passages(
+    sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_ROLES__ANSWER__ENGINE", "extractive")
+    before = [hit.chunk_id for hit in ask(sample_data)[0].hits]
+    monkeypatch.setenv("MONJYU_ROLES__RERANK__ENGINE", "llm")
+    result, _ = ask(sample_data)
+    assert [request.path for request in fake.requests] == ["/v1/rerank"] and fake.problems == []
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True) and [hit.chunk_id for hit in result.hits] != before
+    assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 1
+    fake.default = server.failing(401, "bad key")
+    failed, _ = ask(sample_data)
+    assert [hit.chunk_id for hit in failed.hits] == before
+    assert failed.warnings[0].startswith("Not reranked: ")
