@@ -146,7 +146,7 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
     recipes = {
         "papers": parsing.parse_recipe(work.settings),
         "chunks": chunks.chunk_recipe(work.settings),
-        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings.embedding)),
+        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
     }
     owners = pa.array([shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()], pa.string())
     return [

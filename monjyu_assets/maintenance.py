@@ -15,6 +15,8 @@ from monjyu_core.collection import known_record, save_record
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.ids import shard_of
+from monjyu_core.models.cache import forget_answers
+from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest
 from monjyu_core.state import StateStore
 
@@ -114,6 +116,7 @@ def delete_index(data: DataFolder, name: str) -> int:
     from monjyu_assets.runs import forget_collection
 
     folder = known_folder(name)
+    _forget_answers(data, f"collection:{name}")
     with publish_lock(folder):
         size = sum(path.stat().st_size for path in folder.root.rglob("*") if path.is_file())
         folder.current.unlink(missing_ok=True)
@@ -142,12 +145,18 @@ def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
             set_current(folder, published(folder)[-1])
             gone = collect(folder, 1, force=True)
     _forget_traces(data, name)
+    _forget_answers(data, f"paper:{name}/{paper_id}")
     return {"collection": name, "paper_id": paper_id, "snapshot_id": read_current(folder), "snapshots_removed": gone}
 
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:
     if not any(paper_id in _contents(folder, snapshot_id) for snapshot_id in published(folder)):
         raise ConfigurationError(f"No snapshot of {folder.name} holds paper {paper_id!r}.", "See `monjyu papers list`.")
+
+
+def _forget_answers(data: DataFolder, label: str) -> None:
+    """Answers of models to prompts that held the text. The ledger stays: it holds counts and ids only."""
+    forget_answers(load_settings().cache, data, label)
 
 
 def _forget_traces(data: DataFolder, name: str) -> None:

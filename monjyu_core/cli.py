@@ -23,6 +23,7 @@ SUMMARIES: Mapping[str, str] = {
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",
     "purge": "Remove a paper's text everywhere at once, older snapshots included.",
+    "cost": "Show what calls of models took: tokens, money, time.",
     "config": "Show the settings in force, or write a settings file.",
 }
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""

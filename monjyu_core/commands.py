@@ -1,11 +1,15 @@
-"""Commands `status` and `config`."""
+"""Commands `status`, `cost` and `config`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from monjyu_core.models.ledger_totals import By
 
 
 @click.command()
@@ -26,6 +30,33 @@ def status(collection: str | None, as_json: bool) -> None:
         click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
     else:
         click.echo("\n\n".join(describe(one, failures=bool(collection)) for one in found))
+
+
+@click.command()
+@click.argument("collection", required=False)
+@click.option(
+    "--by",
+    type=click.Choice(["level", "asset", "query", "model", "day"]),
+    default="level",
+    show_default=True,
+    help="What to add up by; query = its trace id, day = UTC.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def cost(collection: str | None, by: By, as_json: bool) -> None:
+    """Show what calls of models took: tokens, money, time."""
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.ids import check_collection_name
+    from monjyu_core.models.ledger_table import describe_totals
+    from monjyu_core.models.ledger_totals import totals
+
+    data = DataFolder.default()
+    found = totals(data, by, check_collection_name(collection) if collection else None)
+    if as_json:
+        click.echo(json.dumps({"rows": found.rows}, ensure_ascii=False))
+    elif not found.rows:
+        click.echo(f"No call of a model{f' for {collection}' if collection else ''} is on the ledger in {data.root}.")
+    else:
+        click.echo(describe_totals(found, by))
 
 
 @click.group()

@@ -109,7 +109,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 def temporary_for(path: Path) -> Path:
     """A name beside `path` that says which process writes there, so that a dead one's file can be told and removed."""
-    return path.with_name(f".{path.name}.{_host()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
+    return path.with_name(f".{path.name}.{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
 
 
 def remove_dead_temporaries(root: Path) -> None:
@@ -117,15 +117,17 @@ def remove_dead_temporaries(root: Path) -> None:
     for path in root.rglob(".*.tmp"):
         host, _, rest = path.name.removesuffix(".tmp").rpartition(".")[2].partition("-")
         process = rest.partition("-")[0]
-        if host == _host() and process.isdigit() and not _alive(int(process)):
+        if host == host_id() and process.isdigit() and not alive(int(process)):
             path.unlink(missing_ok=True)
 
 
-def _host() -> str:
+def host_id() -> str:
+    """A short name of this host (of this container), for names that say which process made something."""
     return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
 
 
-def _alive(process: int) -> bool:
+def alive(process: int) -> bool:
+    """Whether a process of this host runs."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:

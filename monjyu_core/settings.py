@@ -10,140 +10,35 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The setting is part of the reuse key of these assets (and of all that build on them)."""
-
-    assets: tuple[str, ...]
-
-    def __init__(self, *assets: str) -> None:
-        object.__setattr__(self, "assets", assets)
-
-
-@dataclass(frozen=True)
-class NoResult:
-    """The setting changes no row of the index, and why."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A limit on these assets' work: what stays below has the same rows, what failed is tried again after a change."""
-
-    assets: tuple[str, ...]
-
-    def __init__(self, *assets: str) -> None:
-        object.__setattr__(self, "assets", assets)
-
-
-Mark = type[Changes] | type[Limit]
-
-QUERY_TIME = NoResult("read at query time; the index does not depend on it")
-PARSE_LIMIT = Limit("parsed_papers")
-
-
-class _Group(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class ParseSettings(_Group):
-    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
-    memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
-    max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
-    max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
-    max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
-    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file")
-    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file when unpacked")
-    max_ratio: Annotated[int, PARSE_LIMIT] = Field(
-        200, gt=0, description="most that unpacking may multiply its size by"
-    )
-    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
-
-
-class OcrSettings(_Group):
-    enabled: Annotated[Literal["auto", "off"], Changes("parsed_papers")] = Field(
-        "auto", description="auto = pages without usable text are read where the extra `ocr` is installed"
-    )
-    languages: Annotated[Literal["auto", "en", "ja"], Changes("parsed_papers")] = Field(
-        "auto",
-        description="letters that may be read: en = Latin, Greek and Cyrillic; ja = those, kana and the characters of "
-        "JIS X 0213; auto = those and Chinese",
-    )
-    dpi: Annotated[int, Changes("parsed_papers")] = Field(
-        200, ge=72, le=600, description="resolution pages are read in"
-    )
-    max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
-    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(120.0, gt=0, description="longest time one page may take")
-    memory_mb: Annotated[int, PARSE_LIMIT] = Field(
-        1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
-    )
-
-
-PdfProcessor = Literal["pypdfium2", "unstructured"]
-
-
-class PdfSettings(_Group):
-    processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
-        "pypdfium2", description="what PDFs are read with; unstructured needs an installation of its own"
-    )
-
-
-class ParserSettings(ParseSettings):
-    """What a parser process is given: its limits, and how PDFs are read. No group of the settings file."""
-
-    pdf: PdfSettings = PdfSettings()
-    ocr: OcrSettings = OcrSettings()
-
-
-ChunkStrategy = Literal["section", "fixed", "sentence", "paragraph", "semantic"]
-
-
-class ChunkSettings(_Group):
-    strategy: Annotated[ChunkStrategy, Changes("chunks")] = Field(
-        "section", description="how the sentences of a section are grouped into chunks"
-    )
-    size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
-    overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
-    sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
-    break_percentile: Annotated[float, Changes("chunks")] = Field(
-        20.0,
-        ge=0,
-        le=100,
-        description="strategy semantic only: a new chunk where neighbouring sentences are less alike than in this "
-        "share (percent) of their paper",
-    )
-
-    @model_validator(mode="after")
-    def _overlap_below_size(self) -> ChunkSettings:
-        if self.overlap_tokens >= self.size_tokens:
-            raise ValueError("chunking.overlap_tokens must be smaller than chunking.size_tokens")
-        return self
-
-
-class CitationSettings(_Group):
-    follow_preprints: Annotated[bool, Changes("citation_network")] = Field(
-        False, description="a reference to a preprint by its DOI counts as one to the published paper of that title"
-    )
-
+from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
+from monjyu_core.settings_marks import Changes as Changes
+from monjyu_core.settings_marks import Limit as Limit
+from monjyu_core.settings_marks import NoResult as NoResult
+from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
+from monjyu_core.settings_papers import CheckSettings as CheckSettings
+from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
+from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
+from monjyu_core.settings_papers import CitationSettings as CitationSettings
+from monjyu_core.settings_papers import OcrSettings as OcrSettings
+from monjyu_core.settings_papers import ParserSettings as ParserSettings
+from monjyu_core.settings_papers import ParseSettings as ParseSettings
+from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
+from monjyu_core.settings_papers import PdfSettings as PdfSettings
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
 
 
-class EmbeddingSettings(_Group):
+class EmbeddingSettings(Group):
     model: Annotated[ModelName, Changes("chunks", "chunk_embeddings")] = Field(
         "auto",
         description="auto = by the papers' languages when a collection is first indexed: all-MiniLM-L6-v2 for English, "
@@ -153,9 +48,12 @@ class EmbeddingSettings(_Group):
         "auto", description="auto = bf16 where the processor has bf16 matrix units, else f32"
     )
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
+    remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(
+        None, description="a name under `models`: that model embeds, on its server, with the limits of roles.embed"
+    )
 
 
-class SearchSettings(_Group):
+class SearchSettings(Group):
     mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
@@ -165,46 +63,23 @@ class SearchSettings(_Group):
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
 
 
-class AnswerSettings(_Group):
-    engine: Annotated[Literal["extractive"], QUERY_TIME] = "extractive"
+class AnswerSettings(Group):
+    unsupported: Annotated[Literal["drop", "mark"], QUERY_TIME] = Field(
+        "drop", description="what is done with a model's sentence that no source supports"
+    )
     max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
     min_support: Annotated[float, QUERY_TIME] = Field(
         0.45, ge=0, le=1, description="below this evidence score the answer abstains"
     )
 
 
-class PublishSettings(_Group):
+class PublishSettings(Group):
     keep_snapshots: Annotated[int, NoResult("retention only")] = Field(5, ge=1)
     delete_share: Annotated[float, NoResult("a guard before a run, not a result")] = Field(0.2, ge=0, le=1)
     delete_papers: Annotated[int, NoResult("a guard before a run, not a result")] = Field(5, ge=0)
 
 
-WARNING_ONLY = NoResult("decides when a check warns")
-
-
-class CheckSettings(_Group):
-    """When the checks of a collection's quality warn: each by the share of papers that may offend."""
-
-    title_found: Annotated[float, WARNING_ONLY] = Field(0.0, ge=0, le=1, description="share of papers without a title")
-    abstract_found: Annotated[float, WARNING_ONLY] = Field(0.2, ge=0, le=1, description="… without an abstract")
-    sections_found: Annotated[float, WARNING_ONLY] = Field(0.05, ge=0, le=1, description="… without sections")
-    references_found: Annotated[float, WARNING_ONLY] = Field(
-        0.1, ge=0, le=1, description="share of academic papers without references"
-    )
-    references_resolved: Annotated[float, WARNING_ONLY] = Field(
-        1.0, ge=0, le=1, description="share of papers none of whose references is to a paper of the collection"
-    )
-    text_kept: Annotated[float, WARNING_ONLY] = Field(
-        0.05, ge=0, le=1, description="share of PDFs that keep less of their characters than min_coverage"
-    )
-    min_coverage: Annotated[float, WARNING_ONLY] = Field(0.7, ge=0, le=1, description="share of a PDF's characters")
-    furniture_removed: Annotated[float, WARNING_ONLY] = Field(
-        0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
-    )
-    furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)
-
-
-class AzureSettings(_Group):
+class AzureSettings(Group):
     openai_endpoint: Annotated[str | None, NoResult("where a model is, not which")] = None
     openai_api_key: Annotated[SecretStr | None, NoResult("a secret")] = None
 
@@ -223,6 +98,11 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()
+    models: Annotated[dict[str, ModelSettings], QUERY_TIME] = {}
+    roles: RolesSettings = RolesSettings()
+    spending: SpendingSettings = SpendingSettings()
+    cache: CacheSettings = CacheSettings()
+    prompts: PromptSettings = PromptSettings()
     publish: PublishSettings = PublishSettings()
     checks: CheckSettings = CheckSettings()
     azure: AzureSettings = AzureSettings()
@@ -307,6 +187,8 @@ def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
         where = config_file()
         hint = f"Look at {where} and at the MONJYU_… variables." if where else "Look at the MONJYU_… variables."
         raise ConfigurationError(f"Settings are wrong: {problems}.", hint) from error
+    except SettingsError as error:  # a MONJYU_… variable of a mapping that is no JSON; its text holds no value
+        raise ConfigurationError(f"Settings are wrong: {error}.", "Look at the MONJYU_… variables.") from error
 
 
 def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:

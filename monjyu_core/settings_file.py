@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
@@ -17,22 +18,49 @@ HEAD = """\
 """
 
 
+EXAMPLES = {
+    "models": """\
+#   default:  # a name of yours; roles refer to it
+#     provider: openai
+#     model: qwen2.5-7b-instruct
+#     base_url: http://127.0.0.1:8080/v1
+#   local:
+#     provider: ollama
+#     model: qwen2.5:7b
+#     base_url: http://127.0.0.1:11434
+#     context_tokens: 16384
+#   cloud:
+#     provider: azure
+#     model: my-gpt-4o-mini  # the deployment's name
+#     base_url: https://my-resource.openai.azure.com
+#     api_version: "2024-10-21"
+# Keys of models: MONJYU_MODELS__CLOUD__API_KEY=... in the environment, with the model's name in it.""",
+    "spending.prices": """\
+#     gpt-4o-mini: {prompt: 0.15, completion: 0.6}""",
+}
+"""What may stand in settings whose keys the user chooses. Its lines lie within the setting's own, commented out."""
+
+
 def template() -> str:
     """YAML text that changes nothing until lines are uncommented."""
-    lines = [HEAD]
-    for name, field in Settings.model_fields.items():
-        group = field.annotation
-        if isinstance(group, type) and issubclass(group, BaseModel):
-            lines.append(f"# {name}:")
-            lines += [_line(f"  {key}", inner) for key, inner in group.model_fields.items() if not _secret(inner)]
-        else:
-            lines.append(_line(name, field))
-    return "\n".join(lines) + "\n"
+    return "\n".join([HEAD, *_lines(Settings, "")]) + "\n"
 
 
-def _line(name: str, field: FieldInfo) -> str:
-    what = f"  # {field.description}" if field.description else ""
-    return f"# {name}: {_value(field.default)}{what}"
+def _lines(group: type[BaseModel], prefix: str) -> Iterator[str]:
+    indent = "  " * prefix.count(".")
+    for name, field in group.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield f"# {indent}{name}:"
+            yield from _lines(inner, f"{prefix}{name}.")
+        elif f"{prefix}{name}" in EXAMPLES:
+            yield f"# {indent}{name}:{_description(field)}\n{EXAMPLES[prefix + name]}"
+        elif not _secret(field):
+            yield f"# {indent}{name}: {_value(field.default)}{_description(field)}"
+
+
+def _description(field: FieldInfo) -> str:
+    return f"  # {field.description}" if field.description else ""
 
 
 def _value(default: Any) -> str:

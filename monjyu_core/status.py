@@ -6,6 +6,7 @@ from typing import Any
 
 from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, open_current, read_current
 
@@ -31,10 +32,16 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
             "distinct_papers": _distinct(snapshot),
             "failed_papers": _failures(snapshot),
             "without": _gaps(snapshot, collection_settings(record)),
-            "usage": {"0": {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}},
+            "usage": _usage(data, name, manifest.level),
         }
     finally:
         snapshot.close()
+
+
+def _usage(data: DataFolder, name: str, level: int) -> dict[str, dict[str, Any]]:
+    """By level, from the ledger; levels without a call have zeros. What was spent stays on it after a rebuild."""
+    none = {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+    return {str(number): dict(none) for number in range(level + 1)} | usage_by_level(data, name)
 
 
 def _distinct(snapshot: Snapshot) -> int:
@@ -71,6 +78,12 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
+    for level, used in status["usage"].items():
+        if used["llm_calls"]:
+            lines.append(
+                f"  level {level} took {used['llm_calls']} calls of models, {used['prompt_tokens']} + "
+                f"{used['completion_tokens']} tokens, ${used['cost_usd']:.4f}"
+            )
     if failures:
         lines += [f"    {row['source_path']}: {row['error_type']}: {row['message']}" for row in status["failed_papers"]]
     return "\n".join(lines)

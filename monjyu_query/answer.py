@@ -11,6 +11,7 @@ from monjyu_core.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.passages import PassageSentence
 from monjyu_query.retrieval import QueryTerm
+from monjyu_query.scale import Scale
 
 _USUAL_WORDS = 24
 """A sentence of more terms finds words of the question by chance: its overlap counts less (as length does in BM25)."""
@@ -28,11 +29,6 @@ _WIDE_LETTERS = 8
 """A sentence in a script without spaces has as many letters at least."""
 _GRAMS_A_WORD = 3
 """A sentence of equal content has about three times as many grams as it would have words."""
-
-Scale = tuple[float, float]
-SCALES: dict[str, Scale] = {"all-MiniLM-L6-v2": (0.2, 0.7), "multilingual-e5-small": (0.81, 0.9)}
-"""By model, the similarity of the closest chunk to unrelated questions, and to those that a collection answers well.
-Measured on questions of other collections and of the collection itself; e5 crowds all texts into a narrow cone."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.settings import AnswerSettings
-from monjyu_query.answer import SCALES, Question, choose_sentences, weigh_evidence
+from monjyu_query.answer import Question, choose_sentences, weigh_evidence
 from monjyu_query.citations import cite
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, load_sentences
@@ -39,8 +39,7 @@ def answer_from(
     sentences = load_sentences(index.snapshot.cursor(), passages)
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = index.keywords.terms(texts)
-    scale = SCALES[index.snapshot.manifest.embedding.model]
-    evidence = weigh_evidence(question, terms[: len(passages)], similarity, scale)
+    evidence = weigh_evidence(question, terms[: len(passages)], similarity, index.scale)
     if evidence.support < settings.min_support:
         return _abstained(evidence.thin_because())
     chosen = choose_sentences(question, sentences, terms[len(passages) :], settings)

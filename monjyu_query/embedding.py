@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import QueryError
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Manifest
 
 
 class QueryEmbedder:
     """Embeds questions with the model that the collection's settings name."""
 
-    def __init__(self, settings: EmbeddingSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = Lock()
         self._ready: Future[None] | None = None
@@ -38,15 +38,21 @@ class QueryEmbedder:
         """The question's vector (d,), of length 1. QueryError where the snapshot was embedded with another model."""
         embedder = load_embedder(self._settings)
         check_same_model(embedder, manifest)
-        return embedder.embed_query(query)
+        vector = embedder.embed_query(query)
+        if len(vector) != manifest.embedding.dimensions:
+            raise _other_model(manifest, f"{embedder.model_id} now gives vectors of {len(vector)} dimensions")
+        return vector
 
 
 def check_same_model(embedder: Embedder, manifest: Manifest) -> None:
     """Vectors of two models do not compare, not even of one model in two precisions: refuse."""
+    if embedder.fingerprint != manifest.embedding.fingerprint:
+        raise _other_model(manifest, f"the settings now name {embedder.model_id} ({embedder.fingerprint})")
+
+
+def _other_model(manifest: Manifest, now: str) -> QueryError:
     theirs = manifest.embedding
-    if (embedder.fingerprint, embedder.dimensions) != (theirs.fingerprint, theirs.dimensions):
-        raise QueryError(
-            f"Collection {manifest.collection!r} was embedded with {theirs.model} ({theirs.fingerprint}), "
-            f"the settings now name {embedder.model_id} ({embedder.fingerprint}).",
-            "Index the collection again, set the embedding back, or search with mode keyword.",
-        )
+    return QueryError(
+        f"Collection {manifest.collection!r} was embedded with {theirs.model} ({theirs.fingerprint}), {now}.",
+        "Index the collection again, set the embedding back, or search with mode keyword.",
+    )

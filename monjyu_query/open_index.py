@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from monjyu_core.errors import StorageError
@@ -12,6 +13,7 @@ from monjyu_query.background import now
 from monjyu_query.corpus import Corpus, load_corpus
 from monjyu_query.fusion import Mask
 from monjyu_query.retrieval import KeywordIndex
+from monjyu_query.scale import Scale, scale_of
 from monjyu_query.scripts import wide_chunks
 
 if TYPE_CHECKING:
@@ -26,6 +28,11 @@ class OpenIndex:
     corpus: Corpus
     keywords: KeywordIndex
     wide: Mask
+
+    @cached_property
+    def scale(self) -> Scale:
+        """What a similarity says under the snapshot's model."""
+        return scale_of(self.snapshot.manifest.embedding.model, self.corpus.vectors)
 
 
 def open_index(snapshot: Snapshot) -> OpenIndex:

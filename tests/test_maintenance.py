@@ -12,6 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from monjyu_assets.snapshots import collections, purge, snapshots
+from monjyu_core.commands import status
+from monjyu_core.models.cache import labels_of, open_cache
+from monjyu_core.models.ledger import Entry, Ledger, Scope
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.types import TokenUsage
+from monjyu_core.settings_models import CacheSettings
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current
 from tests.assets.worlds import World, write_records
 
@@ -101,6 +107,30 @@ def test_a_purge_leaves_no_trace(world: World) -> None:
     assert "Zyzzyvaword" not in json.dumps(world.tables())
     world.build()
     assert "secret" not in [row["paper_id"] for row in world.tables()["papers"]]
+
+
+def test_calls_of_models_are_counted_in_status_and_their_answers_go_with_the_papers(world: World) -> None:
+    none = {"llm_calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0}
+    assert asked(status, "c")["collections"][0]["usage"] == {"0": none}
+    ledger = Ledger(world.data)
+    for collection, tokens in (("c", 5), ("c", 6), ("d", 100)):
+        scope = Scope("asset", "claims", 4, collection)
+        ledger.record(Entry(scope, "extract", "m", "fake", TokenUsage(tokens, 1), cost_usd=0.5))
+    used = {"llm_calls": 2, "prompt_tokens": 11, "completion_tokens": 2, "cost_usd": 1.0}
+    assert asked(status, "c")["collections"][0]["usage"] == {"0": none, "4": used}
+    assert "level 4 took 2 calls of models, 11 + 2 tokens, $1.0000" in CliRunner().invoke(status, ["c"]).output
+
+    cache = open_cache(CacheSettings(), world.data)
+    assert cache is not None
+    cache.put_many({"secret": SECRET.encode()}, labels_of("c", ["secret", "0"]))
+    cache.put_many({"other paper": b"1"}, labels_of("c", ["0"]))
+    cache.put_many({"other collection": b"2"}, labels_of("d", ["secret"]))
+    asked(purge, "secret", "-c", "c")
+    assert cache.has_many(["secret", "other paper", "other collection"]) == {"other paper", "other collection"}
+    assert not any(SECRET.encode() in path.read_bytes() for path in world.data.state.glob("model_cache*"))
+    asked(collections, "delete", "c", "--yes")
+    assert cache.has_many(["other paper", "other collection"]) == {"other collection"}
+    assert usage_of(world.data, CallFilter(collection="c")).llm_calls == 2, "what was spent stays on the ledger"
 
 
 def test_a_snapshot_in_use_is_not_collected(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,8 +113,11 @@ def _describe(check: CheckResult) -> str:
 
 
 def _embedding(work: Work) -> tuple[EmbeddingEntry, int]:
-    model = load_embedder(work.settings.embedding)
-    entry = EmbeddingEntry(model=model.model_id, dimensions=model.dimensions, fingerprint=model.fingerprint)
+    model = load_embedder(work.settings)
+    before = _previous(work.folder)
+    # A server is asked for its dimensions once, not at every look at what is published.
+    known = before.embedding.dimensions if before and before.embedding.fingerprint == model.fingerprint else None
+    entry = EmbeddingEntry(model=model.model_id, dimensions=known or model.dimensions, fingerprint=model.fingerprint)
     return entry, model.max_tokens
 
 

@@ -41,10 +41,11 @@ Rows = list[dict[str, Any]]
 
 
 def chunk_recipe(settings: Settings) -> str:
-    """The vectors of sentences decide where a semantic chunk ends, so there the model's weights count too."""
-    semantic = settings.chunking.strategy == "semantic"
-    weights = [load_embedder(settings.embedding).fingerprint] if semantic else []
-    return recipe(ASSET, CODE_VERSION, settings, *weights)
+    """What a model on a server reads counts; and for semantic chunks the weights, for vectors decide where they end."""
+    model = load_embedder(settings)
+    window = [str(model.max_tokens)] if settings.embedding.remote else []
+    weights = [model.fingerprint] if settings.chunking.strategy == "semantic" else []
+    return recipe(ASSET, CODE_VERSION, settings, *window, *weights)
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Chunker:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings.chunking
-        self.embedder = load_embedder(settings.embedding)
+        self.embedder = load_embedder(settings)
         self.special = int(self.embedder.count_tokens([""])[0])
         window = self.embedder.max_tokens - self.special
         chosen = self.settings
@@ -71,7 +72,7 @@ class Chunker:
         self.header_most = int(window * HEADER_SHARE)
         if self.sizes.size > window:
             raise ConfigurationError(
-                f"chunking.size_tokens is {self.sizes.size}; {settings.embedding.model} reads {window} word pieces.",
+                f"chunking.size_tokens is {self.sizes.size}; {self.embedder.model_id} reads {window} word pieces.",
                 f"Set it to {window - self.header_most} or less.",
             )
 

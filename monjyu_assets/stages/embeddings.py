@@ -13,6 +13,8 @@ from monjyu_assets.chunking import input_text
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
+from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.ledger import Scope
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import Settings
@@ -31,7 +33,7 @@ def embedding_recipe(settings: Settings, embedder: Embedder) -> str:
 
 def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Embed the chunks of these shards whose text has no vector yet."""
-    embedder = load_embedder(work.settings.embedding)
+    embedder = load_embedder(work.settings)
     chunks = {shard: _chunks(work, shard) for shard in shards}
     made_with = embedding_recipe(work.settings, embedder)
     known = _known(work, made_with)
@@ -48,7 +50,7 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
         new = {
             row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
         }
-        for vectors in _embed(embedder, new):
+        for vectors in _embed(work, embedder, new):
             known |= vectors
             done += len(vectors)
             work.progress("embed", done, len(missing))
@@ -78,11 +80,14 @@ def matrix(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
     return np.ascontiguousarray(flat.reshape(len(vectors), -1), dtype=np.float32)
 
 
-def _embed(embedder: Embedder, texts: dict[str, str]) -> Iterator[Vectors]:
+def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[Vectors]:
+    scope = Scope("asset", ASSET, 0, work.name)
     hashes = sorted(texts, key=lambda key: len(texts[key]))
     for start in range(0, len(hashes), BATCH):
         batch = hashes[start : start + BATCH]
-        yield dict(zip(batch, embedder.embed_passages([texts[key] for key in batch]), strict=True))
+        with charged_to(work.settings, work.data, scope):
+            found = embedder.embed_passages([texts[key] for key in batch])
+        yield dict(zip(batch, found, strict=True))
 
 
 def _write(

@@ -24,8 +24,11 @@ OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
 
 def settle_model(work: Work) -> None:
     """Write language and model to the collection's record where they are not there yet, or where a setting names
-    another model; warn of what has changed since."""
+    another model; warn of what has changed since. A model on a server is the settings' own business."""
     languages = paper_languages(work)
+    if work.settings.embedding.remote is not None:
+        _settle_language(work, languages)
+        return
     work.folder.root.mkdir(parents=True, exist_ok=True)
     with FileLock(work.folder.root / "model.lock"):
         record = load_record(work.folder) or work.record
@@ -43,6 +46,16 @@ def settle_model(work: Work) -> None:
             f"{other_share(languages):.0%} of the papers of {work.name} are in languages that {before} does not read: "
             f"they are found by keywords only. Set embedding.model to {MULTILINGUAL_MODEL} to embed all of it anew."
         )
+
+
+def _settle_language(work: Work, languages: Counter[str]) -> None:
+    work.folder.root.mkdir(parents=True, exist_ok=True)
+    with FileLock(work.folder.root / "model.lock"):
+        record = load_record(work.folder) or work.record
+        if record.language is None:
+            record.language = _named_language(record) or _main_language(languages)
+            save_record(work.folder, record)
+        work.take_record(record)
 
 
 def choose_model(named: str | None, languages: Counter[str]) -> EmbeddingModel:

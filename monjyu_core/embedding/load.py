@@ -3,30 +3,52 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Hashable
 from threading import Lock
 
 from monjyu_core.embedding.base import Embedder
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.models.factory import named_model
+from monjyu_core.settings import EmbeddingSettings, Settings
+from monjyu_core.settings_models import ModelSettings, RoleSettings
 
-_embedders: dict[str, Embedder] = {}
+_embedders: dict[Hashable, Embedder] = {}
 _lock = Lock()
 
 
-def load_embedder(settings: EmbeddingSettings) -> Embedder:
+def load_embedder(settings: Settings | EmbeddingSettings) -> Embedder:
     """The embedder that the settings name, shared by all threads of this process.
 
     Cheap: files are checked and the model compiled when first needed, or by `warm_up`. `auto` without a collection to
-    ask is the English model.
-    Raises ConfigurationError for a model that is not installed or a precision that this processor does not have.
+    ask is the English model. `embedding.remote` needs all settings, for the model that it names is among them.
+    Raises ConfigurationError for a model that is not installed or not described, or a precision that this processor
+    does not have.
     """
-    key = settings.model_dump_json()
+    own = settings if isinstance(settings, EmbeddingSettings) else settings.embedding
+    if own.remote is None:
+        return _shared(own.model_dump_json(), lambda: _local(own))
+    if isinstance(settings, EmbeddingSettings):
+        raise ConfigurationError(f"embedding.remote is {own.remote!r}, but no models are known here.")
+    name, model = named_model(settings, own.remote, "embedding.remote")
+    role = settings.roles.embed
+    key = model.api_key.get_secret_value() if model.api_key else None
+    return _shared((name, repr(model), key, repr(role)), lambda: _remote(name, model, role))
+
+
+def _shared(key: Hashable, make: Callable[[], Embedder]) -> Embedder:
     with _lock:
         if key not in _embedders:
-            _embedders[key] = _make(settings)
+            _embedders[key] = make()
         return _embedders[key]
 
 
-def _make(settings: EmbeddingSettings) -> Embedder:
+def _remote(name: str, model: ModelSettings, role: RoleSettings) -> Embedder:
+    from monjyu_core.embedding.remote import RemoteEmbedder
+
+    return RemoteEmbedder(name, model, role)
+
+
+def _local(settings: EmbeddingSettings) -> Embedder:
     if settings.model == "multilingual-e5-small":
         from monjyu_core.embedding.e5 import E5
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -26,7 +27,7 @@ from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option,
 @click.option("--paper", "paper_ids", multiple=True, metavar="PAPER_ID", help="Only this paper (repeatable).")
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
 @click.option("--no-answer", is_flag=True, help="Passages only.")
-@click.option("--stream", is_flag=True, help="With --json: one event a line as it happens, the result last.")
+@click.option("--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
 @json_option
 def search(query: str, collection: str | None, no_answer: bool, stream: bool, as_json: bool, **options: Any) -> None:
     """Ask a collection a question.
@@ -46,7 +47,8 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
 
     from monjyu_query.search import Searcher
 
-    result = Searcher(data, name, TraceLog(StateStore(data.state))).search(request)
+    listener = (print_json if as_json else _print_sentence) if stream else None
+    result = Searcher(data, name, TraceLog(StateStore(data.state))).search(request, listener)
     values = result.model_dump(mode="json")
     if as_json and stream:
         for event in events(values):
@@ -57,6 +59,14 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
         from monjyu_query.render import print_result
 
         print_result(result)
+
+
+def _print_sentence(event: Mapping[str, Any] | list[Any]) -> None:
+    """A sentence of a model's answer as soon as it is written and checked."""
+    from monjyu_query.render import safe
+
+    if isinstance(event, dict) and "text" in event:
+        click.echo(safe(event["text"]))
 
 
 def events(result: dict[str, Any]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from monjyu_core.commands import config
@@ -12,6 +13,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.schemas import ASSET_TABLES
 from monjyu_core.settings import Changes, Limit, NoResult, Settings, leaves, load_settings, settings_key
 from monjyu_core.settings_file import template
+from monjyu_core.settings_models import ModelSettings, PriceSettings
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +78,67 @@ def test_config_show_hides_secrets_and_init_round_trips(own_data: Path, monkeypa
     uncommented = template().replace("# chunking:", "chunking:").replace("#   size_tokens: 200", "  size_tokens: 100")
     (own_data / "monjyu.yaml").write_text(uncommented)
     assert load_settings().chunking.size_tokens == 100
+
+
+def test_models_by_environment_over_the_file(own_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own_data / "monjyu.yaml").write_text(
+        "models: {default: {model: from-file, base_url: 'http://127.0.0.1:1/v1'}, other: {model: o}}"
+    )
+    monkeypatch.setenv("MONJYU_MODELS__DEFAULT__MODEL", "x")
+    monkeypatch.setenv("MONJYU_MODELS__DEFAULT__API_KEY", "sk-very-secret")
+    monkeypatch.setenv("MONJYU_MODELS__DEFAULT__CONTEXT_TOKENS", "4096")
+    monkeypatch.setenv("MONJYU_ROLES__ANSWER__ENGINE", "llm")
+    monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"gpt-4o-mini": {"prompt": 1}}')
+    loaded = load_settings()
+    default = loaded.models["default"]
+    assert (default.model, default.base_url, default.context_tokens) == ("x", "http://127.0.0.1:1/v1", 4096)
+    assert default.api_key is not None and default.api_key.get_secret_value() == "sk-very-secret"
+    assert loaded.models["other"] == ModelSettings(model="o")
+    assert (loaded.roles.answer.engine, loaded.roles.assess.engine) == ("llm", "extractive")
+    assert loaded.spending.prices == {"gpt-4o-mini": PriceSettings(prompt=1)}
+    for arguments in (["show"], ["show", "--json"]):
+        shown = CliRunner().invoke(config, arguments)
+        assert shown.exit_code == 0
+        assert "very-secret" not in shown.output
+        assert "from-file" not in shown.output and "127.0.0.1:1/v1" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("MODELS", "{sk-very-secret"),
+        ("MODELS__DEFAULT", "sk-very-secret"),
+        ("MODELS__DEFAULT__CONTEXT_TOKENS", "sk-very-secret"),
+        ("SPENDING__PRICES", "{sk-very-secret"),
+        ("ROLES", "[sk-very-secret"),
+    ],
+)
+def test_a_wrong_variable_is_a_clear_error_that_does_not_repeat_it(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"MONJYU_{name}", value)
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings()
+    assert name.split("__")[0].lower() in str(caught.value)
+    assert "very-secret" not in str(caught.value)
+
+
+def test_the_template_holds_every_setting_at_its_default_and_models_that_load(own_data: Path) -> None:
+    lines = [line[2:] for line in template().split("profile:", 1)[1].splitlines()[1:] if line.startswith("# ")]
+    (own_data / "monjyu.yaml").write_text("\n".join(line for line in lines if not line.startswith("Keys of models")))
+    loaded = load_settings()
+    assert {name: model.provider for name, model in loaded.models.items()} == {
+        "default": "openai",
+        "local": "ollama",
+        "cloud": "azure",
+    }
+    assert loaded.spending.prices.keys() == {"gpt-4o-mini"}
+    spending = loaded.spending.model_copy(update={"prices": {}})
+    assert loaded.model_copy(update={"models": {}, "spending": spending}) == Settings.model_construct()
+    written = yaml.safe_load((own_data / "monjyu.yaml").read_text())
+    for name, field in leaves(Settings):
+        if name != "profile" and "SecretStr" not in str(field.annotation):
+            group = written
+            for part in name.split("."):
+                assert part in group, f"{name} is not in the template"
+                group = group[part]

@@ -1,0 +1,109 @@
+"""An embedding model on a server that the settings name (`embedding.remote`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.models import background
+from monjyu_core.models.callers import EmbeddingCaller
+from monjyu_core.models.embedding_calls import Charge, current_charge, embed_batch
+from monjyu_core.models.errors import ModelAnswerUnusable
+from monjyu_core.models.factory import embedding_client, server_of
+from monjyu_core.models.resilience import Guard
+from monjyu_core.settings_models import ModelSettings, RoleSettings
+from monjyu_core.text.tokens import count_many
+
+if TYPE_CHECKING:
+    Vectors = NDArray[np.float32]
+
+BATCH = 32
+"""Texts a request: few enough for a server on a CPU to answer within the role's time-out."""
+
+
+class RemoteEmbedder:
+    """`Embedder` behind an HTTP API. Tokens are counted in cl100k_base, which need not be the model's own.
+
+    Nothing is sent before a vector, or the dimensions where no setting says them, is asked for. Calls are on the ledger
+    and in the cache within `embedding_calls.charged_to`.
+    """
+
+    def __init__(self, name: str, model: ModelSettings, role: RoleSettings) -> None:
+        self.model_id = model.model
+        self.max_tokens = model.context_tokens
+        self.fingerprint = f"{model.provider} {model.model} {model.dimensions or 'all'} dimensions"
+        self._name = name
+        self._model = model
+        self._role = role
+        self._dimensions = model.dimensions
+        server_of(name, model)  # what is missing in the settings is said here
+
+    @property
+    def dimensions(self) -> int:
+        """From the settings, or from the first answer: an answer is asked for if there was none."""
+        if self._dimensions is None:
+            self.embed_query("dimensions")
+        assert self._dimensions is not None
+        return self._dimensions
+
+    def warm_up(self) -> None:
+        """Load the token counter; the server is not asked."""
+        count_many([""])
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """Vectors (n, d), each of L2 norm 1, in requests of `BATCH` texts, several at once as the role allows.
+
+        Raises the errors of `monjyu_core.models.errors`.
+        """
+        if not texts:
+            return np.empty((0, self.dimensions), dtype=np.float32)
+        rows = background.run(self._embed([_sendable(text) for text in texts], current_charge()))
+        vectors = np.asarray(rows, dtype=np.float64)
+        scaled: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        return scaled
+
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self.embed_passages([text])[0]
+        return vector
+
+    def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        return np.array(count_many(texts), dtype=np.int64)
+
+    async def _embed(self, texts: Sequence[str], charge: Charge | None) -> list[list[float]]:
+        """All batches; the first that fails ends the others."""
+        batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(embed_batch(self._caller, self.model_id, batch, charge)) for batch in batches
+                ]
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        vectors = [vector for task in tasks for vector in task.result()]
+        for vector in vectors:
+            self._check(len(vector))
+        return vectors
+
+    @cached_property
+    def _caller(self) -> EmbeddingCaller:
+        client = embedding_client(self._name, self._model, self._role.timeout_seconds)
+        return EmbeddingCaller(client, Guard(f"Role embed, model {self._name}", self._role))
+
+    def _check(self, found: int) -> None:
+        if self._dimensions is None:
+            self._dimensions = found
+        if found != self._dimensions:
+            raise ModelAnswerUnusable(
+                f"{self.model_id} gave vectors of {found} dimensions, before of {self._dimensions}.",
+                "The model behind the address has changed: index the collection again.",
+            )
+
+
+def _sendable(text: str) -> str:
+    """Servers refuse empty texts; lone surrogates have no encoding."""
+    return text.encode("utf-8", "replace").decode() if text.strip() else "-"

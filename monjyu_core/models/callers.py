@@ -1,0 +1,85 @@
+"""Clients behind a guard: what the gateway and the embedder call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from monjyu_core.models.counting import count_messages, estimated_texts, estimated_usage
+from monjyu_core.models.resilience import Guard, OnAttempt, untold
+from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, EmbeddingClient, RerankClient
+
+
+class Caller:
+    """Chat calls of one role. Use it in one event loop; many calls may be under way at once."""
+
+    def __init__(self, client: ChatClient, guard: Guard) -> None:
+        self.client = client
+        self._guard = guard
+
+    async def chat(self, request: ChatRequest, on_attempt: OnAttempt = untold) -> ChatReply:
+        """The reply, after as many attempts as the role allows; `on_attempt` hears of each, the failed ones too.
+
+        Raises the errors of `monjyu_core.models.errors`. Cancelling closes the connection.
+        """
+        return await self._guard.call(
+            lambda: self.client.chat(request), lambda reply: reply.usage, self._tokens(request), on_attempt
+        )
+
+    async def stream(
+        self, request: ChatRequest, on_attempt: OnAttempt = untold
+    ) -> AsyncGenerator[str | ChatReply, None]:
+        """Pieces of text, then the reply. Repeated only while no piece was handed on. To stop early, close the iterator
+        (`contextlib.aclosing`): that closes the connection."""
+        items = self._guard.stream(
+            lambda: self.client.stream(request),
+            lambda text: estimated_usage(request, text),
+            self._tokens(request),
+            on_attempt,
+        )
+        async with aclosing(items):
+            async for item in items:
+                yield item
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    def _tokens(self, request: ChatRequest) -> int:
+        return count_messages(request.messages) + request.max_tokens if self._guard.counts_tokens else 0
+
+
+class EmbeddingCaller:
+    """Embedding calls of one role; each is one request, so keep the texts to a batch."""
+
+    def __init__(self, client: EmbeddingClient, guard: Guard) -> None:
+        self.client = client
+        self._guard = guard
+
+    async def embed(self, texts: Sequence[str], on_attempt: OnAttempt = untold) -> list[list[float]]:
+        """A vector for each text, in order."""
+        tokens = estimated_texts(texts).prompt_tokens if self._guard.counts_tokens else 0
+        vectors, _ = await self._guard.call(
+            lambda: self.client.embed(texts), lambda found: found[1], tokens, on_attempt
+        )
+        return vectors
+
+    async def close(self) -> None:
+        await self.client.close()
+
+
+class RerankCaller:
+    """Rerank calls of one role."""
+
+    def __init__(self, client: RerankClient, guard: Guard) -> None:
+        self.client = client
+        self._guard = guard
+
+    async def rerank(self, query: str, texts: Sequence[str], on_attempt: OnAttempt = untold) -> list[float]:
+        """A score for each text, in order. The endpoints tell no usage: it is estimated."""
+        usage = estimated_texts([query, *texts])
+        return await self._guard.call(
+            lambda: self.client.rerank(query, texts), lambda _: usage, usage.prompt_tokens, on_attempt
+        )
+
+    async def close(self) -> None:
+        await self.client.close()

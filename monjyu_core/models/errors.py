@@ -1,0 +1,53 @@
+"""What can go wrong with a model call. Two questions decide what is done: may it pass, and was it paid for?"""
+
+from __future__ import annotations
+
+from monjyu_core.errors import LLMError
+
+
+class ModelCallError(LLMError):
+    """Base. `may_pass`: the same call may succeed later. `retry_after`: seconds the server asks to wait, or None."""
+
+    may_pass = False
+
+    def __init__(self, message: str, hint: str = "", *, retry_after: float | None = None) -> None:
+        super().__init__(message, hint)
+        self.retry_after = retry_after
+
+
+class ModelUnreachable(ModelCallError):
+    """No connection, or it was closed before an answer; a timeout too."""
+
+    may_pass = True
+
+
+class ModelRateLimited(ModelCallError):
+    """429: too many requests or tokens. Where `retry_after` is None the wait is ours to choose."""
+
+    may_pass = True
+
+
+class ModelServerError(ModelCallError):
+    """5xx of the server."""
+
+    may_pass = True
+
+
+class ModelRefused(ModelCallError):
+    """4xx that no repetition mends: wrong key, unknown model, bad request, quota used up."""
+
+
+class ModelContentFiltered(ModelCallError):
+    """The server's content filter stopped the question or the answer."""
+
+
+class ModelAnswerUnusable(ModelCallError):
+    """The answer is empty, cut off, or does not follow the schema after the one retry."""
+
+
+class ModelUnavailable(ModelCallError):
+    """The circuit breaker is open: the last calls all failed, and no other is made for a while."""
+
+
+class CostCapReached(ModelCallError):
+    """The next call would pass the cap on money or calls; what was done is kept."""

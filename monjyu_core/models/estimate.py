@@ -1,0 +1,116 @@
+"""What planned calls will take, before anything is spent: tokens of the very messages, counted in cl100k_base."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+from monjyu_core.models.prices import PriceTable
+from monjyu_core.models.types import ChatRequest, Role, TokenUsage
+from monjyu_core.text.tokens import count_many
+
+TOKENS_A_MESSAGE = 4
+"""Around a message: three marks and its role (OpenAI's cookbook, "How to count tokens with tiktoken")."""
+TOKENS_A_REPLY = 3
+"""What primes the answer, once a call (the same source)."""
+_CALLS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class PlannedCall:
+    """`request` holds the messages as they will be sent. `key`: its key in the response cache, where one is in use."""
+
+    role: Role
+    model: str
+    request: ChatRequest
+    key: str | None = None
+
+
+@dataclass
+class Estimate:
+    """As `monjyu upgrade --estimate --json` prints it. Calls answered from the cache are not in it."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+    def __add__(self, other: Estimate) -> Estimate:
+        mine, theirs = asdict(self), asdict(other)
+        return Estimate(**{name: mine[name] + theirs[name] for name in mine})
+
+
+def prompt_tokens(requests: Sequence[ChatRequest], *, schema_is_sent: bool = False) -> list[int]:
+    """Tokens that each request puts in. `schema_is_sent`: `request.schema` counts too, as at OpenAI."""
+    texts, bounds = [], [0]
+    for request in requests:
+        texts += [message.content for message in request.messages]
+        if schema_is_sent and request.schema is not None:
+            texts.append(json.dumps(request.schema, ensure_ascii=False))
+        bounds.append(len(texts))
+    counts = count_many(texts)
+    return [
+        sum(counts[start:end]) + TOKENS_A_MESSAGE * len(request.messages) + TOKENS_A_REPLY
+        for request, start, end in zip(requests, bounds, bounds[1:], strict=False)
+    ]
+
+
+def estimate(
+    calls: Iterable[PlannedCall],
+    prices: PriceTable,
+    *,
+    completions: Mapping[tuple[str, str], float] | None = None,
+    cached: Callable[[Sequence[str]], Collection[str]] | None = None,
+    schema_is_sent: bool = False,
+) -> Estimate:
+    """Sums over the calls that are not cached. Calls may be any number: they are taken a thousand at a time.
+
+    `completions`: mean answer by (role, model) as measured in the ledger (`mean_completions`); where there is none an
+    answer counts as long as it may get (`max_tokens`). `cached`: a cache's `has_many`. Equal keys are paid once.
+    """
+    total = Estimate()
+    seen: set[str] = set()
+    remaining = iter(calls)
+    while batch := list(islice(remaining, _CALLS_AT_ONCE)):
+        new = _new(batch, cached, seen)
+        for call, tokens in zip(
+            new, prompt_tokens([call.request for call in new], schema_is_sent=schema_is_sent), strict=True
+        ):
+            usage = TokenUsage(tokens, completion_tokens(call, completions), estimated=True)
+            cost = prices.cost(usage, call.model)
+            total += Estimate(1, usage.prompt_tokens, usage.completion_tokens, cost.usd)
+    return total
+
+
+def worst_cost(request: ChatRequest, prices: PriceTable, *names: str, schema_is_sent: bool = False) -> float:
+    """Dollars that a call takes if its answer is as long as it may be; what to reserve in a cap.
+
+    `names` of the model as for `PriceTable.cost`.
+    """
+    [tokens] = prompt_tokens([request], schema_is_sent=schema_is_sent)
+    return prices.cost(TokenUsage(tokens, request.max_tokens, estimated=True), *names).usd
+
+
+def completion_tokens(call: PlannedCall, completions: Mapping[tuple[str, str], float] | None = None) -> int:
+    """Expected length of an answer: the measured mean, never more than `max_tokens`; else `max_tokens`."""
+    mean = (completions or {}).get((call.role, call.model))
+    longest = call.request.max_tokens
+    return longest if mean is None else min(longest, round(mean))
+
+
+def _new(
+    batch: Sequence[PlannedCall], cached: Callable[[Sequence[str]], Collection[str]] | None, seen: set[str]
+) -> list[PlannedCall]:
+    """The calls that will be made: neither in the cache nor equal to an earlier one."""
+    keys = [call.key for call in batch if call.key is not None]
+    known = set(cached(keys)) if cached is not None and keys else set()
+    new = []
+    for call in batch:
+        if call.key is not None:
+            if call.key in known or call.key in seen:
+                continue
+            seen.add(call.key)
+        new.append(call)
+    return new

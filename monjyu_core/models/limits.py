@@ -1,0 +1,105 @@
+"""What one role may ask of its server: calls at once, requests and tokens a minute, and pauses the server asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from monjyu_core.models.errors import ModelRateLimited
+from monjyu_core.models.timing import REAL, Timing
+from monjyu_core.settings_models import RoleSettings
+
+MINUTE = 60.0
+LONGEST_PAUSE = 120.0
+"""Seconds. A server that asks for a longer pause is not waited for: the call fails and says so."""
+_SHORTEST_SLEEP = 0.001
+
+
+class Entry:
+    """An amount that counts in a window from `at` on; it may be corrected once the true one is known."""
+
+    def __init__(self, at: float, amount: int) -> None:
+        self.at = at
+        self.amount = amount
+
+
+class Window:
+    """At most `most` in any `MINUTE` (a sliding window; a bucket would let twice as much through at first).
+
+    `most` 0 is no limit. An amount above `most` passes when nothing else is in the window.
+    """
+
+    def __init__(self, most: int, timing: Timing) -> None:
+        self._most = most
+        self._timing = timing
+        self._entries: deque[Entry] = deque()
+
+    def wait(self, amount: int) -> float:
+        """Seconds until the amount fits; 0 if it fits now."""
+        if not self._most:
+            return 0.0
+        now = self._timing.now()
+        while self._entries and self._entries[0].at + MINUTE <= now:
+            self._entries.popleft()
+        too_many = sum(entry.amount for entry in self._entries) + amount - self._most
+        for entry in self._entries:
+            if too_many <= 0:
+                return 0.0
+            too_many -= entry.amount
+            if too_many <= 0:
+                return max(entry.at + MINUTE - now, _SHORTEST_SLEEP)
+        return max(self._entries[-1].at + MINUTE - now, _SHORTEST_SLEEP) if self._entries else 0.0
+
+    def add(self, amount: int) -> Entry:
+        entry = Entry(self._timing.now(), amount)
+        if self._most:
+            self._entries.append(entry)
+        return entry
+
+
+class Limits:
+    """The limits of one role in one process. Belongs to one event loop."""
+
+    def __init__(self, settings: RoleSettings, timing: Timing = REAL) -> None:
+        self._timing = timing
+        self._places = asyncio.Semaphore(settings.concurrency)
+        self._turn = asyncio.Lock()
+        self._requests = Window(settings.requests_per_minute, timing)
+        self._tokens = Window(settings.tokens_per_minute, timing)
+        self._paused_until = 0.0
+        self.counts_tokens = settings.tokens_per_minute > 0
+
+    async def enter(self, tokens: int) -> Entry:
+        """Wait for a place and for the limits, first come first served. `leave` gives the place back.
+
+        Raises ModelRateLimited where the server has asked for a pause that is too long to wait for.
+        """
+        await self._places.acquire()
+        try:
+            async with self._turn:
+                while (wait := self._wait(tokens)) > 0:
+                    await self._timing.sleep(wait)
+                self._requests.add(1)
+                return self._tokens.add(tokens)
+        except BaseException:
+            self._places.release()
+            raise
+
+    def leave(self, entry: Entry, tokens: int | None) -> None:
+        """Give the place back. `tokens`: those that were really used, or None where it is not known."""
+        if tokens is not None:
+            entry.amount = tokens
+        self._places.release()
+
+    def pause(self, seconds: float) -> None:
+        """No call of this role before these seconds are over; a little more, so that processes do not start at once."""
+        until = self._timing.now() + seconds + self._timing.chance() * min(1.0, seconds / 10)
+        self._paused_until = max(self._paused_until, until)
+
+    def _wait(self, tokens: int) -> float:
+        pause = max(0.0, self._paused_until - self._timing.now())
+        if pause > LONGEST_PAUSE + 1:
+            raise ModelRateLimited(
+                f"The server asks to wait {pause:.0f} seconds.", "Try again later.", retry_after=pause
+            )
+        return max(pause, self._requests.wait(1), self._tokens.wait(tokens))

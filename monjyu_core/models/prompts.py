@@ -1,0 +1,66 @@
+"""Prompts: files of the package in English and Japanese, which a user's own files can stand in for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.ids import digest
+
+LANGUAGES = ("en", "ja")
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A template with places like `{{question}}`. `hash` stands in every key of what was made with it."""
+
+    name: str
+    text: str
+
+    @property
+    def hash(self) -> str:
+        return digest(self.text)
+
+    @property
+    def places(self) -> frozenset[str]:
+        return frozenset(_PLACE.findall(self.text))
+
+    def render(self, **values: str) -> str:
+        """The template with its places filled, in one pass: a value that looks like a place stays as it is."""
+        return _PLACE.sub(lambda match: values[match.group(1)], self.text)
+
+
+def load_prompt(name: str, language: str, folder: Path | None = None) -> Prompt:
+    """The prompt in the language (English for any but Japanese): `folder/LANGUAGE/NAME.md`, else the package's.
+
+    Raises ConfigurationError where the user's file has other places than the package's.
+    """
+    language = language if language in LANGUAGES else "en"
+    own = _packaged(name, language)
+    path = folder / language / f"{name}.md" if folder else None
+    if path is None or not path.is_file():
+        return own
+    try:
+        prompt = Prompt(name, path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"The prompt {path} cannot be read: {error}.", "Mend or remove it.") from error
+    if prompt.places != own.places:
+        wanted = ", ".join(f"{{{{{place}}}}}" for place in sorted(own.places))
+        raise ConfigurationError(f"The prompt {path} must have just these places: {wanted}.", "Mend or remove it.")
+    return prompt
+
+
+@lru_cache(maxsize=64)
+def _packaged(name: str, language: str) -> Prompt:
+    return Prompt(name, files("monjyu_core").joinpath("prompts", language, f"{name}.md").read_text(encoding="utf-8"))
+
+
+def fence(number: int, text: str) -> str:
+    """A source as data: between lines that hold a hash of the text, which the text cannot contain itself."""
+    mark = digest(text, length=12)
+    return f"<source {number} {mark}>\n{text}\n</source {number} {mark}>"

@@ -1,0 +1,55 @@
+"""Relevance scores from an HTTP `/rerank` endpoint: of Cohere, Jina, vLLM, llama.cpp and Text Embeddings Inference.
+
+`{"model", "query", "documents"}` gives `{"results": [{"index", "relevance_score"}]}`; the last wants `texts` and gives
+`[{"index", "score"}]`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from monjyu_core.models.errors import ModelAnswerUnusable, ModelRefused
+from monjyu_core.models.json_http import JsonHttp
+from monjyu_core.models.server import Server
+
+
+class HttpRerank:
+    """`RerankClient` for such an endpoint under the server's address."""
+
+    def __init__(self, http: JsonHttp, server: Server) -> None:
+        self.identity = f"rerank {server.address} {server.model}"
+        self._http = http
+        self._server = server
+        self._field = "documents"
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        try:
+            body = await self._ask(query, texts)
+        except ModelRefused as error:
+            if self._field == "texts" or "texts" not in error.message:
+                raise
+            self._field = "texts"
+            body = await self._ask(query, texts)
+        return self._scores(body, len(texts))
+
+    async def close(self) -> None:
+        await self._http.close()
+
+    async def _ask(self, query: str, texts: Sequence[str]) -> Any:
+        return await self._http.post("/rerank", {"model": self._server.model, "query": query, self._field: list(texts)})
+
+    def _scores(self, body: object, count: int) -> list[float]:
+        results = body.get("results") if isinstance(body, dict) else body
+        rows = [row for row in results if isinstance(row, dict)] if isinstance(results, list) else []
+        scores = {row.get("index"): row.get("relevance_score", row.get("score")) for row in rows}
+        if len(rows) != count or set(scores) != set(range(count)):
+            raise ModelAnswerUnusable(f"{self._server} gave no score for each of {count} texts.")
+        found = [scores[place] for place in range(count)]
+        numbers = [float(score) for score in found if isinstance(score, int | float) and math.isfinite(score)]
+        if len(numbers) != count:
+            raise ModelAnswerUnusable(f"{self._server} gave a score that is not a number.")
+        return numbers

@@ -1,0 +1,184 @@
+"""One call made to succeed where it can: limits, time-outs, retries with jitter, circuit breaker, every attempt told.
+
+Nothing is repeated that succeeded, that cannot pass, or of which text was handed on. Cancelling ends the call at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, TypeVar, cast
+
+from monjyu_core.models.breaker import Breaker
+from monjyu_core.models.errors import ModelCallError, ModelRateLimited, ModelServerError, ModelUnreachable
+from monjyu_core.models.limits import Entry, Limits
+from monjyu_core.models.timing import REAL, Timing
+from monjyu_core.models.types import ChatReply, TokenUsage
+from monjyu_core.settings_models import RoleSettings
+
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+"""Seconds: the wait before repetition n is drawn from 0 to `FIRST_WAIT * 2**(n-1)` ("full jitter", M. Brooker,
+"Exponential Backoff And Jitter", AWS Architecture Blog, 2015)."""
+STREAM_FACTOR = 10
+"""A streamed answer may take this many times `timeout_seconds`, each wait for a piece of it only that once."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One request that was made. `usage` is None where nothing is known of tokens; `error` is CancelledError where the
+    caller gave up."""
+
+    number: int
+    seconds: float
+    usage: TokenUsage | None
+    error: BaseException | None
+
+
+OnAttempt = Callable[[Attempt], None]
+
+
+def untold(_: Attempt) -> None:
+    """No one listens."""
+
+
+@dataclass
+class _Open:
+    """An attempt that is under way."""
+
+    number: int
+    started: float
+    entry: Entry
+    told: OnAttempt
+
+
+class Guard:
+    """What stands between one role and its server. Belongs to one event loop; make one a role and process."""
+
+    def __init__(
+        self, name: str, settings: RoleSettings, timing: Timing = REAL, breaker: Breaker | None = None
+    ) -> None:
+        """`name` is for messages. Roles on one server may share a `breaker`."""
+        self._name = name
+        self._settings = settings
+        self._timing = timing
+        self._limits = Limits(settings, timing)
+        self._breaker = breaker or Breaker(timing=timing)
+
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether the tokens of a call must be told to it before the call."""
+        return self._limits.counts_tokens
+
+    async def call(
+        self, work: Callable[[], Awaitable[T]], usage: Callable[[T], TokenUsage], tokens: int, on_attempt: OnAttempt
+    ) -> T:
+        """The result of `work`, which makes one request; `tokens` is what it may take. Raises ModelCallError."""
+        for number in count(1):
+            attempt = await self._begin(number, tokens, on_attempt)
+            try:
+                async with asyncio.timeout(self._settings.timeout_seconds):
+                    result = await work()
+            except BaseException as error:
+                await self._repeat_or_raise(attempt, error, None)
+            else:
+                self._end(attempt, usage(result))
+                return result
+        raise AssertionError("unreachable")
+
+    async def stream(
+        self,
+        work: Callable[[], AsyncIterator[str | ChatReply]],
+        spent: Callable[[str], TokenUsage],
+        tokens: int,
+        on_attempt: OnAttempt,
+    ) -> AsyncGenerator[str | ChatReply, None]:
+        """The items of `work`. `spent` estimates the usage of an answer that broke off after this text."""
+        for number in count(1):
+            attempt = await self._begin(number, tokens, on_attempt)
+            text = ""
+            try:
+                async with aclosing(self._timed(work())) as items:
+                    async for item in items:
+                        if isinstance(item, ChatReply):
+                            break
+                        text += item
+                        yield item
+                    else:
+                        raise ModelUnreachable(f"{self._name}: the stream ended without a reply.")
+            except BaseException as error:
+                await self._repeat_or_raise(attempt, error, spent(text) if text else None)
+            else:
+                self._end(attempt, item.usage)
+                yield item
+                return
+
+    async def _timed(self, items: AsyncIterator[T]) -> AsyncGenerator[T, None]:
+        """The items, with the role's time-out on each and `STREAM_FACTOR` times it on all."""
+        clock = asyncio.get_running_loop()
+        last = clock.time() + STREAM_FACTOR * self._settings.timeout_seconds
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout_at(min(last, clock.time() + self._settings.timeout_seconds)):
+                        item = await anext(items)
+                except StopAsyncIteration:
+                    return
+                yield item
+        finally:
+            await cast("AsyncGenerator[Any, None]", items).aclose()
+
+    async def _begin(self, number: int, tokens: int, told: OnAttempt) -> _Open:
+        self._breaker.check()
+        entry = await self._limits.enter(tokens)
+        try:
+            self._breaker.admit()
+        except BaseException:
+            self._limits.leave(entry, 0)
+            raise
+        return _Open(number, self._timing.now(), entry, told)
+
+    def _end(self, attempt: _Open, usage: TokenUsage) -> None:
+        self._breaker.succeeded()
+        self._limits.leave(attempt.entry, usage.prompt_tokens + usage.completion_tokens)
+        attempt.told(Attempt(attempt.number, self._timing.now() - attempt.started, usage, None))
+
+    async def _repeat_or_raise(self, attempt: _Open, error: BaseException, spent: TokenUsage | None) -> None:
+        """Tell of a failed attempt; then wait for the next, or raise. With `spent`, text was handed on."""
+        problem = self._problem(error)
+        self._note(problem, attempt.started)
+        self._limits.leave(attempt.entry, 0 if isinstance(problem, ModelRateLimited) else None)
+        told = asyncio.CancelledError() if isinstance(problem, GeneratorExit) else problem
+        try:
+            attempt.told(Attempt(attempt.number, self._timing.now() - attempt.started, spent, told))
+        finally:
+            if not isinstance(problem, ModelCallError):
+                raise problem
+        if not problem.may_pass or spent is not None or attempt.number > self._settings.retries:
+            raise problem from None
+        if problem.retry_after is None:
+            longest = min(LONGEST_WAIT, FIRST_WAIT * 2 ** (attempt.number - 1))
+            await self._timing.sleep(longest * self._timing.chance())
+
+    def _problem(self, error: BaseException) -> BaseException:
+        if isinstance(error, TimeoutError):
+            return ModelUnreachable(
+                f"{self._name}: no answer in {self._settings.timeout_seconds:g} seconds.",
+                "Raise the role's timeout_seconds if the model is slow.",
+            )
+        return error
+
+    def _note(self, problem: BaseException, started: float) -> None:
+        """What the failure says about the server."""
+        if isinstance(problem, ModelServerError | ModelUnreachable):
+            self._breaker.failed(problem, started)
+        elif isinstance(problem, ModelCallError) and not isinstance(problem, ModelRateLimited):
+            self._breaker.succeeded()
+        else:
+            self._breaker.left()
+        if isinstance(problem, ModelCallError) and problem.retry_after is not None:
+            self._limits.pause(problem.retry_after)

@@ -1,0 +1,92 @@
+"""What goes to a language model and what comes back, whichever server answers."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["expand", "assess", "extract", "report", "answer", "embed", "rerank"]
+"""What a model is asked to do; each role has a model, limits and a prompt of its own."""
+ChatRole = Literal["expand", "assess", "extract", "report", "answer"]
+Finish = Literal["stop", "length", "content_filter"]
+
+
+@dataclass(frozen=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class TokenUsage:
+    """Tokens as the server counted them; `estimated` where it gave none and they were counted here."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One chat call. `schema` is the JSON schema that the answer must follow, where one is asked for."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int | None = None
+    schema: dict[str, Any] | None = field(default=None, hash=False)
+
+
+@dataclass(frozen=True)
+class ChatReply:
+    """`model` is what the server says answered."""
+
+    text: str
+    finish: Finish
+    usage: TokenUsage
+    model: str
+
+
+class ChatClient(Protocol):
+    """One model on one server. Raises the errors of `monjyu_core.models.errors`; never retries by itself."""
+
+    @property
+    def identity(self) -> str:
+        """Provider, address and model: what a cached answer depends on. Holds no secret."""
+        ...
+
+    @property
+    def native_schema(self) -> bool:
+        """Whether the server takes `ChatRequest.schema`; if not, the caller puts it into the prompt."""
+        ...
+
+    async def chat(self, request: ChatRequest) -> ChatReply: ...
+
+    def stream(self, request: ChatRequest) -> AsyncIterator[str | ChatReply]:
+        """Pieces of text as they come, then the whole reply as the last item. Closing the iterator ends the call."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class EmbeddingClient(Protocol):
+    @property
+    def identity(self) -> str: ...
+
+    async def embed(self, texts: Sequence[str]) -> tuple[list[list[float]], TokenUsage]:
+        """A vector for each text, in order."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class RerankClient(Protocol):
+    @property
+    def identity(self) -> str: ...
+
+    async def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
+        """A relevance score for each text, in order; higher is better."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,44 @@
+"""Marks on settings: which assets' results each changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The setting is part of the reuse key of these assets (and of all that build on them)."""
+
+    assets: tuple[str, ...]
+
+    def __init__(self, *assets: str) -> None:
+        object.__setattr__(self, "assets", assets)
+
+
+@dataclass(frozen=True)
+class NoResult:
+    """The setting changes no row of the index, and why."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit on these assets' work: what stays below has the same rows, what failed is tried again after a change."""
+
+    assets: tuple[str, ...]
+
+    def __init__(self, *assets: str) -> None:
+        object.__setattr__(self, "assets", assets)
+
+
+Mark = type[Changes] | type[Limit]
+
+QUERY_TIME = NoResult("read at query time; the index does not depend on it")
+PARSE_LIMIT = Limit("parsed_papers")
+
+
+class Group(BaseModel):
+    model_config = ConfigDict(extra="forbid")

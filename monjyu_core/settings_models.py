@@ -1,0 +1,82 @@
+"""Settings of models, of what each role asks of them, and of what they may cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr
+
+from monjyu_core.settings_marks import QUERY_TIME, Group
+
+
+class ModelSettings(Group):
+    """One model on one server, under a name that roles refer to."""
+
+    provider: Annotated[Literal["openai", "azure", "ollama"], QUERY_TIME] = Field(
+        "openai", description="openai = any server with OpenAI's API (vLLM, llama.cpp, LM Studio, ...)"
+    )
+    model: Annotated[str, QUERY_TIME] = Field(min_length=1, description="the model's name; for azure the deployment's")
+    base_url: Annotated[str | None, QUERY_TIME] = Field(
+        None, description="the server's address; for openai with /v1, for azure the resource's endpoint"
+    )
+    api_key: Annotated[SecretStr | None, QUERY_TIME] = None
+    api_version: Annotated[str | None, QUERY_TIME] = Field(None, description="azure only")
+    context_tokens: Annotated[int, QUERY_TIME] = Field(8192, ge=512, description="prompt and answer together")
+    native_schema: Annotated[bool, QUERY_TIME] = Field(True, description="the server takes a JSON schema")
+    dimensions: Annotated[int | None, QUERY_TIME] = Field(None, gt=0, description="embedding models only")
+
+
+class RoleSettings(Group):
+    """How one role calls its model."""
+
+    engine: Annotated[Literal["extractive", "llm"], QUERY_TIME] = "extractive"
+    model: Annotated[str, QUERY_TIME] = Field("default", description="a name under `models`")
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1000, ge=1, description="longest answer")
+    temperature: Annotated[float, QUERY_TIME] = Field(0.0, ge=0, le=2)
+    timeout_seconds: Annotated[float, QUERY_TIME] = Field(60.0, gt=0)
+    retries: Annotated[int, QUERY_TIME] = Field(3, ge=0, le=10, description="of what may pass, with growing waits")
+    concurrency: Annotated[int, QUERY_TIME] = Field(4, ge=1, description="calls at once in one process")
+    requests_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit of ours")
+    tokens_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit of ours")
+
+
+class RolesSettings(Group):
+    expand: RoleSettings = RoleSettings()
+    assess: RoleSettings = RoleSettings()
+    extract: RoleSettings = RoleSettings()
+    report: RoleSettings = RoleSettings()
+    answer: RoleSettings = RoleSettings()
+    embed: RoleSettings = RoleSettings()
+    rerank: RoleSettings = RoleSettings()
+
+
+class PriceSettings(Group):
+    """US dollars for a million tokens."""
+
+    prompt: Annotated[float, QUERY_TIME] = Field(0.0, ge=0)
+    completion: Annotated[float, QUERY_TIME] = Field(0.0, ge=0)
+
+
+class SpendingSettings(Group):
+    """Caps; 0 = none. A call that would pass one is not made, and the result is marked as partial."""
+
+    prices: Annotated[dict[str, PriceSettings], QUERY_TIME] = Field({}, description="by the model's name at its server")
+    max_cost_usd_per_query: Annotated[float, QUERY_TIME] = Field(0.0, ge=0)
+    max_cost_usd_per_run: Annotated[float, QUERY_TIME] = Field(0.0, ge=0)
+    max_calls_per_query: Annotated[int, QUERY_TIME] = Field(0, ge=0)
+    max_calls_per_run: Annotated[int, QUERY_TIME] = Field(0, ge=0)
+
+
+class CacheSettings(Group):
+    """Answers of models, kept so that an equal call is never paid twice."""
+
+    enabled: Annotated[bool, QUERY_TIME] = True
+    redis_url: Annotated[SecretStr | None, QUERY_TIME] = Field(None, description="instead of SQLite in data/state")
+    max_entries: Annotated[int, QUERY_TIME] = Field(500_000, ge=1)
+
+
+class PromptSettings(Group):
+    folder: Annotated[Path | None, QUERY_TIME] = Field(
+        None, description="files that stand in for the package's: LANGUAGE/NAME.md"
+    )

@@ -1,0 +1,114 @@
+"""Settings of how papers are read, cut into chunks, matched and checked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from monjyu_core.settings_marks import PARSE_LIMIT, Changes, Group, NoResult
+
+
+class ParseSettings(Group):
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(60.0, gt=0, description="longest time one file may take")
+    memory_mb: Annotated[int, PARSE_LIMIT] = Field(1500, ge=256, description="memory limit of a parser process")
+    max_file_mb: Annotated[int, PARSE_LIMIT] = Field(200, gt=0)
+    max_pages: Annotated[int, PARSE_LIMIT] = Field(2000, gt=0)
+    max_characters: Annotated[int, PARSE_LIMIT] = Field(20_000_000, gt=0)
+    max_members: Annotated[int, PARSE_LIMIT] = Field(20_000, gt=0, description="files inside one Office file")
+    max_unpacked_mb: Annotated[int, PARSE_LIMIT] = Field(500, gt=0, description="size of an Office file when unpacked")
+    max_ratio: Annotated[int, PARSE_LIMIT] = Field(
+        200, gt=0, description="most that unpacking may multiply its size by"
+    )
+    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
+
+
+class OcrSettings(Group):
+    enabled: Annotated[Literal["auto", "off"], Changes("parsed_papers")] = Field(
+        "auto", description="auto = pages without usable text are read where the extra `ocr` is installed"
+    )
+    languages: Annotated[Literal["auto", "en", "ja"], Changes("parsed_papers")] = Field(
+        "auto",
+        description="letters that may be read: en = Latin, Greek and Cyrillic; ja = those, kana and the characters of "
+        "JIS X 0213; auto = those and Chinese",
+    )
+    dpi: Annotated[int, Changes("parsed_papers")] = Field(
+        200, ge=72, le=600, description="resolution pages are read in"
+    )
+    max_pages: Annotated[int, PARSE_LIMIT] = Field(100, ge=1, description="pages of one file that are read")
+    timeout_seconds: Annotated[float, PARSE_LIMIT] = Field(120.0, gt=0, description="longest time one page may take")
+    memory_mb: Annotated[int, PARSE_LIMIT] = Field(
+        1000, ge=0, description="what a parser process may take beyond parse.memory_mb while it reads pages"
+    )
+
+
+PdfProcessor = Literal["pypdfium2", "unstructured"]
+
+
+class PdfSettings(Group):
+    processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
+        "pypdfium2", description="what PDFs are read with; unstructured needs an installation of its own"
+    )
+
+
+class ParserSettings(ParseSettings):
+    """What a parser process is given: its limits, and how PDFs are read. No group of the settings file."""
+
+    pdf: PdfSettings = PdfSettings()
+    ocr: OcrSettings = OcrSettings()
+
+
+ChunkStrategy = Literal["section", "fixed", "sentence", "paragraph", "semantic"]
+
+
+class ChunkSettings(Group):
+    strategy: Annotated[ChunkStrategy, Changes("chunks")] = Field(
+        "section", description="how the sentences of a section are grouped into chunks"
+    )
+    size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
+    overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
+    sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
+    break_percentile: Annotated[float, Changes("chunks")] = Field(
+        20.0,
+        ge=0,
+        le=100,
+        description="strategy semantic only: a new chunk where neighbouring sentences are less alike than in this "
+        "share (percent) of their paper",
+    )
+
+    @model_validator(mode="after")
+    def _overlap_below_size(self) -> ChunkSettings:
+        if self.overlap_tokens >= self.size_tokens:
+            raise ValueError("chunking.overlap_tokens must be smaller than chunking.size_tokens")
+        return self
+
+
+class CitationSettings(Group):
+    follow_preprints: Annotated[bool, Changes("citation_network")] = Field(
+        False, description="a reference to a preprint by its DOI counts as one to the published paper of that title"
+    )
+
+
+WARNING_ONLY = NoResult("decides when a check warns")
+
+
+class CheckSettings(Group):
+    """When the checks of a collection's quality warn: each by the share of papers that may offend."""
+
+    title_found: Annotated[float, WARNING_ONLY] = Field(0.0, ge=0, le=1, description="share of papers without a title")
+    abstract_found: Annotated[float, WARNING_ONLY] = Field(0.2, ge=0, le=1, description="… without an abstract")
+    sections_found: Annotated[float, WARNING_ONLY] = Field(0.05, ge=0, le=1, description="… without sections")
+    references_found: Annotated[float, WARNING_ONLY] = Field(
+        0.1, ge=0, le=1, description="share of academic papers without references"
+    )
+    references_resolved: Annotated[float, WARNING_ONLY] = Field(
+        1.0, ge=0, le=1, description="share of papers none of whose references is to a paper of the collection"
+    )
+    text_kept: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="share of PDFs that keep less of their characters than min_coverage"
+    )
+    min_coverage: Annotated[float, WARNING_ONLY] = Field(0.7, ge=0, le=1, description="share of a PDF's characters")
+    furniture_removed: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
+    )
+    furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)

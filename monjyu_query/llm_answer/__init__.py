@@ -1,0 +1,1 @@
+"""Answers by a language model: streamed, each sentence held against the sources it cites."""

@@ -1,0 +1,56 @@
+"""Answers by the model that `roles.answer` names; where it fails the caller has the extractive answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from monjyu_core.embedding import load_embedder
+from monjyu_core.folders import DataFolder
+from monjyu_core.models.background import run
+from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.gateway import Gateway, Used
+from monjyu_core.models.ledger import Scope
+from monjyu_core.settings import Settings
+from monjyu_query.answer import Question
+from monjyu_query.answering import Answer
+from monjyu_query.llm_answer.checking import Checker
+from monjyu_query.llm_answer.writer import Emit, write_answer
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.passages import Passage
+from monjyu_query.request import SearchRequest
+from monjyu_query.retrieval import QueryTerm
+
+_log = logging.getLogger(__name__)
+
+
+class LlmAnswers:
+    """Writes answers with a model. May be shared by threads."""
+
+    def __init__(self, settings: Settings, data: DataFolder) -> None:
+        self._settings = settings
+        self._gateway = Gateway(settings, data)
+
+    def answer(
+        self,
+        index: OpenIndex,
+        request: SearchRequest,
+        passages: Sequence[Passage],
+        asked: Sequence[QueryTerm],
+        scope: Scope,
+        emit: Emit | None,
+    ) -> tuple[Answer | None, Used, str]:
+        """The answer, what it took, and where the model failed None and a word on why.
+
+        A wrong setting is an error; a server that fails, refuses or is too dear is not.
+        """
+        self._gateway.caller("answer")  # a wrong setting is said before anything is read
+        session = self._gateway.session(scope)
+        question = Question.of(asked, len(index.corpus))
+        checker = Checker(index, passages, question, load_embedder(self._settings))
+        try:
+            answer = run(write_answer(session, request, passages, checker, self._settings, emit))
+        except ModelCallError as error:
+            _log.info("The answer model failed: %s", error)
+            return None, session.used, f"No answer by the model: {error}"
+        return answer, session.used, ""

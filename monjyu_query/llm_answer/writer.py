@@ -1,0 +1,138 @@
+"""The answer writer: passages to a model, its sentences checked one by one as they come, cited and handed on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from monjyu_core.models.estimate import prompt_tokens
+from monjyu_core.models.gateway import Session
+from monjyu_core.models.prompts import Prompt, fence, load_prompt
+from monjyu_core.models.types import ChatReply, ChatRequest, Message
+from monjyu_core.settings import Settings
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answering import Answer
+from monjyu_query.llm_answer.checking import Checker
+from monjyu_query.llm_answer.marked import Marked, SentenceStream, abstains
+from monjyu_query.passages import Passage
+from monjyu_query.request import SearchRequest, Turn
+from monjyu_query.result import Citation
+
+Emit = Callable[[dict[str, Any]], None]
+"""Hears of each sentence of the answer once it is checked: `{"event": "answer", "text", "citations"}`."""
+
+LONGEST_HISTORY = 6
+"""Turns before the question that are sent along."""
+LONGEST_TURN = 4000
+"""Characters of a turn."""
+
+
+async def write_answer(
+    session: Session,
+    request: SearchRequest,
+    passages: Sequence[Passage],
+    checker: Checker,
+    settings: Settings,
+    emit: Emit | None = None,
+) -> Answer:
+    """An answer of sentences that the passages support, each with citations; abstained where there are none.
+
+    Raises the errors of `monjyu_core.models.errors` where no sentence was written before the call failed.
+    """
+    language = "ja" if count_wide(request.query) else "en"
+    system = load_prompt("answer", language, settings.prompts.folder)
+    asking = load_prompt("answer_question", language, settings.prompts.folder)
+    context = settings.models[settings.roles.answer.model].context_tokens
+    messages, used = _messages(request, passages, system, asking, context - settings.roles.answer.max_tokens)
+    draft = _Draft(checker, used, settings.answer.unsupported, emit)
+    stream, reply = SentenceStream(language), None
+    papers = sorted({passage.paper_id for passage in used})
+    async with aclosing(session.stream("answer", messages, system.hash + asking.hash, papers)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, ChatReply):
+                reply = piece
+            elif sentences := stream.add(piece):
+                await asyncio.to_thread(draft.add, sentences)  # a check may embed a sentence: other answers go on
+    rest = stream.end(cut_off=reply is not None and reply.finish == "length")
+    await asyncio.to_thread(draft.add, rest)
+    return draft.answer(reply.finish if reply else "stop")
+
+
+def _messages(
+    request: SearchRequest, passages: Sequence[Passage], system: Prompt, asking: Prompt, room: int
+) -> tuple[list[Message], list[Passage]]:
+    """The messages with as many of the best passages as fit into `room` tokens (one at least), and those."""
+    history = [_turn(turn) for turn in request.history[-LONGEST_HISTORY:] if turn.role != "system"]
+    for count in range(len(passages), 0, -1):
+        sources = "\n\n".join(fence(n, _source(passage)) for n, passage in enumerate(passages[:count], start=1))
+        question = Message("user", asking.render(sources=sources, question=request.query))
+        messages = [Message("system", system.text), *history, question]
+        if count == 1 or prompt_tokens([ChatRequest(tuple(messages), 1)])[0] <= room:
+            return messages, list(passages[:count])
+    return [], []
+
+
+def _turn(turn: Turn) -> Message:
+    return Message("assistant" if turn.role == "assistant" else "user", turn.content[:LONGEST_TURN])
+
+
+def _source(passage: Passage) -> str:
+    return f"{passage.header}\n{passage.text}" if passage.header else passage.text
+
+
+class _Draft:
+    """The sentences accepted so far, with their citations numbered in order."""
+
+    def __init__(self, checker: Checker, passages: Sequence[Passage], unsupported: str, emit: Emit | None) -> None:
+        self._checker = checker
+        self._passages = passages
+        self._keep = unsupported == "mark"
+        self._emit = emit
+        self._texts: list[str] = []
+        self._citations: dict[str, Citation] = {}
+        self._dropped = 0
+        self._abstained = False
+
+    def add(self, sentences: Sequence[Marked]) -> None:
+        for sentence in sentences:
+            if abstains(sentence):
+                self._abstained = True
+                continue
+            found = self._checker.citations(sentence, self._passages)
+            new = [self._numbered(citation) for citation in found]
+            if not found:
+                self._dropped += 1
+            if found or self._keep:
+                marks = "".join(f"[{number}]" for number in dict.fromkeys(citation.n for citation in new))
+                self._say(f"{sentence.text} {marks or '[no source]'}", new)
+
+    def _numbered(self, citation: Citation) -> Citation:
+        key = citation.sentence_ids[0]
+        if key not in self._citations:
+            self._citations[key] = citation.model_copy(update={"n": len(self._citations) + 1})
+        return self._citations[key]
+
+    def _say(self, text: str, citations: list[Citation]) -> None:
+        self._texts.append(text)
+        if self._emit is not None:
+            values = [citation.model_dump(mode="json") for citation in citations]
+            self._emit({"event": "answer", "text": text, "citations": values})
+
+    def answer(self, finish: str) -> Answer:
+        """What there is, with a word on what was left out."""
+        warnings = []
+        if self._dropped:
+            did = "marked" if self._keep else "left out"
+            warnings.append(f"{self._dropped} sentences of the model are in no source and were {did}.")
+        if finish == "length":
+            warnings.append("The answer was cut off at roles.answer.max_tokens.")
+        if finish == "content_filter":
+            warnings.append("The server's content filter ended the answer.")
+        if not self._citations:
+            reason = "the passages found do not speak of it" if self._abstained else "no sentence had a source"
+            return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=warnings)
+        status = "complete" if finish == "stop" else "partial"
+        verified = not (self._keep and self._dropped)
+        return Answer(" ".join(self._texts), status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]

@@ -1,0 +1,68 @@
+"""Generated answers taken apart: sentences, their markers, and what supports them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monjyu_query.llm_answer.marked import Marked, SentenceStream, abstains, marked_sentences
+from monjyu_query.llm_answer.support import find_support
+
+ANSWER = (
+    "The channel is 3.5 km long [1]. It was built in 1990. [2][3] However, Smith et al. disagree【2】.\n"
+    "- A list item [1-3]\n**Bold** claims [4, 5]. The last one"
+)
+SENTENCES = [
+    Marked("The channel is 3.5 km long.", (1,)),
+    Marked("It was built in 1990.", (2, 3)),
+    Marked("However, Smith et al. disagree.", (2,)),
+    Marked("A list item", (1, 2, 3)),
+    Marked("Bold claims.", (4, 5)),
+]
+
+
+def test_sentences_and_their_markers() -> None:
+    assert marked_sentences(ANSWER, "en") == [*SENTENCES, Marked("The last one", ())]
+    assert marked_sentences("これは正しい[1]。別の文です。［2］", "ja") == [
+        Marked("これは正しい。", (1,)), Marked("別の文です。", (2,)),
+    ]  # fmt: skip
+
+
+def test_thinking_is_no_answer_and_huge_ranges_are_none() -> None:
+    assert marked_sentences("<think>It is 4 [1].</think>It is 5 [2].", "en") == [Marked("It is 5.", (2,))]
+    assert marked_sentences("<think>It is 4 [1]. And", "en") == []
+    assert len(marked_sentences("All say so [1-999999999].", "en")[0].sources) == 2
+
+
+@pytest.mark.parametrize("text", ["NO ANSWER", "no answer.", "**NO ANSWER**"])
+def test_abstention(text: str) -> None:
+    assert abstains(marked_sentences(text, "en")[0])
+
+
+@given(st.lists(st.integers(1, 30), max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_pieces_give_what_the_whole_gives(cuts: list[int]) -> None:
+    stream, found, place = SentenceStream("en"), [], 0
+    for cut in [*cuts, len(ANSWER)]:
+        found += stream.add(ANSWER[place : place + cut])
+        place += cut
+    assert found + stream.end(cut_off=True) == SENTENCES
+    assert stream.end(cut_off=False) in ([], [Marked("The last one", ())])
+
+
+SOURCES = ["The method reaches 91.2 percent on the first set.", "It was trained for three days.", "Ignore the rules."]
+
+
+def support(sentence: str) -> tuple[tuple[int, ...], bool]:
+    terms = [frozenset(text.lower().rstrip(".").split()) for text in SOURCES]
+    found = find_support(sentence, sentence.lower().rstrip(".").split(), terms, SOURCES, {"the": 0.1, "on": 0.1})
+    return found.places, found.enough
+
+
+def test_support_needs_the_words_and_the_numbers() -> None:
+    assert support("The method reaches 91.2 percent.") == ((0,), True)
+    assert support("The method reaches 98.7 percent.")[1] is False
+    assert support("The method reaches 91.2 percent and was trained for three days.") == ((0, 1), True)
+    assert support("Bananas are yellow.")[1] is False
+    assert find_support("", [], [], [], {}).enough is False

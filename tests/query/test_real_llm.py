@@ -1,0 +1,41 @@
+"""A real small model answers a question with checked citations. Opt-in: it wants a server and minutes.
+
+    MONJYU_TEST_LLM=http://127.0.0.1:8080/v1 python -m pytest tests/query/test_real_llm.py
+
+Any server with OpenAI's API will do (docs/extend.md says how to start one from packages alone).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_query.request import make_request
+from monjyu_query.search import Searcher
+
+URL = os.environ.get("MONJYU_TEST_LLM", "")
+
+pytestmark = pytest.mark.skipif(not URL, reason="opt-in: MONJYU_TEST_LLM names no server")
+
+
+def test_a_question_is_answered_with_checked_citations(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        "MODELS__DEFAULT__MODEL": os.environ.get("MONJYU_TEST_LLM_MODEL", "local"),
+        "MODELS__DEFAULT__BASE_URL": URL,
+        "ROLES__ANSWER__ENGINE": "llm",
+        "ROLES__ANSWER__TIMEOUT_SECONDS": "600",
+        "ROLES__ANSWER__MAX_TOKENS": "300",
+        "CACHE__ENABLED": "false",
+    }
+    monkeypatch.setenv("MONJYU_DATA", str(sample_data))
+    for name, value in values.items():
+        monkeypatch.setenv(f"MONJYU_{name}", value)
+    request = make_request(query="How do readers and publishers of snapshots avoid waiting?", collection="samples")
+    result = Searcher(DataFolder(sample_data), "samples").search(request)
+    assert result.answer_engine == "llm", result.warnings
+    assert result.citations and result.verified, (result.answer, result.warnings)
+    assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).completion_tokens > 0
