@@ -11,6 +11,7 @@ from monjyu_assets.partitions import by_collection, collections, papers, shard_k
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
 from monjyu_assets.stages.common import ShardReport, Work, table_rows
+from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 
 OWNERS = ["team:data-engineering"]
@@ -81,15 +82,27 @@ def run_stage(
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
+    tokens, cost = 0, 0.0
     for collection, shards in by_collection(context.partition_keys).items():
-        for report in stage(data.work(collection, context.log), shards):
+        work = data.work(collection, context.log)
+        before = _used(work, context.asset_key.path[-1])
+        for report in stage(work, shards):
             _add(total, report)
             events.append(_materialization(context, collection, report))
+        after = _used(work, context.asset_key.path[-1])
+        tokens += after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
+        cost += after.cost_usd - before.cost_usd
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    yield dg.MaterializeResult(metadata={"seconds": total.seconds, "papers_recomputed": total.recomputed})
+    metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed, "tokens": tokens, "cost_usd": cost}
+    yield dg.MaterializeResult(metadata=metadata)
     for event in events:
         context.log_event(event)
+
+
+def _used(work: Work, asset: str) -> Used:
+    """What the asset has taken of models until now, by the ledger; nothing is read where no model is set up."""
+    return usage_of(work.data, CallFilter("asset", asset, collection=work.name)) if work.settings.models else Used()
 
 
 def _add(total: ShardReport, report: ShardReport) -> None:

@@ -264,3 +264,22 @@ def weigh_evidence_near(similarity: float, scale: tuple[float, float]) -> float:
     from monjyu_query.answer import Question
 
     return weigh_evidence(Question({}, {}), [], similarity, scale).support
+
+
+def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dagster as dg
+
+    from monjyu_assets.assets.index_snapshot import PAPER_ASSETS
+    from monjyu_assets.partitions import range_tags
+    from monjyu_assets.resources import DataFolderResource
+
+    monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"fake-model-1": {"prompt": 100}}')
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("collections", ["c"])
+        resources = {"data": DataFolderResource(root=str(world.data.root))}
+        result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
+    events = [event.materialization.metadata for event in result.get_asset_materialization_events()]
+    [embedded] = [metadata for metadata in events if metadata["tokens"].value]
+    used = usage_of(world.data, CallFilter(collection="c"))
+    assert embedded["tokens"].value == used.prompt_tokens > 0
+    assert embedded["cost_usd"].value == pytest.approx(used.prompt_tokens * 100 / 1e6)
