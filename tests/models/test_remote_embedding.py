@@ -279,7 +279,7 @@ def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, mon
         resources = {"data": DataFolderResource(root=str(world.data.root))}
         result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
     events = [event.materialization.metadata for event in result.get_asset_materialization_events()]
-    [embedded] = [metadata for metadata in events if metadata["tokens"].value]
+    embedded = next(metadata for metadata in events if metadata["tokens"].value)
     used = usage_of(world.data, CallFilter(collection="c"))
     assert embedded["tokens"].value == used.prompt_tokens > 0
     assert embedded["cost_usd"].value == pytest.approx(used.prompt_tokens * 100 / 1e6)
