@@ -22,7 +22,7 @@ RECORDS = {
     "bee": "The bee dances to show where flowers are. A hive has one queen.",
     "eel": "The eel swims to a far sea in order to spawn. Nobody has seen it happen.",
 }
-PUBLISHES = int(os.environ.get("MONJYU_PUBLISHES", "8"))
+PUBLISHES = int(os.environ.get("MONJYU_PUBLISHES", "5"))
 VERSION = re.compile(r"This is version (\d+)")
 REQUEST = SearchRequest(query="Where does the eel spawn?", collection="c")
 
@@ -44,7 +44,7 @@ def test_the_next_search_reads_the_new_snapshot(world: World) -> None:
 
     write_records(world.papers, {key: text for key, text in RECORDS.items() if key != "eel"})
     world.build()
-    running = searcher._search(held, REQUEST, "hybrid", before.routing)
+    running = searcher._search(held, REQUEST, "hybrid", before.routing, None)
     assert (running.snapshot_id, running.hits) == (before.snapshot_id, before.hits)
 
     after = searcher.search(REQUEST)

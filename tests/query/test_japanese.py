@@ -17,7 +17,7 @@ from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
 from tests.conftest import CORPORA, needs_corpora, run_monjyu
 
-HYBRID_STEP = 6
+HYBRID_STEP = 3
 """Hybrid asks every third question of jsquad: embedding all 4,442 takes minutes, and fewer scatter too much."""
 TO_JAPANESE = [
     ("What protein in red blood cells carries oxygen?", "w00"),
