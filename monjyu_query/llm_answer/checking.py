@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 
 from monjyu_core.embedding import Embedder
+from monjyu_core.text.search_text import count_wide
 from monjyu_query.answer import Question
 from monjyu_query.citations import cite
 from monjyu_query.llm_answer.marked import Marked
@@ -16,8 +17,11 @@ from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.result import Citation
 
-NEAR = 0.6
-"""Where on the model's scale between chance and paraphrase a sentence must lie that shares too few words."""
+NEAR, NEAR_ACROSS = 0.9, 0.6
+"""Where on the model's scale between chance and paraphrase a sentence must lie that shares too few words; across
+scripts words cannot be shared. Below the first, a sentence that only takes up the question is as near."""
+OF_THE_QUESTION = 0.4
+"""What a term counts that the question has too: every passage found has such terms, so they show little."""
 MOST_COMPARED = 12
 """Source sentences that are embedded to be compared with one generated sentence."""
 
@@ -28,7 +32,7 @@ class Checker:
     def __init__(self, index: OpenIndex, passages: Sequence[Passage], question: Question, embedder: Embedder) -> None:
         self._index = index
         self._embedder = embedder
-        self._question = question
+        self._weights = dict.fromkeys(question.weights, OF_THE_QUESTION)
         self._sentences = load_sentences(self._cursor(), passages)
         self._terms = [frozenset(terms) for terms in index.keywords.terms([s.text for s in self._sentences])]
 
@@ -47,7 +51,7 @@ class Checker:
     def _by_words(self, sentence: Marked, terms: Sequence[str], places: Sequence[int]) -> list[PassageSentence]:
         texts = [self._sentences[place].text for place in places]
         sources = [self._terms[place] for place in places]
-        support = find_support(sentence.text, terms, sources, texts, self._question.weights)
+        support = find_support(sentence.text, terms, sources, texts, self._weights)
         return [self._sentences[places[place]] for place in support.places] if support.enough else []
 
     def _by_meaning(self, sentence: Marked, places: Sequence[int]) -> list[PassageSentence]:
@@ -59,7 +63,8 @@ class Checker:
         similar = vectors[1:] @ vectors[0]
         best = int(np.argmax(similar))
         low, high = self._index.scale
-        near = (float(similar[best]) - low) / (high - low) >= NEAR
+        across = bool(count_wide(sentence.text)) != bool(count_wide(compared[best].text))
+        near = (float(similar[best]) - low) / (high - low) >= (NEAR_ACROSS if across else NEAR)
         return [compared[best]] if near and same_numbers(sentence.text, compared[best].text) else []
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:

@@ -92,7 +92,15 @@ def test_a_citation_is_the_sentence_that_says_it_wherever_the_model_points(sampl
     assert len(words & set(re.findall(r"\w+", result.citations[0].quote.lower()))) > 0.7 * len(words) - 2
 
 
-@pytest.mark.parametrize("text", ["NO ANSWER", "Whales sing at night [1].", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NO ANSWER",
+        "Whales sing at night [1].",
+        "To trace a sentence of an answer back to its source, one must embed the whole sentence in a blockchain [1].",
+        "",
+    ],
+)
 def test_abstention(sample_data: Path, fake: FakeModels, text: str) -> None:
     fake.default = server.say(text)
     result, events = ask(sample_data)
