@@ -79,6 +79,7 @@ def index_collection(
     timer = Timer()
     source = check_source(source)
     name = check_collection_name(name or collection_name_for(source))
+    say = _once(say)  # the scan before the runs and the one in them find the same
     work = Work(data, name, progress, say)
     with index_lock(work, say):
         remember(work, source)
@@ -93,6 +94,18 @@ def index_collection(
 
             run_level_0(work, stale, allow_deletes=allow_deletes)
         return result(work, counts, timer.seconds)
+
+
+def _once(say: Say) -> Say:
+    """Says nothing twice."""
+    said: set[str] = set()
+
+    def tell(text: str) -> None:
+        if text not in said:
+            said.add(text)
+            say(text)
+
+    return tell
 
 
 @contextmanager

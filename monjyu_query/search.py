@@ -13,8 +13,11 @@ import duckdb
 from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.factory import check_role
 from monjyu_core.models.ledger import Scope
+from monjyu_core.models.types import Role
 from monjyu_core.settings import SearchSettings, Settings
 from monjyu_core.snapshot import SnapshotReader, read_current
 from monjyu_query.answering import Answer, answer_from
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
 
 CANDIDATES = 50
 """Passages that a rerank model reads anew; what ranks lower is not among them."""
+ROLES: tuple[Role, ...] = ("answer", "rerank")
+"""Roles that a search may give to a model; a wrong setting is said before anything is read."""
 ANSWER_PASSAGES = 8
 """An answer rests on this many of the best passages, however few hits are shown."""
 
@@ -52,7 +57,10 @@ class Searcher:
         self._traces = traces
         self._lock = threading.Lock()
         self._index: OpenIndex | None = None
-        self._data = data
+        self._books = Books(self.settings, data)
+        for role in ROLES:
+            if getattr(self.settings.roles, role).engine == "llm":
+                check_role(self.settings, role)
         self._llm: LlmAnswers | None = None
         self._rerank: Reranker | None = None
 
@@ -97,7 +105,8 @@ class Searcher:
     def rank_papers(self, query: str, mode: str, depth: int) -> list[tuple[str, float]]:
         """The best `depth` papers with the score of their best chunk, best first: what retrieval is measured by."""
         index = self.current()
-        ranking = rank(index, self._embedder, query, mode, Filters(), self.settings.search)
+        with charged_to(self._account(index, "evaluation")):
+            ranking = rank(index, self._embedder, query, mode, Filters(), self.settings.search)
         rows = best_rows(ranking.scores, index.corpus.paper, depth, per_paper=1)
         papers = index.corpus.paper_ids
         return [(papers[index.corpus.paper[row]], float(ranking.scores[row])) for row in rows]
@@ -105,12 +114,27 @@ class Searcher:
     def _search(
         self, index: OpenIndex, request: SearchRequest, mode: str, routing: Routing, emit: Emit | None
     ) -> SearchResult:
-        settings = _settings_for(request, self.settings.search)
         trace_id = new_trace_id()
-        scope = Scope("query", trace_id, index.snapshot.manifest.level, self.collection, run_id=trace_id)
+        account = self._account(index, trace_id)
+        with charged_to(account):
+            return self._found(index, request, mode, routing, account, emit)
+
+    def _account(self, index: OpenIndex, trace_id: str) -> Account:
+        level = index.snapshot.manifest.level
+        return self._books.account(Scope("query", trace_id, level, self.collection, run_id=trace_id))
+
+    def _found(
+        self,
+        index: OpenIndex,
+        request: SearchRequest,
+        mode: str,
+        routing: Routing,
+        account: Account,
+        emit: Emit | None,
+    ) -> SearchResult:
+        settings = _settings_for(request, self.settings.search)
         asked = index.keywords.query_terms(request.query) if request.answer else None
-        with charged_to(self.settings, self._data, scope):
-            ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
+        ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
         wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
         reranks = self.settings.roles.rerank.engine == "llm"
         count = max(wanted, CANDIDATES) if reranks else wanted
@@ -118,12 +142,12 @@ class Searcher:
         rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
         passages, note = _passages(index, ranking, rows), ""
         if reranks:
-            passages, note = self._reranker().rerank(request.query, passages, scope)
-        answer, engine, usage = Answer("", "complete"), "none", Usage()
+            passages, note = self._reranker().rerank(request.query, passages, account)
+        answer, engine = Answer("", "complete"), "none"
         if asked:
             closest = self._closest(index, request.query, ranking, rows)
             best = passages[:ANSWER_PASSAGES]
-            answer, engine, usage = self._answer(index, request, best, asked.result(), closest, scope, emit)
+            answer, engine = self._answer(index, request, best, asked.result(), closest, account, emit)
         return SearchResult(
             query=request.query,
             collection=self.collection,
@@ -133,13 +157,13 @@ class Searcher:
             routing=routing,
             status=answer.status,
             warnings=[*_warnings(index, request, engine), *ranking.warnings, *filter(None, [note]), *answer.warnings],
-            trace_id=trace_id,
+            trace_id=account.scope.name,
             answer=answer.text,
             answer_engine=engine,
             verified=answer.verified,
             citations=answer.citations,
             hits=[_hit(passage) for passage in passages[: settings.top_k]],
-            usage=usage,
+            usage=Usage(**vars(account.used)),
         )
 
     def _answer(
@@ -149,28 +173,27 @@ class Searcher:
         passages: list[Passage],
         asked: Sequence[QueryTerm],
         closest: float | None,
-        scope: Scope,
+        account: Account,
         emit: Emit | None,
-    ) -> tuple[Answer, str, Usage]:
+    ) -> tuple[Answer, str]:
         """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
-        usage, failure = Usage(), ""
+        failure = ""
         if self.settings.roles.answer.engine == "llm" and passages:
-            written, used, failure = self._llm_answers().answer(index, request, passages, asked, scope, emit)
-            usage = Usage(**vars(used))
+            written, failure = self._llm_answers().answer(index, request, passages, asked, account, emit)
             if written is not None:
-                return written, "llm", usage
+                return written, "llm"
         answer = answer_from(index, asked, passages, closest, self.settings.answer)
         if failure:
             status: Status = "partial" if answer.status == "complete" else answer.status
             answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
-        return answer, "extractive", usage
+        return answer, "extractive"
 
     def _reranker(self) -> Reranker:
         with self._lock:
             if self._rerank is None:
                 from monjyu_query.reranking import Reranker
 
-                self._rerank = Reranker(self.settings, self._data)
+                self._rerank = Reranker(self.settings)
             return self._rerank
 
     def _llm_answers(self) -> LlmAnswers:
@@ -179,7 +202,7 @@ class Searcher:
             if self._llm is None:
                 from monjyu_query.llm_answer.engine import LlmAnswers
 
-                self._llm = LlmAnswers(self.settings, self._data)
+                self._llm = LlmAnswers(self.settings, self._books)
             return self._llm
 
     def _closest(self, index: OpenIndex, query: str, ranking: Ranking, rows: list[int]) -> float | None:

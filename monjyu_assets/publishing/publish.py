@@ -27,6 +27,7 @@ from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import IndexBuildError, StorageError
 from monjyu_core.folders import CollectionFolder, sync_folder, write_atomically
 from monjyu_core.ids import digest
+from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part, file_version
 from monjyu_core.schemas import SCHEMA_VERSION
 from monjyu_core.settings import setting as setting_value
@@ -117,7 +118,9 @@ def _embedding(work: Work) -> tuple[EmbeddingEntry, int]:
     before = _previous(work.folder)
     # A server is asked for its dimensions once, not at every look at what is published.
     known = before.embedding.dimensions if before and before.embedding.fingerprint == model.fingerprint else None
-    entry = EmbeddingEntry(model=model.model_id, dimensions=known or model.dimensions, fingerprint=model.fingerprint)
+    with charged_to(work.account("index_snapshot")):
+        dimensions = known or model.dimensions
+    entry = EmbeddingEntry(model=model.model_id, dimensions=dimensions, fingerprint=model.fingerprint)
     return entry, model.max_tokens
 
 

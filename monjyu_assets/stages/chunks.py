@@ -27,6 +27,7 @@ from monjyu_assets.stages.model_choice import settle_model
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.ids import digest
+from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import Settings
@@ -195,7 +196,8 @@ def _new_rows(work: Work, shard: str, papers: dict[str, dict[str, Any]], chunker
         Document(paper_id, paper["title"], sections.get(paper_id, []), sentences.get(paper_id, []))
         for paper_id, paper in papers.items()
     ]
-    return chunker.chunk_papers(documents)
+    with charged_to(work.account(ASSET)):  # semantic chunks embed sentences
+        return chunker.chunk_papers(documents)
 
 
 def _by_paper(work: Work, table: str, shard: str, papers: dict[str, Any], columns: list[str]) -> dict[str, Rows]:

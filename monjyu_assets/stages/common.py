@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from monjyu_core.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.ids import digest
+from monjyu_core.models.account import Account, Books
+from monjyu_core.models.ledger import Scope
 from monjyu_core.parts import Part, PartStore
 from monjyu_core.schemas import ASSET_TABLES
 from monjyu_core.settings import Limit, Settings, settings_key
@@ -41,6 +43,7 @@ class Work:
     name: str
     progress: Progress = no_progress
     warn: Warn = no_warning
+    _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def folder(self) -> CollectionFolder:
@@ -58,10 +61,22 @@ class Work:
     def settings(self) -> Settings:
         return collection_settings(self.record)
 
+    @cached_property
+    def _books(self) -> Books:
+        return Books(self.settings, self.data)
+
+    def account(self, asset: str) -> Account:
+        """What an asset's calls of models are charged to, one account while this work lasts."""
+        if asset not in self._accounts:
+            self._accounts[asset] = self._books.account(Scope("asset", asset, 0, self.name))
+        return self._accounts[asset]
+
     def take_record(self, record: CollectionRecord) -> None:
         """Go on with this record, and with the settings that follow from it."""
         self.record = record
-        self.__dict__.pop("settings", None)
+        for made_of_it in ("settings", "_books"):
+            self.__dict__.pop(made_of_it, None)
+        self._accounts.clear()
 
 
 @dataclass

@@ -14,7 +14,6 @@ from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.embedding_calls import charged_to
-from monjyu_core.models.ledger import Scope
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import Settings
@@ -81,11 +80,10 @@ def matrix(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
 
 
 def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[Vectors]:
-    scope = Scope("asset", ASSET, 0, work.name)
     hashes = sorted(texts, key=lambda key: len(texts[key]))
     for start in range(0, len(hashes), BATCH):
         batch = hashes[start : start + BATCH]
-        with charged_to(work.settings, work.data, scope):
+        with charged_to(work.account(ASSET)):
             found = embedder.embed_passages([texts[key] for key in batch])
         yield dict(zip(batch, found, strict=True))
 

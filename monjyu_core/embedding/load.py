@@ -10,7 +10,7 @@ from monjyu_core.embedding.base import Embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.factory import named_model
 from monjyu_core.settings import EmbeddingSettings, Settings
-from monjyu_core.settings_models import ModelSettings, RoleSettings
+from monjyu_core.settings_models import ModelSettings
 
 _embedders: dict[Hashable, Embedder] = {}
 _lock = Lock()
@@ -30,9 +30,8 @@ def load_embedder(settings: Settings | EmbeddingSettings) -> Embedder:
     if isinstance(settings, EmbeddingSettings):
         raise ConfigurationError(f"embedding.remote is {own.remote!r}, but no models are known here.")
     name, model = named_model(settings, own.remote, "embedding.remote")
-    role = settings.roles.embed
     key = model.api_key.get_secret_value() if model.api_key else None
-    return _shared((name, repr(model), key, repr(role)), lambda: _remote(name, model, role))
+    return _shared((name, repr(model), key, repr(settings.roles.embed)), lambda: _remote(name, model, settings))
 
 
 def _shared(key: Hashable, make: Callable[[], Embedder]) -> Embedder:
@@ -42,10 +41,10 @@ def _shared(key: Hashable, make: Callable[[], Embedder]) -> Embedder:
         return _embedders[key]
 
 
-def _remote(name: str, model: ModelSettings, role: RoleSettings) -> Embedder:
+def _remote(name: str, model: ModelSettings, settings: Settings) -> Embedder:
     from monjyu_core.embedding.remote import RemoteEmbedder
 
-    return RemoteEmbedder(name, model, role)
+    return RemoteEmbedder(name, model, settings)
 
 
 def _local(settings: EmbeddingSettings) -> Embedder:

@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.folders import DataFolder
 from monjyu_core.models import background
+from monjyu_core.models.account import Account, Books
 from monjyu_core.models.callers import EmbeddingCaller
-from monjyu_core.models.embedding_calls import Charge, current_charge, embed_batch
+from monjyu_core.models.embedding_calls import embed_batch, paying
 from monjyu_core.models.errors import ModelAnswerUnusable
 from monjyu_core.models.factory import embedding_client, server_of
+from monjyu_core.models.ledger import Scope
 from monjyu_core.models.resilience import Guard
-from monjyu_core.settings_models import ModelSettings, RoleSettings
+from monjyu_core.settings import Settings
+from monjyu_core.settings_models import ModelSettings
 from monjyu_core.text.tokens import count_many
 
 if TYPE_CHECKING:
@@ -29,17 +33,18 @@ BATCH = 32
 class RemoteEmbedder:
     """`Embedder` behind an HTTP API. Tokens are counted in cl100k_base, which need not be the model's own.
 
-    Nothing is sent before a vector, or the dimensions where no setting says them, is asked for. Calls are on the ledger
-    and in the cache within `embedding_calls.charged_to`.
+    Nothing is sent before a vector, or the dimensions where no setting says them, is asked for. Calls are on the
+    account that `embedding_calls.charged_to` names, else on one of the embedder's own without a cap: none is invisible.
     """
 
-    def __init__(self, name: str, model: ModelSettings, role: RoleSettings) -> None:
+    def __init__(self, name: str, model: ModelSettings, settings: Settings) -> None:
         self.model_id = model.model
         self.max_tokens = model.context_tokens
         self.fingerprint = f"{model.provider} {model.model} {model.dimensions or 'all'} dimensions"
         self._name = name
         self._model = model
-        self._role = role
+        self._role = settings.roles.embed
+        self._settings = settings
         self._dimensions = model.dimensions
         server_of(name, model)  # what is missing in the settings is said here
 
@@ -62,7 +67,7 @@ class RemoteEmbedder:
         """
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)
-        rows = background.run(self._embed([_sendable(text) for text in texts], current_charge()))
+        rows = background.run(self._embed([_sendable(text) for text in texts], paying() or self._account))
         vectors = np.asarray(rows, dtype=np.float64)
         scaled: Vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
         return scaled
@@ -74,13 +79,13 @@ class RemoteEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> NDArray[np.int64]:
         return np.array(count_many(texts), dtype=np.int64)
 
-    async def _embed(self, texts: Sequence[str], charge: Charge | None) -> list[list[float]]:
+    async def _embed(self, texts: Sequence[str], account: Account) -> list[list[float]]:
         """All batches; the first that fails ends the others."""
         batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(embed_batch(self._caller, self.model_id, batch, charge)) for batch in batches
+                    group.create_task(embed_batch(self._caller, self.model_id, batch, account)) for batch in batches
                 ]
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None
@@ -88,6 +93,10 @@ class RemoteEmbedder:
         for vector in vectors:
             self._check(len(vector))
         return vectors
+
+    @cached_property
+    def _account(self) -> Account:
+        return Account(Books(self._settings, DataFolder.default()), Scope("query", "embedding"), [])
 
     @cached_property
     def _caller(self) -> EmbeddingCaller:

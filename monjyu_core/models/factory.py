@@ -11,6 +11,8 @@ from monjyu_core.models.types import ChatClient, EmbeddingClient, RerankClient, 
 from monjyu_core.settings_models import ModelSettings
 
 if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
     from monjyu_core.settings import Settings
 
 _KEY_NEEDED = ("api.openai.com",)
@@ -40,6 +42,11 @@ def named_model(settings: Settings, name: str, where: str) -> tuple[str, ModelSe
     return name, found
 
 
+def check_role(settings: Settings, role: Role) -> None:
+    """ConfigurationError where the model of a role is not set up; nothing is imported or asked."""
+    server_of(*role_model(settings, role))
+
+
 def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
     """The chat client of a model. `timeout`: seconds for each wait. ConfigurationError for missing settings."""
     server = server_of(name, model)
@@ -49,11 +56,8 @@ def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
 
         return OllamaChat(JsonHttp(server, timeout), server, model.context_tokens, model.native_schema)
     from monjyu_core.models.openai_chat import OpenAIChat
-    from monjyu_core.models.openai_server import azure_library, openai_library
 
-    if model.provider == "azure":
-        return OpenAIChat(azure_library(server, model.api_version, timeout), server, "azure", model.native_schema)
-    return OpenAIChat(openai_library(server, timeout), server, "openai", model.native_schema)
+    return OpenAIChat(_library(server, model, timeout), server, model.provider, model.native_schema)
 
 
 def embedding_client(name: str, model: ModelSettings, timeout: float) -> EmbeddingClient:
@@ -65,11 +69,15 @@ def embedding_client(name: str, model: ModelSettings, timeout: float) -> Embeddi
         from monjyu_core.models.json_http import JsonHttp
 
         return OllamaEmbeddings(JsonHttp(server, timeout), server, model.context_tokens, model.dimensions)
+    return OpenAIEmbeddings(_library(server, model, timeout), server, model.provider, model.dimensions)
+
+
+def _library(server: Server, model: ModelSettings, timeout: float) -> AsyncOpenAI:
     from monjyu_core.models.openai_server import azure_library, openai_library
 
     if model.provider == "azure":
-        return OpenAIEmbeddings(azure_library(server, model.api_version, timeout), server, "azure", model.dimensions)
-    return OpenAIEmbeddings(openai_library(server, timeout), server, "openai", model.dimensions)
+        return azure_library(server, model.api_version, timeout)
+    return openai_library(server, timeout)
 
 
 def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClient:

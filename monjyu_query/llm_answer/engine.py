@@ -6,11 +6,10 @@ import logging
 from collections.abc import Sequence
 
 from monjyu_core.embedding import load_embedder
-from monjyu_core.folders import DataFolder
+from monjyu_core.models.account import Account, Books
 from monjyu_core.models.background import run
 from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.gateway import Gateway, Used
-from monjyu_core.models.ledger import Scope
+from monjyu_core.models.gateway import Gateway
 from monjyu_core.settings import Settings
 from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
@@ -27,9 +26,9 @@ _log = logging.getLogger(__name__)
 class LlmAnswers:
     """Writes answers with a model. May be shared by threads."""
 
-    def __init__(self, settings: Settings, data: DataFolder) -> None:
+    def __init__(self, settings: Settings, books: Books) -> None:
         self._settings = settings
-        self._gateway = Gateway(settings, data)
+        self._gateway = Gateway(books)
 
     def answer(
         self,
@@ -37,20 +36,16 @@ class LlmAnswers:
         request: SearchRequest,
         passages: Sequence[Passage],
         asked: Sequence[QueryTerm],
-        scope: Scope,
+        account: Account,
         emit: Emit | None,
-    ) -> tuple[Answer | None, Used, str]:
-        """The answer, what it took, and where the model failed None and a word on why.
-
-        A wrong setting is an error; a server that fails, refuses or is too dear is not.
-        """
-        self._gateway.caller("answer")  # a wrong setting is said before anything is read
-        session = self._gateway.session(scope)
+    ) -> tuple[Answer | None, str]:
+        """The answer; None and a word on why where the server fails, refuses or is too dear."""
+        session = self._gateway.session(account)
         question = Question.of(asked, len(index.corpus))
         checker = Checker(index, passages, question, load_embedder(self._settings))
         try:
             answer = run(write_answer(session, request, passages, checker, self._settings, emit))
         except ModelCallError as error:
             _log.info("The answer model failed: %s", error)
-            return None, session.used, f"No answer by the model: {error}"
-        return answer, session.used, ""
+            return None, f"No answer by the model: {error}"
+        return answer, ""

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -12,6 +17,7 @@ import pytest
 from pydantic import BaseModel
 
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.account import Books
 from monjyu_core.models.errors import (
     CostCapReached,
     ModelAnswerUnusable,
@@ -28,6 +34,7 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings import Settings, load_settings
 from monjyu_core.text.tokens import count_many
 from tests.models import fake_server as server
+from tests.models.chat_worker import AT_ONCE, QUESTIONS
 from tests.models.fake_server import FakeModels
 
 SCOPE = Scope("asset", "claims", 4, "c", "p1", "run-1")
@@ -54,11 +61,13 @@ def run(root: Path, settings: Settings, work: Callable[[Session], Coroutine[Any,
     """The work in a session of its own, with a gateway of its own, as in a new process."""
 
     async def whole() -> Any:
-        gateway = Gateway(settings, DataFolder(root))
+        books = Books(settings, DataFolder(root))
+        gateway = Gateway(books)
         try:
-            return await work(gateway.session(SCOPE))
+            return await work(gateway.session(books.account(SCOPE)))
         finally:
             await gateway.close()
+            books.close()
 
     return asyncio.run(whole())
 
@@ -218,3 +227,22 @@ def test_the_ledger_has_names_and_numbers_and_no_text(fake: FakeModels, tmp_path
     assert lines and json.loads(lines.splitlines()[0])["paper_id"] == "p1"
     for word in (b"secret", b"wet", server.KEY.encode()):
         assert word not in lines
+
+
+def test_after_a_kill_only_unfinished_calls_are_made_again(fake: FakeModels, tmp_path: Path) -> None:
+    fake.default = server.slow("An answer.", 0.03)
+    command = [sys.executable, "-m", "tests.models.chat_worker", fake.openai, str(tmp_path)]
+    kills = (20, 45, 70)
+    for seen in kills:
+        process = subprocess.Popen(command)
+        while len(fake.requests) < seen and process.poll() is None:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGKILL)
+        process.wait(10)
+    subprocess.run(command, check=True, timeout=60)
+    asked = Counter(request.prompt for request in fake.requests)
+    assert len(asked) == QUESTIONS
+    again = sum(asked.values()) - QUESTIONS
+    assert again <= len(kills) * AT_ONCE, "only what was under way at a kill"
+    found = used(DataFolder(tmp_path))
+    assert len(fake.requests) - len(kills) * AT_ONCE <= found.llm_calls <= len(fake.requests)

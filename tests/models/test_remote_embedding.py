@@ -15,12 +15,12 @@ from monjyu_core.embedding import Embedder, load, load_embedder
 from monjyu_core.embedding.remote import BATCH, RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.account import Books
 from monjyu_core.models.embedding_calls import charged_to
-from monjyu_core.models.errors import ModelAnswerUnusable, ModelRefused, ModelServerError
+from monjyu_core.models.errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
 from monjyu_core.models.ledger import Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.settings import EmbeddingSettings, Settings, load_settings
-from monjyu_core.settings_models import ModelSettings, RoleSettings
 from monjyu_core.snapshot import open_current
 from monjyu_query.answer import weigh_evidence
 from monjyu_query.request import SearchRequest
@@ -37,8 +37,10 @@ RECORDS = {
 
 
 @pytest.fixture(autouse=True)
-def own_embedders(monkeypatch: pytest.MonkeyPatch) -> None:
+def own_embedders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(load, "_embedders", {})
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("MONJYU_CACHE__ENABLED", "false")
 
 
 @pytest.fixture
@@ -166,8 +168,9 @@ def test_no_secret_and_no_address_is_kept(fake: FakeModels, world: World) -> Non
 
 
 def embedder(fake: FakeModels, provider: str = "openai", **model: Any) -> RemoteEmbedder:
-    settings = ModelSettings.model_validate(fake.models(**model)[provider])
-    return RemoteEmbedder("mine", settings, RoleSettings(retries=1, timeout_seconds=5))
+    roles = {"embed": {"retries": 1, "timeout_seconds": 5}}
+    settings = load_settings({"models": {"mine": fake.models(**model)[provider]}, "roles": roles})
+    return RemoteEmbedder("mine", settings.models["mine"], settings)
 
 
 @pytest.mark.parametrize("provider", ["openai", "azure", "ollama"])
@@ -195,12 +198,15 @@ def test_what_it_says_of_itself_costs_no_call(fake: FakeModels) -> None:
     assert embedder(fake).dimensions == DIMENSIONS
 
 
-def test_calls_are_on_the_ledger_failed_ones_too_and_paid_once(fake: FakeModels, tmp_path: Path) -> None:
+def test_calls_are_on_the_ledger_failed_ones_too_and_paid_once(
+    fake: FakeModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_CACHE__ENABLED", "true")
     settings = load_settings({"models": fake.models(), "embedding": {"remote": "openai"}})
     data, scope = DataFolder(tmp_path), Scope("asset", "chunk_embeddings", 0, "c")
     model = embedder(fake)
     fake.script(closing("before"))
-    with charged_to(settings, data, scope):
+    with charged_to(Books(settings, data).account(scope)):
         model.embed_passages(["one", "two"])
         model.embed_passages(["two", "one", "three"])
     used = usage_of(data, CallFilter(collection="c"))
@@ -283,3 +289,29 @@ def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, mon
     used = usage_of(world.data, CallFilter(collection="c"))
     assert embedded["tokens"].value == used.prompt_tokens > 0
     assert embedded["cost_usd"].value == pytest.approx(used.prompt_tokens * 100 / 1e6)
+
+
+def test_a_cap_per_run_stops_the_index_and_a_higher_one_pays_for_the_rest_alone(
+    fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_CACHE__ENABLED", "true")
+    long = {f"r{n}": " ".join(f"Sentence {k} of record {n} says more." for k in range(400)) for n in range(4)}
+    write_records(world.papers, long)
+    monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_RUN", "1")
+    with pytest.raises(CostCapReached, match="cap per run"):
+        world.build()
+    assert len(fake.requests) == 1
+    monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_RUN", "0")
+    world.build()
+    sent = [text for request in fake.requests for text in request.body["input"]]
+    assert len(sent) == len(set(sent)), "nothing was paid twice"
+
+
+def test_every_question_that_is_embedded_is_on_the_ledger(fake: FakeModels, world: World) -> None:
+    world.build()
+    for mode in ("vector", "keyword"):
+        before = len(fake.requests)
+        result = ask(world, f"Which membranes have lipids, by {mode}?", mode)
+        assert len(fake.requests) - before == result.usage.llm_calls == 1
+    Searcher(world.data, "c").rank_papers("Where does water boil?", "vector", 3)
+    assert usage_of(world.data, CallFilter(kind="query")).llm_calls == 3

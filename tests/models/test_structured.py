@@ -56,9 +56,12 @@ def test_what_is_no_such_object_is_an_error_in_words(text: str) -> None:
 @settings(max_examples=200, deadline=2000)
 def test_any_text_gives_a_value_or_a_value_error(text: str) -> None:
     try:
-        find_json(text)
-    except ValueError:
+        value = find_json(text)
+    except ValueError as error:
+        assert str(error)
         return
+    assert isinstance(value, dict | list)
+    json.dumps(value)
 
 
 def test_schemas_are_closed_and_all_fields_required() -> None:

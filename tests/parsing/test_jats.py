@@ -13,6 +13,7 @@ from monjyu_assets.parsing.xml_file import parse_xml
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
+from tests.parsing.leaves import SECTIONS
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
 
@@ -61,17 +62,7 @@ def test_authors(leaves: ParsedPaper) -> None:
 
 
 def test_sections(leaves: ParsedPaper) -> None:
-    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == [
-        (1, "abstract", "Abstract"),
-        (1, "introduction", "Introduction"),
-        (1, "methods", "Methods"),
-        (2, "methods", "Walks"),
-        (2, "methods", "Pruning"),
-        (1, "results", "Results"),
-        (1, "conclusion", "Conclusion"),
-        (1, "acknowledgments", "Acknowledgments"),
-        (1, "references", "References"),
-    ]
+    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == SECTIONS
     assert leaves.sections[4].text.split("\n\n") == [
         "We prune as others do [2,3]. Nothing is lost by it.",
         "Apart from leaves that nobody visits.",

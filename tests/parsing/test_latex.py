@@ -23,6 +23,7 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_core.schemas import SHARDS, empty
 from monjyu_core.settings import ParseSettings
 from tests.assets.worlds import World
+from tests.parsing.leaves import SECTIONS
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
 
@@ -59,17 +60,7 @@ def test_front(leaves: ParsedPaper) -> None:
 
 
 def test_sections_and_text(leaves: ParsedPaper) -> None:
-    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == [
-        (1, "abstract", "Abstract"),
-        (1, "introduction", "Introduction"),
-        (1, "methods", "Methods"),
-        (2, "methods", "Walks"),
-        (2, "methods", "Pruning"),
-        (1, "results", "Results"),
-        (1, "conclusion", "Conclusion"),
-        (1, "acknowledgments", "Acknowledgments"),
-        (1, "references", "References"),
-    ]
+    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == SECTIONS
     assert leaves.sections[3].text.split("\n\n") == [
         r"A walk starts at the root. Let T = (V, E) be a tree with n leaves; a walk of depth d costs \mathcal{O}(d). "
         "The weight of a leaf v is",

@@ -10,6 +10,7 @@ from monjyu_assets.parsing.xml_file import parse_xml
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParseSettings
+from tests.parsing.leaves import SECTIONS
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"
 
@@ -50,17 +51,7 @@ def test_header(leaves: ParsedPaper) -> None:
 
 
 def test_sections_take_their_depth_from_their_numbers(leaves: ParsedPaper) -> None:
-    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == [
-        (1, "abstract", "Abstract"),
-        (1, "introduction", "Introduction"),
-        (1, "methods", "Methods"),
-        (2, "methods", "Walks"),
-        (2, "methods", "Pruning"),
-        (1, "results", "Results"),
-        (1, "conclusion", "Conclusion"),
-        (1, "acknowledgments", "Acknowledgments"),
-        (1, "references", "References"),
-    ]
+    assert [(s.level, s.section_type, s.heading) for s in leaves.sections] == SECTIONS
     assert leaves.sections[3].text.split("\n\n")[1] == "w(v) = Σ 1/|p|"
     assert leaves.sections[6].text.startswith("Leaves can be ranked. The order")
 

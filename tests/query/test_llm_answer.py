@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_query.request import make_request
@@ -204,9 +205,18 @@ def test_a_rerank_model_orders_the_passages(
     result, _ = ask(sample_data)
     assert [request.path for request in fake.requests] == ["/v1/rerank"] and fake.problems == []
     scores = [hit.score for hit in result.hits]
+    assert result.usage.llm_calls == 1
     assert scores == sorted(scores, reverse=True) and [hit.chunk_id for hit in result.hits] != before
     assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 1
     fake.default = server.failing(401, "bad key")
     failed, _ = ask(sample_data)
     assert [hit.chunk_id for hit in failed.hits] == before
     assert failed.warnings[0].startswith("Not reranked: ")
+
+
+def test_a_wrong_setting_is_said_before_anything_is_read(
+    sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_MODELS__DEFAULT__BASE_URL", "listening on port 8080")
+    with pytest.raises(ConfigurationError, match="base_url"):
+        Searcher(DataFolder(sample_data), "samples")

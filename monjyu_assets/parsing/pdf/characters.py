@@ -11,14 +11,12 @@ import numpy as np
 
 from monjyu_assets.parsing.pdf.accents import compose_accents
 from monjyu_assets.parsing.pdf.geometry import Area, Bools, Drawn, Floats, Ints, displayed, drawn_objects, turned
-from monjyu_assets.parsing.pdf.glyphs import dominant_turn, quarter_turns, readable, whole_codes
+from monjyu_assets.parsing.pdf.glyphs import aside_text, dominant_turn, quarter_turns, readable, whole_codes
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
 _FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
 
-
-_LONGEST_STAMP = 2000
 
 LINE_BREAKS = (ord("\r"), ord("\n"))
 
@@ -213,7 +211,7 @@ def _page(
     matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
     turns = quarter_turns(matrix, rotation)
     turn = dominant_turn(turns)
-    aside = _turned_text(codes, kept[(turns != turn) & (turns >= 0)])
+    aside = aside_text(codes, kept[(turns != turn) & (turns >= 0)])
     kept, matrix = kept[turns == turn], matrix[turns == turn]
     boxes = raw.boxes[kept]
     xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
@@ -245,13 +243,3 @@ def _page(
     )  # fmt: skip
     compose_accents(page)
     return page
-
-
-def _turned_text(codes: Ints, rows: Ints) -> str:
-    """Characters that do not run with the text of the page, a space wherever the stream leaves one out."""
-    text: list[str] = []
-    last = -1
-    for row in rows[:_LONGEST_STAMP].tolist():
-        text.append((" " if last >= 0 and row > last + 1 else "") + readable(int(codes[row])))
-        last = row
-    return "".join(text)

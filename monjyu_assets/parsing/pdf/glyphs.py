@@ -9,6 +9,8 @@ import numpy as np
 from monjyu_assets.parsing.pdf.geometry import Bools, Floats, Ints
 
 _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
+LONGEST_ASIDE = 2000
+"""Characters of a page that run another way (stamps in the margin) and are read."""
 _REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
 
@@ -50,3 +52,13 @@ def readable(code: int) -> str:
     if 0x1D400 <= code <= 0x1D7FF:
         return unicodedata.normalize("NFKC", character)  # letters of formulas
     return _REPLACED.get(character, character)
+
+
+def aside_text(codes: Ints, rows: Ints) -> str:
+    """Characters that do not run with the text of the page, a space wherever the stream leaves one out."""
+    text: list[str] = []
+    last = -1
+    for row in rows[:LONGEST_ASIDE].tolist():
+        text.append((" " if last >= 0 and row > last + 1 else "") + readable(int(codes[row])))
+        last = row
+    return "".join(text)

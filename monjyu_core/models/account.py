@@ -1,0 +1,135 @@
+"""Who pays: one account an asset run or a query. Each attempt of every role is admitted by its caps and noted on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import cached_property
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.models.cache import ResponseCache, open_cache
+from monjyu_core.models.caps import Reservations, SpendingCap, cap_per_query, cap_per_run, reserve_in
+from monjyu_core.models.errors import CostCapReached, ModelCallError
+from monjyu_core.models.ledger import Entry, Ledger, Scope, Status
+from monjyu_core.models.ledger_totals import Used
+from monjyu_core.models.prices import PriceTable
+from monjyu_core.models.resilience import Attempt, OnAttempt
+from monjyu_core.models.types import Role, TokenUsage
+from monjyu_core.settings import Settings
+
+
+class Books:
+    """Ledger, prices and cache of one process and data folder. Nothing is opened before the first call."""
+
+    def __init__(self, settings: Settings, data: DataFolder) -> None:
+        self.settings = settings
+        self.ledger = Ledger(data)
+        self.prices = PriceTable(settings.spending.prices)
+        self._data = data
+
+    @cached_property
+    def cache(self) -> ResponseCache | None:
+        return open_cache(self.settings.cache, self._data)
+
+    def account(self, scope: Scope) -> Account:
+        """An account with the cap of its kind."""
+        spending = self.settings.spending
+        return Account(self, scope, [cap_per_query(spending) if scope.kind == "query" else cap_per_run(spending)])
+
+    def close(self) -> None:
+        self.ledger.close()
+        opened = self.__dict__.pop("cache", None)
+        if opened is not None:
+            opened.close()
+
+
+class Account:
+    """Calls for one scope. `used` is what they took so far; tokens are those that were paid for."""
+
+    def __init__(self, books: Books, scope: Scope, caps: Sequence[SpendingCap]) -> None:
+        self.books = books
+        self.scope = scope
+        self.used = Used()
+        self._caps = caps
+
+    @asynccontextmanager
+    async def call(self, role: Role, model: str, identity: str, expected_usd: float) -> AsyncGenerator[OnAttempt, None]:
+        """Within it one call may be made, whose attempts are told to what it gives. `expected_usd`: at the worst.
+
+        Raises CostCapReached before the call, or before a repetition of it, where a cap would be passed.
+        """
+        with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
+            retries: int = getattr(self.books.settings.roles, role).retries
+
+            def told(attempt: Attempt) -> None:
+                admission.settle(self._note(attempt, role, model, identity))
+                error = attempt.error
+                if isinstance(error, ModelCallError) and error.may_pass and attempt.number <= retries:
+                    admission.again(error)
+
+            yield told
+
+    def note_hit(self, role: Role, model: str, identity: str, usage: TokenUsage) -> None:
+        """An answer came from the cache; `usage` is what it once took."""
+        self.used = replace(self.used, cache_hits=self.used.cache_hits + 1)
+        self.books.ledger.record(Entry(self.scope, role, model, identity, usage, cache_hit=True))
+
+    def _note(self, attempt: Attempt, role: Role, model: str, identity: str) -> float:
+        """Count the attempt and put it on the ledger; gives what it cost in dollars."""
+        usage = attempt.usage or TokenUsage()
+        cost = self.books.prices.cost(usage, model)
+        self.used = replace(
+            self.used,
+            llm_calls=self.used.llm_calls + 1,
+            prompt_tokens=self.used.prompt_tokens + usage.prompt_tokens,
+            completion_tokens=self.used.completion_tokens + usage.completion_tokens,
+            cost_usd=self.used.cost_usd + cost.usd,
+        )
+        self.books.ledger.record(
+            Entry(
+                self.scope, role, model, identity, usage, seconds=attempt.seconds, cost_usd=cost.usd,
+                priced=cost.priced, status=_status(attempt),
+                error=type(attempt.error).__name__ if attempt.error else None,
+            )
+        )  # fmt: skip
+        return cost.usd
+
+
+class _Admission:
+    """What the caps have granted to one call; each repetition of it is admitted anew."""
+
+    def __init__(self, caps: Sequence[SpendingCap], expected: float, granted: Reservations) -> None:
+        self._caps, self._expected, self._granted = caps, expected, granted
+        self._open = True
+
+    def settle(self, cost_usd: float) -> None:
+        """An attempt is over."""
+        if self._open:
+            self._granted.settle(cost_usd)
+        self._open = False
+
+    def again(self, error: ModelCallError) -> None:
+        """Another attempt is wanted after this error. Raises CostCapReached where it would pass a cap."""
+        try:
+            parts = [cap.try_reserve(self._expected) for cap in self._caps]
+        except CostCapReached as reached:
+            raise CostCapReached(f"{error.message} It is not tried again: {reached.message}", reached.hint) from error
+        self._granted, self._open = Reservations([part for part in parts if part is not None]), True
+
+    def __enter__(self) -> _Admission:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """What was granted and not begun is given back."""
+        if self._open:
+            self._granted.release()
+
+
+def _status(attempt: Attempt) -> Status:
+    if attempt.error is None:
+        return "ok"
+    if isinstance(attempt.error, asyncio.CancelledError):
+        return "cancelled"
+    return "partial" if attempt.usage is not None else "failed"
