@@ -9,7 +9,7 @@ import asyncio
 import os
 import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Generic, ParamSpec, Protocol, TypeVar
 
@@ -133,8 +133,11 @@ async def once(
     *,
     labels: Collection[str] = (),
     claim_seconds: float = CLAIM_SECONDS,
+    places: AbstractAsyncContextManager[object] | None = None,
 ) -> tuple[T, bool]:
     """The value of a key and whether it was there already (or made by another); else that of `make`, stored.
+
+    A value holds one of the `places` (a semaphore) until it is stored: so many, at most, are lost when a process dies.
 
     Of all that ask at once, in all processes, one calls `make` and the others wait for its value. If it fails its error
     is raised here and the next takes its turn; if its process dies, so does its claim. Whoever waits pays nothing.
@@ -150,10 +153,11 @@ async def once(
         found = await _read(cache, key, codec)
         if found is not None:
             return found, True
-        made = await make()
-        value = codec.write(made)
-        if value is not None:
-            await _to_the_end(cache.put_many, {key: value}, labels)
+        async with places or nullcontext():
+            made = await make()
+            value = codec.write(made)
+            if value is not None:
+                await _to_the_end(cache.put_many, {key: value}, labels)
         return made, False
     finally:
         if renewal is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
@@ -11,10 +12,14 @@ from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, Embeddi
 
 
 class Caller:
-    """Chat calls of one role. Use it in one event loop; many calls may be under way at once."""
+    """Chat calls of one role. Use it in one event loop; many calls may be under way at once.
+
+    `places`: for calls whose replies are to be stored, each held from the call until that is done.
+    """
 
     def __init__(self, client: ChatClient, guard: Guard) -> None:
         self.client = client
+        self.places = asyncio.Semaphore(guard.concurrency)
         self._guard = guard
 
     async def chat(self, request: ChatRequest, on_attempt: OnAttempt = untold) -> ChatReply:

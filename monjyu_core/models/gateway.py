@@ -85,7 +85,8 @@ class Session:
         key = self._key(role, request, prompt_hash)
         labels = labels_of(self.account.scope.collection, paper_ids)
         codec = Codec(write, CHAT.read)
-        reply, hit = await once(cache, key, lambda: self._paid(role, request), codec, labels=labels)
+        places = self._gateway.caller(role).places
+        reply, hit = await once(cache, key, lambda: self._paid(role, request), codec, labels=labels, places=places)
         if hit:
             self._note_hit(role, reply)
         return reply

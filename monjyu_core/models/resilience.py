@@ -70,6 +70,11 @@ class Guard:
         self._breaker = breaker or Breaker(timing=timing)
 
     @property
+    def concurrency(self) -> int:
+        """How many calls may be under way at once."""
+        return self._settings.concurrency
+
+    @property
     def counts_tokens(self) -> bool:
         """Whether the tokens of a call must be told to it before the call."""
         return self._limits.counts_tokens
