@@ -25,6 +25,7 @@ Phrase = tuple[str, str]
 
 _NO_START = frozenset({"DET", "PRON", "NUM", "PUNCT", "SYM", "CCONJ", "SCONJ", "ADP", "PART", "ADV", "SPACE", "X", "AUX"})
 _NO_END = frozenset({"PUNCT", "SYM", "SPACE", "CCONJ", "ADP", "PART", "DET"})
+_BRACKETS = frozenset("()[]{}")
 _HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})
 
 
@@ -73,6 +74,9 @@ def _phrase(span: Span, lemmatizer: Any) -> Phrase | None:
 
 def _trimmed(tokens: list[Token]) -> list[Token]:
     """Without determiners, pronouns, possessors' marks, numbers and empty adjectives before; without marks after."""
+    brackets = [n for n, token in enumerate(tokens) if token.text in _BRACKETS]
+    if brackets and brackets[-1] < len(tokens) - 1:
+        tokens = tokens[brackets[-1] + 1 :]
     while tokens and _leads(tokens):
         tokens = tokens[1:]
     while tokens and (tokens[-1].pos_ in _NO_END or tokens[-1].is_punct):
