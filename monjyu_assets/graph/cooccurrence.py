@@ -63,7 +63,7 @@ def build_graph(mentions: pa.Table, rules: GraphRules) -> tuple[pa.Table, pa.Tab
 
 
 def prune(connection: duckdb.DuckDBPyConnection, rules: GraphRules) -> None:
-    """In graphrag's order: the hub, degree, frequency, edge weight; then, as nodes without edges say nothing, degree."""
+    """In graphrag's order: the hub, degree, frequency, edge weight. Nodes that lose all edges stay, with degree 0."""
     degrees = _degrees(connection)
     if rules.remove_hub and degrees:
         hub = min(degrees, key=lambda n: (-degrees[n], n))
@@ -96,7 +96,9 @@ def _above(degrees: dict[int, int], deviations: float | None) -> list[int]:
 
 def _drop_nodes(connection: duckdb.DuckDBPyConnection, gone: list[int]) -> None:
     if gone:
-        connection.execute("DELETE FROM nodes WHERE list_contains(?, n)", [gone]).fetchall()
+        connection.register("gone", pa.table({"n": pa.array(gone, pa.int32())}))
+        connection.execute("DELETE FROM nodes WHERE n IN (SELECT n FROM gone)").fetchall()
+        connection.unregister("gone")
 
 
 def _drop_loose_edges(connection: duckdb.DuckDBPyConnection) -> None:

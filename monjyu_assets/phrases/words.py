@@ -33,9 +33,8 @@ STOP_WORDS = frozenset(
 
 LEADING = frozenset(
     """such same other many several various different certain own further additional similar following previous recent
-    new first second third last next main important particular specific possible available common general multiple few
-    more most less least above-mentioned aforementioned present current respective entire whole overall good better best
-    large small high low great big""".split()
+    first second third last next particular possible multiple few more most less least above-mentioned aforementioned
+    respective entire whole""".split()
 )
 """Adjectives that stand before a phrase without being part of it."""
 
