@@ -20,7 +20,10 @@ class GraphSettings(Group):
     )
     min_df: Annotated[int, NODES] = Field(2, ge=1, description="fewest chunks a phrase stands in")
     max_df_share: Annotated[float, NODES] = Field(
-        0.15, gt=0, le=1, description="a phrase in more than this share of the chunks (and in more than 20) says nothing"
+        0.15,
+        gt=0,
+        le=1,
+        description="a phrase in more than this share of the chunks (and in more than 20) says nothing",
     )
     min_cooccurrences: Annotated[int, NODES] = Field(1, ge=1, description="fewest chunks two phrases share")
     min_degree: Annotated[int, NODES] = Field(1, ge=0)

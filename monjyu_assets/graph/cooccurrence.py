@@ -107,7 +107,9 @@ def _drop_loose_edges(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
-    degrees = "SELECT n, count(*)::INT AS degree FROM (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) GROUP BY n"
+    degrees = (
+        "SELECT n, count(*)::INT AS degree FROM (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) GROUP BY n"
+    )
     nodes = connection.sql(
         f"SELECT phrase, surface, df, papers, tfidf, coalesce(degree, 0)::INT AS degree FROM nodes LEFT JOIN ({degrees}) "
         "USING (n) ORDER BY phrase"

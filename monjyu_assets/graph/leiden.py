@@ -71,10 +71,7 @@ class _Splitter:
         """The communities of the graph that these nodes span, in the order of their first members."""
         number = {n: position for position, n in enumerate(members)}
         edges = [
-            (number[x], number[y], weight)
-            for x in members
-            for y, weight in self.neighbours[x]
-            if x < y and y in number
+            (number[x], number[y], weight) for x in members for y, weight in self.neighbours[x] if x < y and y in number
         ]
         labels = self.partition(len(members), edges, resolution or self.rules.resolution, self.rules.seed)
         grouped: dict[int, list[int]] = {}

@@ -23,7 +23,9 @@ BATCH = 64
 Phrase = tuple[str, str]
 """(key, surface)"""
 
-_NO_START = frozenset({"DET", "PRON", "NUM", "PUNCT", "SYM", "CCONJ", "SCONJ", "ADP", "PART", "ADV", "SPACE", "X", "AUX"})
+_NO_START = frozenset(
+    {"DET", "PRON", "NUM", "PUNCT", "SYM", "CCONJ", "SCONJ", "ADP", "PART", "ADV", "SPACE", "X", "AUX"}
+)
 _NO_END = frozenset({"PUNCT", "SYM", "SPACE", "CCONJ", "ADP", "PART", "DET"})
 _BRACKETS = frozenset("()[]{}")
 _HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})

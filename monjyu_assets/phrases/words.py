@@ -42,7 +42,9 @@ STOP_PHRASES = frozenset(
     """present study|present paper|current study|current work|previous work|previous study|future work|future research|
     future direction|related work|previous section|next section|open access|creative common|international license|
     license|copyright|all right|right|first author|corresponding author|author contribution|conflict of interest|
-    competing interest|supplementary material|research question|state of the art""".replace("\n", "").replace("    ", "").split("|")
+    competing interest|supplementary material|research question|state of the art""".replace("\n", "")
+    .replace("    ", "")
+    .split("|")
 )
 
 

@@ -98,10 +98,11 @@ def publish_lock(folder: CollectionFolder) -> Iterator[None]:
         yield
 
 
-def is_published(work: Work) -> bool:
-    """Whether the newest snapshot is made of just the parts that are current, and readers see it (or a rollback)."""
+def is_published(work: Work, level: int) -> bool:
+    """Whether the newest snapshot is made of just the parts that are current, whole up to a level, and readers see it
+    (or a rollback)."""
     before = _previous(work.folder)
-    if before is None or not is_closed(work.parts):
+    if before is None or not is_closed(work.parts, level):
         return False
     if before.behind != behind(work.parts):
         return False

@@ -107,9 +107,7 @@ def _mentions(work: Work, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]
         yield from _reported(work, {key: papers[key] for key in order}, done_in_order)
 
 
-def _reported(
-    work: Work, papers: Chunks, results: Iterator[list[Mention]]
-) -> Iterator[tuple[str, list[Mention]]]:
+def _reported(work: Work, papers: Chunks, results: Iterator[list[Mention]]) -> Iterator[tuple[str, list[Mention]]]:
     for done, (paper_id, mentions) in enumerate(zip(papers, results, strict=True), start=1):
         yield paper_id, mentions
         work.progress("phrases", done, len(papers))

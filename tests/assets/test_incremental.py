@@ -100,14 +100,14 @@ def world(tmp_path: Path) -> World:
 
 def test_nothing_changed_computes_nothing_and_publishes_nothing(world: World) -> None:
     before = open_current(world.work.folder).id
-    assert world.build() == {"parse": set(), "chunk": set(), "embed": set()}
+    assert world.build() == {"parse": set(), "chunk": set(), "embed": set(), "phrases": set()}
     assert open_current(world.work.folder).id == before
 
 
 def test_one_edit_computes_one_paper(world: World) -> None:
     (world.papers / "p1.md").write_text(paper_text(77))
     done = world.build()
-    assert [len(papers) for papers in done.values()] == [1, 1, 1]
+    assert [len(papers) for papers in done.values()] == [1, 1, 1, 1]
     assert all(next(iter(papers)).startswith("p1-") for papers in done.values())
 
 
