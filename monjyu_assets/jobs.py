@@ -30,7 +30,7 @@ level_1_papers = dg.define_asset_job(
 level_1_collection = dg.define_asset_job(
     "level_1_collection",
     dg.AssetSelection.assets(*COLLECTION_ASSETS, *LEVEL_1_COLLECTION_ASSETS, index_snapshot),
-    description="Levels 0 and 1 of a whole collection: noun graph and communities too, and one snapshot of both levels, so "
-    "that readers never fall back to level 0 while a collection is brought up to date.",
+    description="Levels 0 and 1 of a whole collection: noun graph and communities too, and one snapshot of both "
+    "levels, so that readers never fall back to level 0 while a collection is brought up to date.",
 )
 JOBS = [level_0_papers, level_0_collection, level_1_papers, level_1_collection]

@@ -11,7 +11,7 @@ from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import known_record, target_level, save_record
+from monjyu_core.collection import known_record, save_record, target_level
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.ids import shard_of

@@ -22,8 +22,8 @@ from monjyu_core.parts import Part
     **collection_asset_arguments("communities", CODE_VERSION, {"parquet", "python"}),
     deps=[noun_graph, noun_phrases, paper_identity],
     check_specs=check_specs("communities", COMMUNITY_CHECKS),
-    description="Hierarchical Leiden over the noun graph: what is larger than `graph.max_community_size` is split again "
-    "until none is. Ids come from level and members. With the chunks that each touches. No model is called.",
+    description="Hierarchical Leiden over the noun graph: what is larger than `graph.max_community_size` is split "
+    "again until none is. Ids come from level and members. With the chunks that each touches. No model is called.",
 )
 def communities(
     context: dg.AssetExecutionContext, data: DataFolderResource

@@ -14,8 +14,8 @@ from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
 @dg.asset(
     **shard_asset_arguments("noun_phrases", CODE_VERSION, {"parquet", "python"}),
     deps=[chunks],
-    description="Noun phrases of each chunk (spaCy; SudachiPy for Japanese), heads lemmatised, acronyms spelt out as their "
-    "paper defines them; without citations, formulas and boilerplate. No model is called.",
+    description="Noun phrases of each chunk (spaCy; SudachiPy for Japanese), heads lemmatised, acronyms spelt out as "
+    "their paper defines them; without citations, formulas and boilerplate. No model is called.",
 )
 def noun_phrases(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
     yield from run_stage(context, data, phrase_shards)

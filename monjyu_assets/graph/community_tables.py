@@ -71,10 +71,12 @@ def _chunk_communities(nodes: pa.Table, members: pa.Table, pieces: Pieces, menti
 
 _TOP = """
 WITH both_ways AS (
-    SELECT source AS phrase, target AS other, cooccurrences FROM edges UNION ALL SELECT target, source, cooccurrences FROM edges
+    SELECT source AS phrase, target AS other, cooccurrences FROM edges
+    UNION ALL SELECT target, source, cooccurrences FROM edges
 ), inside AS (
     SELECT m.community_id, m.phrase, sum(b.cooccurrences)::BIGINT AS strength
-    FROM members m JOIN both_ways b USING (phrase) JOIN members o ON o.phrase = b.other AND o.community_id = m.community_id
+    FROM members m JOIN both_ways b USING (phrase)
+    JOIN members o ON o.phrase = b.other AND o.community_id = m.community_id
     GROUP BY ALL
 ), ranked AS (
     SELECT m.community_id, n.surface, row_number() OVER (

@@ -80,8 +80,8 @@ def prune(connection: duckdb.DuckDBPyConnection, rules: GraphRules) -> None:
 
 def _degrees(connection: duckdb.DuckDBPyConnection) -> dict[int, int]:
     query = (
-        "SELECT n, count(e.n) FROM nodes LEFT JOIN (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) e USING (n) "
-        "GROUP BY n ORDER BY n"
+        "SELECT n, count(e.n) FROM nodes LEFT JOIN (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) e "
+        "USING (n) GROUP BY n ORDER BY n"
     )
     return dict(connection.execute(query).fetchall())
 
@@ -111,8 +111,8 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
         "SELECT n, count(*)::INT AS degree FROM (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) GROUP BY n"
     )
     nodes = connection.sql(
-        f"SELECT phrase, surface, df, papers, tfidf, coalesce(degree, 0)::INT AS degree FROM nodes LEFT JOIN ({degrees}) "
-        "USING (n) ORDER BY phrase"
+        f"SELECT phrase, surface, df, papers, tfidf, coalesce(degree, 0)::INT AS degree "
+        f"FROM nodes LEFT JOIN ({degrees}) USING (n) ORDER BY phrase"
     ).to_arrow_table()
     edges = connection.sql(
         "SELECT a.phrase AS source, b.phrase AS target, cooccurrences, weight FROM edges "

@@ -80,7 +80,7 @@ class _Splitter:
         return [tuple(group) for group in grouped.values()]
 
     def split(self, members: Members) -> list[Members]:
-        """At least two parts. A set that stays whole at every resolution (a clique) is cut into pieces of equal size."""
+        """At least two parts. A set that stays whole at every resolution (a clique) is cut into equal pieces."""
         resolution = self.rules.resolution
         for _ in range(TRIES):
             found = self.parts(members, resolution)
@@ -111,7 +111,8 @@ class _Splitter:
         return order
 
     def largest_component(self, members: Members) -> Members:
-        left, best = set(members), ()
+        left: set[int] = set(members)
+        best: Members = ()
         for root in members:
             if root not in left:
                 continue

@@ -1,4 +1,4 @@
-"""What is taken out of a sentence before phrases are looked for: citation markers, addresses, formulas, licence lines."""
+"""What is taken out of a sentence before phrases are looked for: citations, addresses, formulas, licence lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _PARENTHESES = re.compile(r"[(\[][^()\[\]]{1,400}[)\]]")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d[a-z]?\b")
 _CITING = re.compile(r"\bet al\b|^[(\[](?:see|cf\.?|e\.g\.,?|[A-ZÀ-Þ])[^\d]{0,200},?\s{1,2}(?:1[5-9]|20)\d\d[a-z]?\b")
 _NARRATIVE = re.compile(
-    r"\b[A-ZÀ-Þ][\w'’-]{1,40}(?:(?:,? (?:and|&) [A-ZÀ-Þ][\w'’-]{1,40})|,? et al\.?,?)?(?:'s|’s)? ?(?=\((?:1[5-9]|20)\d\d[a-z]?\b)"
+    r"\b[A-ZÀ-Þ][\w'’-]{1,40}(?:(?:,? (?:and|&) [A-ZÀ-Þ][\w'’-]{1,40})|,? et al\.?,?)?(?:'s|’s)? ?"
+    r"(?=\((?:1[5-9]|20)\d\d[a-z]?\b)"
 )
 _ET_AL = re.compile(r"\b[A-ZÀ-Þ][\w'’-]{1,40},? et al\b\.?,?(?: \(?(?:1[5-9]|20)\d\d[a-z]?\)?)?")
 _ADDRESS = re.compile(

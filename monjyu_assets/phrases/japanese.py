@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from monjyu_assets.phrases.english import Phrase
-from monjyu_assets.phrases.words import is_phrase, normalise
+from monjyu_assets.phrases.words import is_phrase, normalise, word_list
 
 DICTIONARY = "small"
 PACKAGES = ("sudachipy", f"sudachidict-{DICTIONARY}")
@@ -19,11 +19,7 @@ MAX_PIECES = 6
 
 _JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
 _KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
-_STOP = frozenset(
-    """本論文 本研究 本稿 論文 研究 筆者 著者 図 表 式 節 章 場合 方法 手法 結果 目的 問題 必要 可能 以下 以上 以前 以降 前述 上記 下記
-    それぞれ 一つ 二つ 一方 他方 例 例えば 今後 今回 今日 現在 従来 近年 我々 私たち 自分 自身 多く 一部 全体 全て すべて 最初 最後 前者 後者
-    次 前 後 上 下 中 内 外 間 際 点 面 形 者 人 等 こと もの ため よう ところ とき 時 年 月 日 回 個 本 部分 種類 程度 理由 意味""".split()
-)
+_STOP = word_list("stop_words_ja.txt")
 _JOINS = frozenset({"普通名詞", "固有名詞"})
 
 

@@ -97,7 +97,7 @@ def behind(parts: PartStore) -> list[str]:
 
 
 def closed_set(parts: PartStore, collection: str) -> list[Part]:
-    """All parts of the levels that are whole. IndexBuildError where a shard of level 0 lags, naming what to materialise."""
+    """All parts of the levels that are whole. IndexBuildError where level 0 lags, naming what to materialise."""
     lags = all_lagging(parts, 0)
     if lags:
         raise IndexBuildError(
