@@ -40,7 +40,7 @@ def installed() -> str | None:
 def _tokenizer() -> tuple[Any, Any]:
     from sudachipy import Dictionary, SplitMode
 
-    return Dictionary(dict=DICTIONARY).create(), SplitMode.C
+    return Dictionary(dict=DICTIONARY).tokenizer(), SplitMode.C
 
 
 def japanese_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
