@@ -79,11 +79,16 @@ def _trimmed(tokens: list[Token]) -> list[Token]:
     brackets = [n for n, token in enumerate(tokens) if token.text in _BRACKETS]
     if brackets and brackets[-1] < len(tokens) - 1:
         tokens = tokens[brackets[-1] + 1 :]
-    while tokens and _leads(tokens):
-        tokens = tokens[1:]
     while tokens and (tokens[-1].pos_ in _NO_END or tokens[-1].is_punct):
         tokens = tokens[:-1]
-    return _last_words(tokens)
+    tokens = _last_words(_without_leads(tokens))
+    return _without_leads(tokens)
+
+
+def _without_leads(tokens: list[Token]) -> list[Token]:
+    while tokens and _leads(tokens):
+        tokens = tokens[1:]
+    return tokens
 
 
 def _leads(tokens: list[Token]) -> bool:

@@ -47,7 +47,7 @@ def is_phrase(key: str) -> bool:
         return False
     if all(len(word.strip(_EDGES)) <= 1 for word in key.split()):
         return False  # letters of a formula: "x y"
-    return 2 * letters >= len(key.replace(" ", ""))
+    return 3 * letters >= len(key.replace(" ", ""))
 
 
 def all_stop(words: list[str]) -> bool:
