@@ -41,7 +41,7 @@ class World:
     def work(self) -> Work:
         return Work(self.data, "c")
 
-    def build(self, level: int = 1) -> dict[str, set[str]]:
+    def build(self, level: int = 0) -> dict[str, set[str]]:
         """All stages up to a level and a publish; gives the papers each stage computed."""
         done = {}
         stages: dict[str, Callable[..., Any]] = {"parse": parse_shards, "chunk": chunk_shards, "embed": embed_shards}
@@ -64,7 +64,8 @@ class World:
         """The rows of all tables in the parts, without times and paths."""
         found = {}
         for name, spec in TABLES.items():
-            rows = pa.concat_tables([part.read(spec.hashed) for part in self.work.parts.heads(name)])
+            parts = [part.read(spec.hashed) for part in self.work.parts.heads(name)]
+            rows = pa.concat_tables(parts) if parts else spec.schema.empty_table()
             found[name] = sorted(rows.to_pylist(), key=lambda row: json.dumps(row, sort_keys=True))
         return found
 
