@@ -16,9 +16,15 @@ from tests.assets.worlds import World, write_records
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]
 
 
+def sentence(chance: random.Random) -> str:
+    """`The graph helps the shard index, the answer and the phrase.`"""
+    first, *others = [" ".join(chance.choices(WORDS, k=chance.choice([1, 1, 2]))) for _ in range(chance.randint(3, 6))]
+    return f"The {first} helps the {', the '.join(others[:-1])} and the {others[-1]}."
+
+
 def paper_text(seed: int) -> str:
     chance = random.Random(seed)
-    sentences = [" ".join(chance.choices(WORDS, k=chance.randint(4, 14))).capitalize() + "." for _ in range(12)]
+    sentences = [sentence(chance) for _ in range(12)]
     return (
         f"# Paper {seed}\n\n## Introduction\n\n{' '.join(sentences[:6])}\n\n## Results\n\n{' '.join(sentences[6:])}\n"
     )
