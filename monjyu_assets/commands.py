@@ -21,6 +21,7 @@ STAGES = {
     "ocr": "Reading scans",
     "chunk": "Chunking",
     "embed": "Embedding",
+    "phrases": "Finding phrases",
     "publish": "Publishing",
 }
 
@@ -28,25 +29,54 @@ STAGES = {
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("-c", "--collection", help="Name of the collection; by default that of the folder or file.")
-@click.option("--level", type=click.IntRange(0, 4), default=0, show_default=True, help="Level to bring it to.")
+@click.option(
+    "--level", type=click.IntRange(0, 4), help="Level to bring it to; by default the one it is kept at, or 0."
+)
 @click.option("--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def index(source: Path, collection: str | None, level: int, allow_deletes: bool, as_json: bool) -> None:
+def index(source: Path, collection: str | None, level: int | None, allow_deletes: bool, as_json: bool) -> None:
     """Index a folder or file of papers into a collection.
 
     Only what changed since the last time is computed. A collection remembers its sources.
     """
     from monjyu_assets.indexing import index_collection
-    from monjyu_core.errors import ConfigurationError
     from monjyu_core.folders import DataFolder
 
-    if level > 0:
-        raise ConfigurationError(f"Level {level} cannot be built by this version.", "Use --level 0.")
     with progress_bar() as progress:
         done = index_collection(
             DataFolder.default(),
             source,
             collection,
+            level=level,
+            allow_deletes=allow_deletes,
+            progress=progress,
+            say=lambda text: click.echo(text, err=True),
+        )
+    click.echo(done.model_dump_json() if as_json else describe(done))
+    sys.exit(1 if done.failures else 0)
+
+
+@click.command()
+@click.argument("collection")
+@click.option("--level", type=click.IntRange(0, 4), required=True, help="Level to bring it to.")
+@click.option("--estimate", is_flag=True, help="Print what models would cost, and run nothing.")
+@click.option("--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def upgrade(collection: str, level: int, estimate: bool, allow_deletes: bool, as_json: bool) -> None:
+    """Bring a collection to a higher level and keep it there."""
+    from monjyu_assets.indexing import Usage, check_level, upgrade_collection
+    from monjyu_core.folders import DataFolder
+
+    check_level(level)
+    if estimate:
+        cost = Usage()  # levels 0 and 1 call no chat model
+        click.echo(cost.model_dump_json() if as_json else f"Level {level} makes no call of a model.")
+        return
+    with progress_bar() as progress:
+        done = upgrade_collection(
+            DataFolder.default(),
+            collection,
+            level,
             allow_deletes=allow_deletes,
             progress=progress,
             say=lambda text: click.echo(text, err=True),

@@ -12,12 +12,22 @@ import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import lagging
+from monjyu_assets.publishing.closed_set import HIGHEST, lagging
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.scan import DOCUMENT_TYPES, check_source
-from monjyu_assets.stages import chunks, citation_network, embeddings, identity, manifest, parsing
+from monjyu_assets.stages import (
+    chunks,
+    citation_network,
+    communities,
+    embeddings,
+    identity,
+    manifest,
+    noun_graph,
+    noun_phrases,
+    parsing,
+)
 from monjyu_assets.stages.common import Progress, Timer, Work
-from monjyu_core.collection import CollectionRecord, load_record, save_record
+from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
@@ -71,29 +81,53 @@ def index_collection(
     source: Path,
     name: str | None = None,
     *,
+    level: int | None = None,
     allow_deletes: bool = False,
     progress: Progress,
     say: Say,
 ) -> IndexResult:
-    """Index a source (a folder or a file) into a collection and publish it."""
-    timer = Timer()
+    """Index a source (a folder or a file) into a collection and publish it.
+
+    The collection is brought to `level` and kept there; it never falls below the level it is kept at.
+    """
     source = check_source(source)
     name = check_collection_name(name or collection_name_for(source))
     say = _once(say)  # the scan before the runs and the one in them find the same
     work = Work(data, name, progress, say)
     with index_lock(work, say):
-        remember(work, source)
-        progress("scan", 0, 0)
-        scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
-        if scanned.num_rows == 0 and read_current(work.folder) is None:
-            raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
-        counts = count_papers(work, scanned)
-        stale = stale_shards(work, scanned)
-        if stale or stale_collection_assets(work) or not is_published(work):
-            from monjyu_assets.runs import run_level_0
+        remember(work, source, level)
+        return bring_up(work, str(source), allow_deletes=allow_deletes)
 
-            run_level_0(work, stale, allow_deletes=allow_deletes)
-        return result(work, counts, timer.seconds)
+
+def upgrade_collection(
+    data: DataFolder, name: str, level: int, *, allow_deletes: bool = False, progress: Progress, say: Say
+) -> IndexResult:
+    """Bring a collection that is known to a level and keep it there; ConfigurationError where it is not known."""
+    work = Work(data, name, progress, say)
+    record = work.record
+    with index_lock(work, say):
+        remember(work, None, level)
+        return bring_up(work, ", ".join(record.sources), allow_deletes=allow_deletes)
+
+
+def bring_up(work: Work, source: str, *, allow_deletes: bool) -> IndexResult:
+    """Compute and publish what has changed, up to the level the collection is kept at."""
+    timer = Timer()
+    level = target_level(work.record)
+    check_level(level)
+    work.progress("scan", 0, 0)
+    scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
+    if scanned.num_rows == 0 and read_current(work.folder) is None:
+        raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
+    counts = count_papers(work, scanned)
+    stale = {0: stale_shards(work, scanned)}
+    if level:
+        stale[1] = sorted({*stale[0], *stale_phrases(work)})
+    if any(stale.values()) or stale_collection_assets(work, level) or not is_published(work, level):
+        from monjyu_assets.runs import Plan, run_levels
+
+        run_levels(work, Plan(level, stale), allow_deletes=allow_deletes)
+    return result(work, counts, timer.seconds)
 
 
 def _once(say: Say) -> Say:
@@ -124,15 +158,25 @@ def index_lock(work: Work, say: Say) -> Iterator[None]:
         lock.release()
 
 
-def remember(work: Work, source: Path) -> None:
-    """Add the source to the collection's record unless a source holds it already."""
+def remember(work: Work, source: Path | None, level: int | None = None) -> None:
+    """Add the source to the collection's record unless a source holds it already, and raise its level."""
     record = load_record(work.folder) or CollectionRecord(name=work.name)
-    if not any(source.is_relative_to(known) for known in record.sources):
+    if source is None:
+        record.sources = record.sources or work.record.sources
+    elif not any(source.is_relative_to(known) for known in record.sources):
         inside = {known for known in record.sources if Path(known).is_relative_to(source)}
         record.sources = [*(known for known in record.sources if known not in inside), str(source)]
+    if level is not None:
+        check_level(level)
+        record.level = max(record.level, level)
     work.record = record
     if load_record(work.folder) != record:
         save_record(work.folder, record)
+
+
+def check_level(level: int) -> None:
+    if level > HIGHEST:
+        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Use --level {HIGHEST} or lower.")
 
 
 def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
@@ -171,12 +215,25 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
     ]
 
 
-def stale_collection_assets(work: Work) -> list[str]:
-    """The collection-level tables made with other code or settings than now."""
+def stale_phrases(work: Work) -> list[str]:
+    """The shards whose phrases are missing, older than their chunks, or made with other code or settings."""
+    made = noun_phrases.phrase_recipe(work.settings)
+    return [
+        shard
+        for shard in SHARDS
+        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != made
+    ]
+
+
+def stale_collection_assets(work: Work, level: int) -> list[str]:
+    """The collection-level tables up to a level that are made with other code or settings than now."""
     recipes = {
         "paper_identity": identity.identity_recipe(work.settings),
         "citation_edges": citation_network.network_recipe(work.settings),
     }
+    if level:
+        recipes["graph_nodes"] = noun_graph.graph_recipe(work.settings)
+        recipes["communities"] = communities.community_recipe(work.settings)
     return [table for table, made in recipes.items() if _made_with(work.parts, table, COLLECTION_SHARD) != made]
 
 

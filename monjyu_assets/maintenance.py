@@ -11,7 +11,7 @@ from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import known_record, save_record
+from monjyu_core.collection import known_record, save_record, target_level
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.ids import shard_of
@@ -129,7 +129,7 @@ def delete_index(data: DataFolder, name: str) -> int:
 def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
     from monjyu_assets.indexing import index_lock
-    from monjyu_assets.runs import run_level_0
+    from monjyu_assets.runs import Plan, run_levels
 
     work = Work(data, name)
     folder = known_folder(name)
@@ -139,7 +139,9 @@ def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
             _check_known(folder, paper_id)
             record.excluded = sorted({*record.excluded, paper_id})
             save_record(folder, record)
-        run_level_0(Work(data, name), [shard_of(paper_id)], allow_deletes=True)
+        level = target_level(record)
+        shards = [shard_of(paper_id)]
+        run_levels(Work(data, name), Plan(level, dict.fromkeys(range(level + 1), shards)), allow_deletes=True)
         folder.hold.unlink(missing_ok=True)
         with publish_lock(folder):
             set_current(folder, published(folder)[-1])

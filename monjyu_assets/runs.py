@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
@@ -26,22 +27,32 @@ NO_ROOM = 16 << 20
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
-def run_level_0(work: Work, shards: Sequence[str], *, allow_deletes: bool) -> None:
-    """The two level-0 jobs of a collection, in order; the first over these shards, and left out where there are none.
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run: the highest level, and by level the shards that have changed."""
+
+    level: int
+    shards: Mapping[int, Sequence[str]]
+
+
+def run_levels(work: Work, plan: Plan, *, allow_deletes: bool) -> None:
+    """The jobs of a collection, in order: those of each level's papers over its shards, then the collection's.
 
     Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
+    The collection's job of a level holds those below, so that one snapshot is published of all.
     """
     with open_instance(work.data) as instance, reporting_to(work.progress, work.warn):
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
-        if shards:
-            tags = range_tags(work.name, min(shards), max(shards)) | (
-                {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
-            )
-            run_job(instance, "level_0_papers", work, tags)
+        for level in range(plan.level + 1):
+            shards = plan.shards.get(level)
+            if shards:
+                tags = range_tags(work.name, min(shards), max(shards))
+                tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
+                run_job(instance, f"level_{level}_papers", work, tags)
         work.progress("publish", 0, 0)
-        run_job(instance, "level_0_collection", work, {}, partition_key=work.name)
+        run_job(instance, f"level_{plan.level}_collection", work, {}, partition_key=work.name)
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:

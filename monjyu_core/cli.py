@@ -14,6 +14,7 @@ from monjyu_core.errors import MonjyuError
 
 SUMMARIES: Mapping[str, str] = {
     "index": "Index a folder or file of papers into a collection.",
+    "upgrade": "Bring a collection to a higher level and keep it there.",
     "parse": "Parse files and print what was understood of them.",
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",

@@ -16,7 +16,7 @@ class CollectionRecord(BaseModel):
     """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt.
 
     `language` and `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are
-    not indexed again while their files stand.
+    not indexed again while their files stand. `level` is the one the collection is kept at.
     """
 
     name: str
@@ -24,6 +24,7 @@ class CollectionRecord(BaseModel):
     language: str | None = None
     embedding_model: EmbeddingModel | None = None
     excluded: list[str] = []
+    level: int = 0
 
 
 def load_record(folder: CollectionFolder) -> CollectionRecord | None:
@@ -75,6 +76,14 @@ def collection_settings(record: CollectionRecord) -> Settings:
     if settings.embedding.model == "auto" and record.embedding_model is not None:
         settings.embedding.model = record.embedding_model
     return settings
+
+
+def target_level(record: CollectionRecord) -> int:
+    """The level the collection is kept at: the record's, or a higher one that `collection.yaml` asks for."""
+    asked = collection_yaml(record).get("level", 0)
+    if not isinstance(asked, int) or not 0 <= asked <= 4:
+        raise ConfigurationError(f"`level` in collection.yaml of {record.name} is {asked!r}, not one of 0 to 4.")
+    return max(record.level, asked)
 
 
 def wanted_model(record: CollectionRecord) -> ModelName:

@@ -46,7 +46,9 @@ class TableSpec:
 
 
 def _table(name: str, asset: str, columns: dict[str, pa.DataType], keys: tuple[str, ...], **more: object) -> TableSpec:
-    return TableSpec(name, asset, 0, pa.schema(list(columns.items())), keys, **more)  # type: ignore[arg-type]
+    """Of level 0 unless it says another."""
+    values = {"level": 0} | more
+    return TableSpec(name, asset, schema=pa.schema(list(columns.items())), keys=keys, **values)  # type: ignore[arg-type]
 
 
 _SPECS = (
@@ -172,6 +174,53 @@ _SPECS = (
         "citation_network",
         {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "work_id": TEXT},
         ("paper_id", "ord"),
+        by_shard=False,
+    ),
+    _table(
+        "phrase_mentions",
+        "noun_phrases",
+        {"paper_id": TEXT, "chunk_id": TEXT, "phrase": TEXT, "surface": TEXT, "count": INT},
+        ("chunk_id", "phrase"),
+        level=1,
+    ),
+    _table(
+        "graph_nodes",
+        "noun_graph",
+        {"phrase": TEXT, "surface": TEXT, "df": INT, "papers": INT, "tfidf": pa.float64(), "degree": INT},
+        ("phrase",),
+        level=1,
+        by_shard=False,
+    ),
+    _table(
+        "graph_edges",
+        "noun_graph",
+        {"source": TEXT, "target": TEXT, "cooccurrences": INT, "weight": pa.float64()},
+        ("source", "target"),
+        level=1,
+        by_shard=False,
+    ),
+    _table(
+        "communities",
+        "communities",
+        {"community_id": TEXT, "level": INT, "parent_id": TEXT, "size": INT, "chunks": INT, "top_phrases": TEXTS},
+        ("community_id",),
+        level=1,
+        by_shard=False,
+    ),
+    _table(
+        "community_members",
+        "communities",
+        {"community_id": TEXT, "phrase": TEXT},
+        ("community_id", "phrase"),
+        level=1,
+        by_shard=False,
+    ),
+    _table(
+        "chunk_communities",
+        "communities",
+        {"chunk_id": TEXT, "community_id": TEXT, "level": INT, "share": pa.float32()},
+        ("chunk_id", "community_id"),
+        level=1,
         by_shard=False,
     ),
 )

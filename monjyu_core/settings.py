@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings_graph import GraphSettings as GraphSettings
 from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
@@ -96,6 +97,7 @@ class Settings(BaseSettings):
     chunking: ChunkSettings = ChunkSettings()
     citations: CitationSettings = CitationSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    graph: GraphSettings = GraphSettings()
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()
     models: Annotated[dict[str, ModelSettings], QUERY_TIME] = {}

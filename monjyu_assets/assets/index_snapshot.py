@@ -11,6 +11,9 @@ from dagster_duckdb import DuckDBResource
 from monjyu_assets.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.assets.chunks import chunks
 from monjyu_assets.assets.citation_network import citation_network
+from monjyu_assets.assets.communities import communities
+from monjyu_assets.assets.noun_graph import noun_graph
+from monjyu_assets.assets.noun_phrases import noun_phrases
 from monjyu_assets.assets.paper_identity import paper_identity
 from monjyu_assets.assets.paper_manifest import paper_manifest
 from monjyu_assets.assets.parsed_papers import parsed_papers
@@ -24,13 +27,15 @@ from monjyu_assets.stages.common import Timer
 
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network]
+LEVEL_1_PAPER_ASSETS = [noun_phrases]
+LEVEL_1_COLLECTION_ASSETS = [noun_graph, communities]
 
 
 @dg.asset(
     name="index_snapshot",
     partitions_def=collections,
     group_name="publish",
-    deps=[*PAPER_ASSETS, *COLLECTION_ASSETS],
+    deps=[*PAPER_ASSETS, *COLLECTION_ASSETS, *LEVEL_1_PAPER_ASSETS, *LEVEL_1_COLLECTION_ASSETS],
     code_version=CODE_VERSION,
     kinds={"duckdb", "lancedb"},
     owners=OWNERS,
@@ -73,6 +78,7 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
         "snapshot_id": manifest.snapshot_id,
         "new": published.new,
         "level": manifest.level,
+        "behind": "; ".join(manifest.behind) or "nothing",
         "dagster/row_count": manifest.rows["chunks"],
         "papers": manifest.rows["papers"],
         "papers_failed": manifest.rows["failures"],

@@ -12,32 +12,32 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
 from monjyu_assets.stages.common import ShardReport, Work, table_rows
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
-from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
+from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 
 OWNERS = ["team:data-engineering"]
-LEVEL_0 = "level_0_baseline"
 
 Stage = Callable[[Work, tuple[str, ...]], Iterable[ShardReport]]
 
 
 def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
-    """The arguments of `@dg.asset` that all paper-level assets of level 0 share."""
+    """The arguments of `@dg.asset` that all paper-level assets share."""
+    level = TABLES[ASSET_TABLES[asset][0]].level
     return {
         "name": asset,
         "partitions_def": papers,
-        "group_name": LEVEL_0,
+        "group_name": LEVEL_NAMES[level],
         "backfill_policy": dg.BackfillPolicy.single_run(),
         "code_version": code_version,
         "kinds": kinds,
         "owners": OWNERS,
-        "tags": {"monjyu/level": "0"},
+        "tags": {"monjyu/level": str(level)},
         "pool": asset,
         "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
     }
 
 
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
-    """The arguments of `@dg.asset` that all collection-level assets of level 0 share."""
+    """The arguments of `@dg.asset` that all collection-level assets share."""
     return shard_asset_arguments(asset, code_version, kinds) | {"partitions_def": collections, "backfill_policy": None}
 
 

@@ -16,8 +16,13 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "chunk_embeddings": ("chunks",),
     "paper_identity": ("parsed_papers",),
     "citation_network": ("parsed_papers", "paper_identity"),
+    "noun_phrases": ("chunks",),
+    "noun_graph": ("noun_phrases", "paper_identity"),
+    "communities": ("noun_graph", "noun_phrases", "paper_identity"),
 }
-"""The assets of level 0 in order, each with those whose versions its parts record."""
+"""The assets in order, each with those whose versions its parts record."""
+HIGHEST = 1
+"""The highest level this version builds."""
 
 
 def primary(asset: str) -> str:
@@ -51,10 +56,14 @@ def input_versions(parts: PartStore, asset: str, shard: str) -> dict[str, str]:
     return found
 
 
-def lagging(parts: PartStore, shard: str) -> str | None:
-    """The first asset of a shard (or of the collection: shard `all`) that is missing or rests on an older version."""
+def level_of(asset: str) -> int:
+    return TABLES[primary(asset)].level
+
+
+def lagging(parts: PartStore, shard: str, level: int = 0) -> str | None:
+    """The first asset of a level in a shard (`all` for the collection) that is missing or rests on an older version."""
     for asset, upstream in RESTS_ON.items():
-        if by_shard(asset) == (shard == COLLECTION_SHARD):
+        if level_of(asset) != level or by_shard(asset) == (shard == COLLECTION_SHARD):
             continue
         part = parts.head(primary(asset), shard)
         if part is None or any(part.inputs.get(name) != asset_version(parts, name, shard) for name in upstream):
@@ -62,24 +71,47 @@ def lagging(parts: PartStore, shard: str) -> str | None:
     return None
 
 
-def is_closed(parts: PartStore) -> bool:
-    return all(lagging(parts, shard) is None for shard in (*SHARDS, COLLECTION_SHARD))
+def all_lagging(parts: PartStore, level: int) -> dict[str, str]:
+    """Shard to the first asset of the level that lags there."""
+    return {shard: asset for shard in (*SHARDS, COLLECTION_SHARD) if (asset := lagging(parts, shard, level))}
+
+
+def is_closed(parts: PartStore, level: int = 0) -> bool:
+    """Whether this level and those below are whole."""
+    return not any(all_lagging(parts, one) for one in range(level + 1))
+
+
+def whole_level(parts: PartStore) -> int:
+    """The highest level that is whole with all below it; -1 where not even level 0 is."""
+    return next((level - 1 for level in range(HIGHEST + 1) if all_lagging(parts, level)), HIGHEST)
+
+
+def behind(parts: PartStore) -> list[str]:
+    """The assets of begun levels that are missing or rest on older versions, as text; they are not published."""
+    found = []
+    for level in range(whole_level(parts) + 1, HIGHEST + 1):
+        assets = [asset for asset in RESTS_ON if level_of(asset) == level]
+        if any(parts.heads(primary(asset)) for asset in assets):
+            found.append(f"level {level}: {describe(all_lagging(parts, level))}")
+    return found
 
 
 def closed_set(parts: PartStore, collection: str) -> list[Part]:
-    """All parts of level 0. IndexBuildError where a shard lags, naming what to materialise."""
-    behind = {shard: asset for shard in (*SHARDS, COLLECTION_SHARD) if (asset := lagging(parts, shard))}
-    if behind:
+    """All parts of the levels that are whole. IndexBuildError where level 0 lags, naming what to materialise."""
+    lags = all_lagging(parts, 0)
+    if lags:
         raise IndexBuildError(
-            f"Level 0 of {collection} is not whole: {describe(behind)}.",
+            f"Level 0 of {collection} is not whole: {describe(lags)}.",
             f"Materialise these shards, or run `monjyu index` for {collection}.",
         )
-    return [part for asset in RESTS_ON for table in ASSET_TABLES[asset] for part in parts.heads(table)]
+    level = whole_level(parts)
+    assets = [asset for asset in RESTS_ON if level_of(asset) <= level]
+    return [part for asset in assets for table in ASSET_TABLES[asset] for part in parts.heads(table)]
 
 
-def describe(behind: Mapping[str, str]) -> str:
+def describe(lags: Mapping[str, str]) -> str:
     """`chunks lags in shards 1 2`."""
     by_asset: dict[str, list[str]] = {}
-    for shard, asset in behind.items():
+    for shard, asset in lags.items():
         by_asset.setdefault(asset, []).append(shard)
     return "; ".join(f"{asset} lags in shards {' '.join(shards)}" for asset, shards in by_asset.items())

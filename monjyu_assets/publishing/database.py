@@ -34,10 +34,18 @@ def build_database(
     changed = {key: part for key, part in served.items() if key not in unchanged}
     with connect(path) as connection:
         connection.execute("SET preserve_insertion_order = true")
-        for table in sorted({table for table, _ in served}):
+        there = _tables(connection)
+        tables = sorted({table for table, _ in served})
+        for table in sorted(there - set(tables)):  # of a level that is no longer whole
+            connection.execute(f'DROP TABLE "{table}"').fetchall()
+        for table in tables:
             shards = {shard: part for (name, shard), part in changed.items() if name == table}
-            _replace(connection, table, shards, fresh=base is None)
+            _replace(connection, table, shards, fresh=table not in there)
         connection.execute("CHECKPOINT").fetchall()
+
+
+def _tables(connection: Any) -> set[str]:
+    return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
 def _replace(connection: Any, table: str, shards: dict[str, Part], *, fresh: bool) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from monjyu_assets.publishing.checks import CheckResult, run_checks
-from monjyu_assets.publishing.closed_set import RESTS_ON, closed_set, is_closed
+from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.retention import collect
@@ -29,7 +29,7 @@ from monjyu_core.folders import CollectionFolder, sync_folder, write_atomically
 from monjyu_core.ids import digest
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part, file_version
-from monjyu_core.schemas import SCHEMA_VERSION
+from monjyu_core.schemas import SCHEMA_VERSION, TABLES
 from monjyu_core.settings import setting as setting_value
 from monjyu_core.settings import settings_of
 from monjyu_core.snapshot import (
@@ -77,7 +77,7 @@ def publish(work: Work, connect: Connect) -> Published:
         checks = run_checks(parts, embedding, window)
         if not all(check.passed for check in checks):
             raise PublishBlocked(checks)
-        new = before is None or before.content != content
+        new = before is None or before.content != content or before.behind != behind(work.parts)
         manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
         if held(work.folder) is None:
             set_current(work.folder, manifest.snapshot_id)
@@ -99,10 +99,13 @@ def publish_lock(folder: CollectionFolder) -> Iterator[None]:
         yield
 
 
-def is_published(work: Work) -> bool:
-    """Whether the newest snapshot is made of just the parts that are current, and readers see it (or a rollback)."""
+def is_published(work: Work, level: int) -> bool:
+    """Whether the newest snapshot is made of just the parts that are current, whole up to a level, and readers see it
+    (or a rollback)."""
     before = _previous(work.folder)
-    if before is None or not is_closed(work.parts):
+    if before is None or not is_closed(work.parts, level):
+        return False
+    if before.behind != behind(work.parts):
         return False
     if before.content != _content(closed_set(work.parts, work.name), _embedding(work)[0]):
         return False
@@ -184,7 +187,8 @@ def _manifest(
         snapshot_id=snapshot_id,
         schema_version=SCHEMA_VERSION,
         collection=work.name,
-        level=0,
+        level=max(TABLES[part.table].level for part in parts),
+        behind=behind(work.parts),
         created_at=now.isoformat(timespec="seconds"),
         previous=before.snapshot_id if before else None,
         content=content,

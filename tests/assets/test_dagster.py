@@ -9,7 +9,13 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from monjyu_assets.assets.index_snapshot import COLLECTION_ASSETS, PAPER_ASSETS, index_snapshot
+from monjyu_assets.assets.index_snapshot import (
+    COLLECTION_ASSETS,
+    LEVEL_1_COLLECTION_ASSETS,
+    LEVEL_1_PAPER_ASSETS,
+    PAPER_ASSETS,
+    index_snapshot,
+)
 from monjyu_assets.definitions import defs
 from monjyu_assets.partitions import range_tags
 from monjyu_assets.resources import DataFolderResource
@@ -35,7 +41,10 @@ def world(tmp_path: Path) -> World:
     return made
 
 
-PAPER_TABLES = [asset for asset, tables in ASSET_TABLES.items() if TABLES[tables[0]].by_shard]
+PAPER_TABLES = [
+    asset for asset, tables in ASSET_TABLES.items() if TABLES[tables[0]].by_shard and not TABLES[tables[0]].level
+]
+ALL_ASSETS = [*PAPER_ASSETS, *COLLECTION_ASSETS, *LEVEL_1_PAPER_ASSETS, *LEVEL_1_COLLECTION_ASSETS, index_snapshot]
 
 
 def run(world: World, instance: dg.DagsterInstance) -> None:
@@ -131,7 +140,9 @@ def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstanc
 
 
 def test_definitions_say_what_a_data_engineer_needs() -> None:
-    for asset in [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot]:
+    for asset in ALL_ASSETS:
         spec = next(iter(asset.specs))
         assert spec.description and spec.owners and spec.kinds and spec.code_version and spec.group_name
-    assert {job.name for job in defs.resolve_all_job_defs()} >= {"level_0_papers", "level_0_collection"}
+    assert {job.name for job in defs.resolve_all_job_defs()} >= {
+        f"level_{level}_{what}" for level in (0, 1) for what in ("papers", "collection")
+    }

@@ -16,9 +16,15 @@ from tests.assets.worlds import World, write_records
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]
 
 
+def sentence(chance: random.Random) -> str:
+    """`The graph helps the shard index, the answer and the phrase.`"""
+    first, *others = [" ".join(chance.choices(WORDS, k=chance.choice([1, 1, 2]))) for _ in range(chance.randint(3, 6))]
+    return f"The {first} helps the {', the '.join(others[:-1])} and the {others[-1]}."
+
+
 def paper_text(seed: int) -> str:
     chance = random.Random(seed)
-    sentences = [" ".join(chance.choices(WORDS, k=chance.randint(4, 14))).capitalize() + "." for _ in range(12)]
+    sentences = [sentence(chance) for _ in range(12)]
     return (
         f"# Paper {seed}\n\n## Introduction\n\n{' '.join(sentences[:6])}\n\n## Results\n\n{' '.join(sentences[6:])}\n"
     )
@@ -60,13 +66,13 @@ def test_random_changes_give_the_tables_of_a_fresh_build(batches: list[list[Step
         (world.papers / "always.md").write_text(paper_text(1000))
         records: dict[str, str] = {"r9": "A record that stays. It speaks of graphs."}
         write_records(world.papers, records)
-        world.build()
+        world.build(level=1)
         for batch in batches:
             for step in batch:
                 apply(world.papers, step, records)
-            world.build()
+            world.build(level=1)
         fresh = World(Path(folder, "fresh"), world.papers)
-        fresh.build()
+        fresh.build(level=1)
         assert world.tables() == fresh.tables()
         assert snapshot_rows(world) == snapshot_rows(fresh)
 
@@ -94,26 +100,26 @@ def world(tmp_path: Path) -> World:
     made = World(tmp_path / "data", tmp_path / "papers")
     for number in range(4):
         (made.papers / f"p{number}.md").write_text(paper_text(number))
-    made.build()
+    made.build(level=1)
     return made
 
 
 def test_nothing_changed_computes_nothing_and_publishes_nothing(world: World) -> None:
     before = open_current(world.work.folder).id
-    assert world.build() == {"parse": set(), "chunk": set(), "embed": set()}
+    assert world.build(level=1) == {"parse": set(), "chunk": set(), "embed": set(), "phrases": set()}
     assert open_current(world.work.folder).id == before
 
 
 def test_one_edit_computes_one_paper(world: World) -> None:
     (world.papers / "p1.md").write_text(paper_text(77))
-    done = world.build()
-    assert [len(papers) for papers in done.values()] == [1, 1, 1]
+    done = world.build(level=1)
+    assert [len(papers) for papers in done.values()] == [1, 1, 1, 1]
     assert all(next(iter(papers)).startswith("p1-") for papers in done.values())
 
 
 def test_a_moved_file_keeps_its_results(world: World) -> None:
     (world.papers / "p1.md").rename(world.papers / "elsewhere.md")
-    done = world.build()
+    done = world.build(level=1)
     assert done["parse"] == set()
     assert done["embed"] == set()
     assert any(row["paper_id"].startswith("elsewhere-") for row in world.tables()["papers"])
@@ -122,9 +128,9 @@ def test_a_moved_file_keeps_its_results(world: World) -> None:
 def test_a_deleted_paper_leaves_every_table_and_the_text_of_the_database(world: World) -> None:
     secret = "Zyzzyvaword occurs in this paper alone."
     (world.papers / "p3.md").write_text(paper_text(3) + secret)
-    world.build()
+    world.build(level=1)
     (world.papers / "p3.md").unlink()
-    world.build()
+    world.build(level=1)
     assert not [row for rows in world.tables().values() for row in rows if "p3-" in str(row)]
     assert "Zyzzyvaword" not in str(snapshot_rows(world))
     snapshot = open_current(world.work.folder)
@@ -134,7 +140,7 @@ def test_a_deleted_paper_leaves_every_table_and_the_text_of_the_database(world: 
 def test_a_changed_setting_computes_what_rests_on_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_CHUNKING__SIZE_TOKENS", "40")
     monkeypatch.setenv("MONJYU_CHUNKING__OVERLAP_TOKENS", "10")
-    done = world.build()
+    done = world.build(level=1)
     assert done["parse"] == set()
     assert len(done["chunk"]) == 4
     assert max(row["tokens"] for row in world.tables()["chunks"]) <= 40

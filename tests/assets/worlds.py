@@ -14,9 +14,12 @@ from monjyu_assets.publishing.publish import Published, publish
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.embeddings import embed_shards
 from monjyu_assets.stages.identity import find_identities
 from monjyu_assets.stages.manifest import write_manifest
+from monjyu_assets.stages.noun_graph import build_noun_graph
+from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.collection import CollectionRecord, save_record
 from monjyu_core.folders import DataFolder
@@ -38,8 +41,8 @@ class World:
     def work(self) -> Work:
         return Work(self.data, "c")
 
-    def build(self) -> dict[str, set[str]]:
-        """All stages and a publish; gives the papers each stage computed."""
+    def build(self, level: int = 0) -> dict[str, set[str]]:
+        """All stages up to a level and a publish; gives the papers each stage computed."""
         done = {}
         stages: dict[str, Callable[..., Any]] = {"parse": parse_shards, "chunk": chunk_shards, "embed": embed_shards}
         write_manifest(self.work, SHARDS, allow_deletes=True)
@@ -47,6 +50,10 @@ class World:
             done[name] = {paper_id for report in stage(self.work, SHARDS) for paper_id in report.recomputed_ids}
         find_identities(self.work)
         build_network(self.work)
+        if level:
+            done["phrases"] = {p for report in phrase_shards(self.work, SHARDS) for p in report.recomputed_ids}
+            build_noun_graph(self.work)
+            find_communities(self.work)
         self.publish()
         return done
 
@@ -57,7 +64,8 @@ class World:
         """The rows of all tables in the parts, without times and paths."""
         found = {}
         for name, spec in TABLES.items():
-            rows = pa.concat_tables([part.read(spec.hashed) for part in self.work.parts.heads(name)])
+            parts = [part.read(spec.hashed) for part in self.work.parts.heads(name)]
+            rows = pa.concat_tables(parts) if parts else spec.schema.empty_table()
             found[name] = sorted(rows.to_pylist(), key=lambda row: json.dumps(row, sort_keys=True))
         return found
 

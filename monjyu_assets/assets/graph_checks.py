@@ -1,0 +1,79 @@
+"""Checks of the noun graph and its communities. They warn, but for the one on community size, which says of the code
+that it keeps what it promises."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import dagster as dg
+
+from monjyu_assets.graph.rules import partition_rules
+from monjyu_assets.partitions import collections
+from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.stages.common import Work
+
+
+@dataclass(frozen=True)
+class GraphCheck:
+    """One query for (measured value, what it is measured against); passes while the value is not above `most`."""
+
+    description: str
+    tables: tuple[str, ...]
+    query: str
+    most: float
+    blocking: bool = False
+
+
+ISOLATES = GraphCheck(
+    "Not more than a third of the phrases are left without an edge.",
+    ("graph_nodes",),
+    "SELECT coalesce(avg((degree = 0)::INT), 0) FROM graph_nodes",
+    1 / 3,
+)
+HUBS = GraphCheck(
+    "No phrase is joined to more than half of all others (in graphs of 200 phrases or more).",
+    ("graph_nodes",),
+    "SELECT CASE WHEN count(*) < 200 THEN 0 ELSE max(degree) / count(*) END FROM graph_nodes",
+    0.5,
+)
+COVERAGE = GraphCheck(
+    "Not more than a tenth of the chunks are in no community; those are found through vectors and keywords only.",
+    ("chunks", "chunk_communities"),
+    "SELECT coalesce(avg((chunk_id NOT IN (SELECT chunk_id FROM chunk_communities))::INT), 0) FROM chunks",
+    0.1,
+)
+SIZE = GraphCheck(
+    "No community without children is larger than graph.max_community_size.",
+    ("communities",),
+    "SELECT coalesce(max(size), 0) FROM communities WHERE community_id NOT IN "
+    "(SELECT parent_id FROM communities WHERE parent_id IS NOT NULL)",
+    0,  # the setting
+    blocking=True,
+)
+
+GRAPH_CHECKS = {"few_isolates": ISOLATES, "no_dominant_hub": HUBS}
+COMMUNITY_CHECKS = {"chunks_covered": COVERAGE, "community_size_kept": SIZE}
+
+
+def check_specs(asset: str, checks: dict[str, GraphCheck]) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(
+            name, asset=asset, description=check.description, blocking=check.blocking, partitions_def=collections
+        )
+        for name, check in checks.items()
+    ]
+
+
+def check_results(work: Work, checks: dict[str, GraphCheck]) -> Iterator[dg.AssetCheckResult]:
+    """The checks over the current parts."""
+    tables = {table for check in checks.values() for table in check.tables}
+    with over_parts([part for table in sorted(tables) for part in work.parts.heads(table)]) as connection:
+        for name, check in checks.items():
+            value = float(connection.execute(check.query).fetchall()[0][0])
+            most = check.most or partition_rules(work.settings.graph).max_size
+            severity = dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN
+            yield dg.AssetCheckResult(
+                check_name=name,
+                passed=value <= most,
+                severity=severity,
+                metadata={"measured": round(value, 4), "most": round(most, 4)},
+            )

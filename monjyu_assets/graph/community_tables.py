@@ -1,0 +1,105 @@
+"""The hierarchy as tables: communities with parents and top phrases, their members, and the chunks they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+import pyarrow as pa
+
+from monjyu_assets.graph.leiden import Community, hierarchy, walk
+from monjyu_assets.graph.rules import PartitionRules
+from monjyu_core.ids import digest
+from monjyu_core.schemas import TABLES
+
+TOP = 10
+"""Phrases shown of a community: those with most weight inside it."""
+
+Tables = dict[str, pa.Table]
+
+_CHUNKS = """
+WITH inside AS (SELECT DISTINCT chunk_id, phrase FROM mentions SEMI JOIN nodes USING (phrase)),
+     whole AS (SELECT chunk_id, count(*) AS phrases FROM inside GROUP BY chunk_id)
+SELECT chunk_id, community_id, level, (count(*) / phrases)::FLOAT AS share
+FROM inside JOIN members USING (phrase) JOIN levels USING (community_id) JOIN whole USING (chunk_id)
+GROUP BY chunk_id, community_id, level, phrases ORDER BY chunk_id, level, community_id
+"""
+
+
+def community_id(level: int, members: Sequence[str]) -> str:
+    """From what a community is, never from how it came about."""
+    return digest(level, *sorted(members), length=20)
+
+
+def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules: PartitionRules) -> Tables:
+    """`communities`, `community_members` and `chunk_communities` of a noun graph."""
+    names = sorted(nodes["phrase"].to_pylist())
+    number = {name: n for n, name in enumerate(names)}
+    pairs = zip(*(edges[column].to_pylist() for column in ("source", "target", "weight")), strict=True)
+    found = hierarchy(len(names), [(number[x], number[y], weight) for x, y, weight in pairs], rules)
+    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
+    pieces = [(ids[id(c)], c, ids[id(parent)] if parent else None) for c, parent in walk(found)]
+    members = pa.table(
+        {
+            "community_id": pa.array([key for key, c, _ in pieces for _ in c.members], pa.string()),
+            "phrase": pa.array([names[n] for _, c, _ in pieces for n in c.members], pa.string()),
+        }
+    )
+    chunks = _chunk_communities(nodes, members, pieces, mentions)
+    return {
+        "communities": _communities(pieces, _top_phrases(nodes, edges, members), chunks),
+        "community_members": members,
+        "chunk_communities": chunks,
+    }
+
+
+Pieces = list[tuple[str, Community, str | None]]
+
+
+def _chunk_communities(nodes: pa.Table, members: pa.Table, pieces: Pieces, mentions: pa.Table) -> pa.Table:
+    levels = pa.table(
+        {
+            "community_id": pa.array([key for key, _, _ in pieces], pa.string()),
+            "level": pa.array([community.level for _, community, _ in pieces], pa.int32()),
+        }
+    )
+    with duckdb.connect(":memory:") as connection:
+        for name, table in {"nodes": nodes, "members": members, "levels": levels, "mentions": mentions}.items():
+            connection.register(name, table)
+        return connection.sql(_CHUNKS).to_arrow_table().cast(TABLES["chunk_communities"].schema)
+
+
+_TOP = """
+WITH both_ways AS (
+    SELECT source AS phrase, target AS other, cooccurrences FROM edges
+    UNION ALL SELECT target, source, cooccurrences FROM edges
+), inside AS (
+    SELECT m.community_id, m.phrase, sum(b.cooccurrences)::BIGINT AS strength
+    FROM members m JOIN both_ways b USING (phrase)
+    JOIN members o ON o.phrase = b.other AND o.community_id = m.community_id
+    GROUP BY ALL
+), ranked AS (
+    SELECT m.community_id, n.surface, row_number() OVER (
+        PARTITION BY m.community_id ORDER BY coalesce(strength, 0) DESC, n.df DESC, m.phrase) AS place
+    FROM members m JOIN nodes n USING (phrase) LEFT JOIN inside i USING (community_id, phrase)
+)
+SELECT community_id, list(surface ORDER BY place) FROM ranked WHERE place <= $top GROUP BY community_id
+"""
+
+
+def _top_phrases(nodes: pa.Table, edges: pa.Table, members: pa.Table) -> dict[str, list[str]]:
+    """By the co-occurrences with other members, then by document frequency."""
+    with duckdb.connect(":memory:") as connection:
+        for name, table in {"nodes": nodes, "edges": edges, "members": members}.items():
+            connection.register(name, table)
+        return dict(connection.execute(_TOP, {"top": TOP}).fetchall())
+
+
+def _communities(pieces: Pieces, top: dict[str, list[str]], chunks: pa.Table) -> pa.Table:
+    counted = {row["values"]: row["counts"] for row in chunks["community_id"].value_counts().to_pylist()}
+    rows = [
+        {"community_id": key, "level": c.level, "parent_id": parent, "size": len(c.members)}
+        | {"chunks": counted.get(key, 0), "top_phrases": top[key]}
+        for key, c, parent in pieces
+    ]
+    return pa.Table.from_pylist(rows, schema=TABLES["communities"].schema)

@@ -1,0 +1,72 @@
+"""The rules a graph is built by: the settings, or microsoft/graphrag's defaults for its profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from monjyu_core.settings_graph import GraphSettings
+
+HUB_FLOOR = 20
+"""A phrase in no more chunks than this is no hub, however small the collection."""
+
+
+@dataclass(frozen=True)
+class GraphRules:
+    """How nodes and edges are pruned. `prune_first`: phrases go by their frequency before pairs are made."""
+
+    prune_first: bool
+    min_df: int
+    max_df_share: float
+    min_cooccurrences: int
+    min_degree: int
+    max_degree_std: float | None
+    remove_hub: bool
+    edge_percentile: float
+
+
+@dataclass(frozen=True)
+class PartitionRules:
+    backend: str
+    max_size: int
+    resolution: float
+    seed: int
+    largest_component: bool
+
+
+COMPAT = GraphRules(
+    prune_first=False,
+    min_df=2,
+    max_df_share=1.0,
+    min_cooccurrences=1,
+    min_degree=1,
+    max_degree_std=None,
+    remove_hub=True,
+    edge_percentile=40.0,
+)
+"""Defaults of graphrag 3 (`prune_graph`): the node with most neighbours goes, then degree, frequency, edge weight."""
+
+
+def graph_rules(settings: GraphSettings) -> GraphRules:
+    if settings.profile == "graphrag_compat":
+        return COMPAT
+    return GraphRules(
+        prune_first=True,
+        min_df=settings.min_df,
+        max_df_share=settings.max_df_share,
+        min_cooccurrences=settings.min_cooccurrences,
+        min_degree=settings.min_degree,
+        max_degree_std=settings.max_degree_std,
+        remove_hub=False,
+        edge_percentile=settings.edge_percentile,
+    )
+
+
+def partition_rules(settings: GraphSettings) -> PartitionRules:
+    compat = settings.profile == "graphrag_compat"
+    return PartitionRules(
+        backend="graspologic-native" if compat else settings.backend,
+        max_size=10 if compat else settings.max_community_size,
+        resolution=1.0 if compat else settings.resolution,
+        seed=0xDEADBEEF if compat else settings.seed,
+        largest_component=compat,
+    )

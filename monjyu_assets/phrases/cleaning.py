@@ -1,0 +1,62 @@
+"""What is taken out of a sentence before phrases are looked for: citations, addresses, formulas, licence lines."""
+
+from __future__ import annotations
+
+import re
+
+MAX_WINDOW = 1200
+"""Characters a window may have; a longer sentence (a table, a hostile file) is cut at white space."""
+
+_NUMBERED = re.compile(r"\[\s{0,2}\d{1,4}[a-z]?(?:\s{0,2}[,;–-]\s{0,2}\d{1,4}[a-z]?){0,40}\s{0,2}\]")
+_PARENTHESES = re.compile(r"[(\[][^()\[\]]{1,400}[)\]]")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d[a-z]?\b")
+_CITING = re.compile(r"\bet al\b|^[(\[](?:see|cf\.?|e\.g\.,?|[A-ZÀ-Þ])[^\d]{0,200},?\s{1,2}(?:1[5-9]|20)\d\d[a-z]?\b")
+_NARRATIVE = re.compile(
+    r"\b[A-ZÀ-Þ][\w'’-]{1,40}(?:(?:,? (?:and|&) [A-ZÀ-Þ][\w'’-]{1,40})|,? et al\.?,?)?(?:'s|’s)? ?"
+    r"(?=\((?:1[5-9]|20)\d\d[a-z]?\b)"
+)
+_ET_AL = re.compile(r"\b[A-ZÀ-Þ][\w'’-]{1,40},? et al\b\.?,?(?: \(?(?:1[5-9]|20)\d\d[a-z]?\)?)?")
+_ADDRESS = re.compile(
+    r"(?:https?://|www\.)[^\s<>]{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,100}|\bdoi:\s?\S{1,200}|\b10\.\d{4,9}/\S{1,200}",
+    re.I,
+)
+_FORMULA = re.compile(r"\$[^$]{1,400}\$|\\[A-Za-z]{1,40}(?:\{[^{}]{0,200}\}){0,4}")
+_LICENCE = re.compile(
+    r"creative commons|\ball rights reserved\b|\bopen[- ]access (?:article|paper)\b.{0,200}?\blicen[sc]e\b|"
+    r"\bpermission to (?:make|copy|reproduce)\b|\blicensed under\b|\bcopyright (?:holder|©|\(c\)|\d{4})|©|"
+    r"^\W{0,4}(?:received|accepted|published|submitted|revised)\b\W{1,3}\d{1,2}\b",
+    re.I,
+)
+
+
+def is_boilerplate(sentence: str) -> bool:
+    """Licence lines and dates of submission: they stand on every paper and say nothing of one."""
+    return _LICENCE.search(sentence[:2000]) is not None
+
+
+def clean(sentence: str) -> str:
+    """The sentence without citation markers, addresses and formulas, white space made single."""
+    text = _ADDRESS.sub(" ", sentence)
+    text = _FORMULA.sub(" ", text)
+    text = _NUMBERED.sub(" ", text)
+    text = _NARRATIVE.sub(" ", text)
+    text = _PARENTHESES.sub(_without_citation, text)
+    text = _ET_AL.sub(" ", text)
+    return " ".join(text.split())
+
+
+def _without_citation(match: re.Match[str]) -> str:
+    inside = match[0]
+    bare_year = _YEAR.fullmatch(inside[1:-1].strip())
+    return " " if bare_year or _CITING.search(inside) else inside
+
+
+def windows(text: str) -> list[str]:
+    """A cleaned sentence as it is parsed: whole, or cut at white space where it is too long."""
+    found = []
+    while len(text) > MAX_WINDOW:
+        cut = text.rfind(" ", 1, MAX_WINDOW)
+        cut = cut if cut > 0 else MAX_WINDOW
+        found.append(text[:cut])
+        text = text[cut:].lstrip()
+    return [*found, text] if text else found

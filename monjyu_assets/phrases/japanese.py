@@ -1,0 +1,93 @@
+"""Compound nouns of Japanese text: runs of nouns with their prefixes and suffixes, by SudachiPy (extra `ja`)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from monjyu_assets.phrases.english import Phrase
+from monjyu_assets.phrases.words import is_phrase, normalise, word_list
+
+DICTIONARY = "small"
+PACKAGES = ("sudachipy", f"sudachidict-{DICTIONARY}")
+MAX_PIECES = 6
+"""A longer run keeps its last nouns: in Japanese too the head stands at the end."""
+
+_JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
+_KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
+_STOP = word_list("stop_words_ja.txt")
+_JOINS = frozenset({"普通名詞", "固有名詞"})
+
+
+def is_japanese(text: str) -> bool:
+    """A fifth of kana or ideographs: an English sentence that names a Japanese word stays English."""
+    return 5 * len(_JAPANESE.findall(text)) >= len(text.replace(" ", "")) > 0
+
+
+def installed() -> str | None:
+    """Versions of the tokenizer and its dictionary; None without the extra `ja`."""
+    try:
+        return " ".join(version(package) for package in PACKAGES)
+    except PackageNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> tuple[Any, Any]:
+    from sudachipy import Dictionary, SplitMode
+
+    return Dictionary(dict=DICTIONARY).tokenizer(), SplitMode.C
+
+
+def japanese_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
+    """The compound nouns of each window, in order."""
+    tokenizer, mode = _tokenizer()
+    return [_phrases(tokenizer.tokenize(unicodedata.normalize("NFKC", text), mode)) for text in windows]
+
+
+def _phrases(morphemes: Any) -> list[Phrase]:
+    found: list[Phrase] = []
+    run: list[tuple[str, str]] = []
+    for morpheme in morphemes:
+        kind, sub = morpheme.part_of_speech()[:2]
+        surface = morpheme.surface()
+        if _joins(kind, sub, surface, run):
+            run.append((surface, kind))
+        else:
+            _end(run, found)
+            run = []
+    _end(run, found)
+    return found
+
+
+def _joins(kind: str, sub: str, surface: str, run: list[tuple[str, str]]) -> bool:
+    if kind == "名詞":
+        return sub in _JOINS or (sub == "数詞" and bool(run))
+    if kind == "接尾辞":
+        return sub == "名詞的" and bool(run)
+    return kind == "接頭辞" or (surface in "-・" and bool(run))
+
+
+def _end(run: list[tuple[str, str]], found: list[Phrase]) -> None:
+    """Keep a run that names something. A prefix at the end, a mark at either side belong to what follows."""
+    while run and run[-1][1] not in {"名詞", "接尾辞"}:
+        run.pop()
+    if not any(kind == "名詞" for _, kind in run):
+        return
+    surface = normalise(_joined([text for text, _ in run[-MAX_PIECES:]]))
+    key = surface.casefold()
+    if key not in _STOP and not _KANA_ONLY.fullmatch(key) and is_phrase(key):
+        found.append((key, surface))
+
+
+def _joined(pieces: list[str]) -> str:
+    """Latin words with a space between them, all else without."""
+    text = ""
+    for piece in pieces:
+        latin = bool(text) and text[-1].isascii() and piece[:1].isascii() and text[-1].isalnum() and piece[:1].isalnum()
+        text += f" {piece}" if latin else piece
+    return text

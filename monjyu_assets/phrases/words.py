@@ -1,0 +1,54 @@
+"""What may stand in a phrase, and what is no phrase at all."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from importlib.resources import files
+
+MAX_WORDS = 5
+"""A longer phrase keeps its last words: in English the head stands at the end."""
+MAX_LETTERS = 120
+
+_SYMBOLS = frozenset("=<>≤≥≈≠∑∏∫√∂∇∞∈∉⊂∪∩∀∃±×÷→←↔⇒⇔\\^_{}|~$%@*`•·…©®™§¶�")
+_EDGES = " \t.,;:!?'\"“”‘’«»()[]/-–—&"
+_LETTERS = re.compile(r"[^\W\d_]")
+_QUANTITY = re.compile(
+    r"(?:[\d.,]+|one|two|three|four|five|six|seven|eight|nine|ten)[\s-]{0,2}(?:%|[a-zµμ]{1,3}|years?|minutes?|hours?|days?|weeks?|months?|times?|percent)?"
+)
+
+
+def word_list(name: str) -> frozenset[str]:
+    """The lines of a list in this package."""
+    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+STOP_WORDS = word_list("stop_words.txt")
+"""Words that say nothing as a phrase of their own; inside a longer phrase they may stand."""
+
+LEADING = word_list("leading_words.txt")
+"""Adjectives that stand before a phrase without being part of it."""
+
+STOP_PHRASES = word_list("stop_phrases.txt")
+
+
+def normalise(text: str) -> str:
+    """NFC, white space made single, marks at the edges taken off."""
+    return " ".join(unicodedata.normalize("NFC", text).split()).strip(_EDGES)
+
+
+def is_phrase(key: str) -> bool:
+    """Whether a normalised phrase names something: has a word, is no formula, no quantity and no stop phrase."""
+    if not 2 <= len(key) <= MAX_LETTERS or key in STOP_WORDS or key in STOP_PHRASES:
+        return False
+    letters = len(_LETTERS.findall(key))
+    if not letters or _SYMBOLS.intersection(key) or _QUANTITY.fullmatch(key):
+        return False
+    if all(len(word.strip(_EDGES)) <= 1 for word in key.split()):
+        return False  # letters of a formula: "x y"
+    return 3 * letters >= len(key.replace(" ", ""))
+
+
+def all_stop(words: list[str]) -> bool:
+    return all(word in STOP_WORDS or word in LEADING for word in words)

@@ -1,0 +1,27 @@
+"""Level 1: the noun graph in communities, from coarse to fine, and the chunks that each touches."""
+
+from __future__ import annotations
+
+from monjyu_assets.graph.community_tables import community_tables
+from monjyu_assets.graph.rules import partition_rules
+from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.common import Work, recipe
+from monjyu_assets.stages.noun_graph import canonical_mentions
+from monjyu_core.settings import Settings
+
+ASSET = "communities"
+CODE_VERSION = "1"
+
+
+def community_recipe(settings: Settings) -> str:
+    return recipe(ASSET, CODE_VERSION, settings)
+
+
+def find_communities(work: Work) -> CollectionReport:
+    return run_collection_stage(work, ASSET, community_recipe(work.settings), _tables)
+
+
+def _tables(work: Work) -> Tables:
+    nodes = whole_table(work, "graph_nodes", ["phrase", "surface", "df"])
+    edges = whole_table(work, "graph_edges", ["source", "target", "cooccurrences", "weight"])
+    return community_tables(nodes, edges, canonical_mentions(work), partition_rules(work.settings.graph))

@@ -1,0 +1,35 @@
+"""Level 1: phrases that stand in the same chunks, as a weighted graph. Files of one paper count once."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from monjyu_assets.graph.cooccurrence import build_graph
+from monjyu_assets.graph.rules import graph_rules
+from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.common import Work, recipe, rows_of
+from monjyu_core.settings import Settings
+
+ASSET = "noun_graph"
+CODE_VERSION = "1"
+
+
+def graph_recipe(settings: Settings) -> str:
+    return recipe(ASSET, CODE_VERSION, settings)
+
+
+def build_noun_graph(work: Work) -> CollectionReport:
+    return run_collection_stage(work, ASSET, graph_recipe(work.settings), _tables)
+
+
+def canonical_mentions(work: Work) -> pa.Table:
+    """The mentions of the files that stand for their papers."""
+    mentions = whole_table(work, "phrase_mentions", ["paper_id", "chunk_id", "phrase", "surface", "count"])
+    identity = whole_table(work, "paper_identity", ["paper_id", "canonical_id"])
+    standing = set(identity["canonical_id"].to_pylist())
+    return rows_of(mentions, sorted(standing))
+
+
+def _tables(work: Work) -> Tables:
+    nodes, edges = build_graph(canonical_mentions(work), graph_rules(work.settings.graph))
+    return {"graph_nodes": nodes, "graph_edges": edges}

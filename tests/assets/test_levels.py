@@ -1,0 +1,79 @@
+"""Levels: the second is optional, published with the first or not at all, and named where it lags."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from monjyu_assets.indexing import index_collection, upgrade_collection
+from monjyu_assets.publishing.closed_set import behind, whole_level
+from monjyu_core.collection import load_record
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.folders import DataFolder
+from monjyu_core.snapshot import Snapshot, open_current
+from tests.assets.test_incremental import paper_text
+from tests.assets.worlds import World
+
+GRAPH_TABLES = {
+    "phrase_mentions",
+    "graph_nodes",
+    "graph_edges",
+    "communities",
+    "community_members",
+    "chunk_communities",
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path / "data", tmp_path / "papers")
+    for number in range(3):
+        (made.papers / f"p{number}.md").write_text(paper_text(number))
+    return made
+
+
+def tables(snapshot: Snapshot) -> set[str]:
+    return {row[0] for row in snapshot.cursor().execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def test_a_level_that_lags_is_left_out_and_named(world: World) -> None:
+    world.build()
+    first = open_current(world.work.folder)
+    assert (first.manifest.level, first.manifest.behind, tables(first) & GRAPH_TABLES) == (0, [], set())
+    world.build(level=1)
+    second = open_current(world.work.folder)
+    assert (second.manifest.level, second.manifest.behind) == (1, [])
+    assert tables(second) >= GRAPH_TABLES
+    (world.papers / "p1.md").write_text(paper_text(50))
+    world.build()
+    third = open_current(world.work.folder)
+    assert third.manifest.level == whole_level(world.work.parts) == 0
+    assert "noun_phrases" in third.manifest.behind[0]
+    assert not tables(third) & GRAPH_TABLES
+    world.build(level=1)
+    fourth = open_current(world.work.folder)
+    assert (fourth.manifest.level, behind(world.work.parts)) == (1, [])
+    assert tables(fourth) >= GRAPH_TABLES
+
+
+def test_index_brings_a_collection_to_its_level_and_keeps_it_there(world: World, tmp_path: Path) -> None:
+    data = DataFolder(tmp_path / "own")
+    quiet = {"progress": lambda stage, done, total: None, "say": lambda text: None}
+    assert index_collection(data, world.papers, "k", **quiet).level == 0  # type: ignore[arg-type]
+    done = upgrade_collection(data, "k", 1, **quiet)  # type: ignore[arg-type]
+    assert (done.level, done.papers.unchanged) == (1, 3)
+    record = load_record(data.collection("k"))
+    assert record is not None and record.level == 1
+    (world.papers / "p1.md").write_text(paper_text(60))
+    again = index_collection(data, world.papers, "k", **quiet)  # type: ignore[arg-type]
+    assert (again.level, again.papers.changed) == (1, 1)
+    idle = index_collection(data, world.papers, "k", level=0, **quiet)  # type: ignore[arg-type]
+    assert (idle.level, idle.snapshot_id) == (1, again.snapshot_id)
+    manifest = json.loads((data.collection("k").snapshots / again.snapshot_id / "manifest.json").read_text())
+    assert manifest["rows"]["communities"] > 0
+    with pytest.raises(ConfigurationError):
+        upgrade_collection(data, "k", 2, **quiet)  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError):
+        upgrade_collection(data, "unknown", 1, **quiet)  # type: ignore[arg-type]

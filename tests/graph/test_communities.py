@@ -1,0 +1,116 @@
+"""Communities: the maximum size is kept, the same graph gives the same ones, ids come from members."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monjyu_assets.graph.community_tables import community_id, community_tables
+from monjyu_assets.graph.leiden import Edge, hierarchy, walk
+from monjyu_assets.graph.rules import PartitionRules, partition_rules
+from monjyu_core.schemas import TABLES
+from monjyu_core.settings import GraphSettings
+
+BACKENDS = ["leidenalg", "graspologic-native"]
+
+
+def rules(backend: str = "leidenalg", max_size: int = 5, **more: bool) -> PartitionRules:
+    return PartitionRules(backend, max_size, 1.0, 42, largest_component=more.get("largest_component", False))
+
+
+def clique(nodes: range) -> list[Edge]:
+    return [(x, y, 1.0) for x, y in itertools.combinations(nodes, 2)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_is_too_large_is_split_until_none_is_even_a_clique(backend: str) -> None:
+    found = hierarchy(40, clique(range(23)) + clique(range(23, 40)) + [(0, 39, 0.1)], rules(backend))
+    assert sorted(n for c in found for n in c.members) == list(range(40))
+    for community, parent in walk(found):
+        assert community.children or len(community.members) <= 5
+        assert community.level == (parent.level + 1 if parent else 0)
+        if community.children:
+            assert sorted(n for c in community.children for n in c.members) == sorted(community.members)
+            assert len(community.children) > 1
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_cliques_are_two_communities(backend: str) -> None:
+    found = hierarchy(8, [*clique(range(4)), *clique(range(4, 8)), (3, 4, 0.05)], rules(backend))
+    assert sorted(c.members for c in found) == [(0, 1, 2, 3), (4, 5, 6, 7)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.floats(-0.5, 2)), max_size=120), st.integers(2, 6))
+def test_any_graph_ends_and_keeps_the_size(raw: list[tuple[int, int, float]], max_size: int) -> None:
+    edges = list({(min(x, y), max(x, y)): (min(x, y), max(x, y), w) for x, y, w in raw if x != y}.values())
+    found = hierarchy(31, edges, rules(max_size=max_size))
+    leaves = [c for c, _ in walk(found) if not c.children]
+    assert all(len(c.members) <= max_size for c in leaves)
+    linked = {n for x, y, w in edges if w > 0 for n in (x, y)}
+    assert sorted(n for c in leaves for n in c.members) == sorted(linked)
+
+
+def test_only_the_largest_component_where_that_is_asked() -> None:
+    found = hierarchy(9, clique(range(4)) + clique(range(5, 8)), rules(largest_component=True))
+    assert sorted(n for c in found for n in c.members) == [0, 1, 2, 3]
+    assert partition_rules(GraphSettings(profile="graphrag_compat")).largest_component
+
+
+def sample(seed: int) -> tuple[pa.Table, pa.Table, pa.Table]:
+    """Nodes, edges and mentions of twelve phrases in two groups, rows in an order of the seed."""
+    names = [f"n{n:02}" for n in range(12)]
+    edges = [
+        {"source": a, "target": b, "cooccurrences": 2, "weight": 1.0}
+        for group in (names[:6], names[6:])
+        for a, b in itertools.combinations(group, 2)
+    ]
+    nodes = [{"phrase": n, "surface": n.upper(), "df": 2, "papers": 1, "tfidf": 1.0, "degree": 5} for n in names]
+    mentions = [
+        {"paper_id": "p", "chunk_id": f"c{n % 3}", "phrase": name, "surface": name, "count": 1}
+        for n, name in enumerate([*names, "unknown phrase"])
+    ]
+    for rows in (edges, nodes, mentions):
+        random.Random(seed).shuffle(rows)
+    tables = (("graph_nodes", nodes), ("graph_edges", edges), ("phrase_mentions", mentions))
+    nodes_table, edges_table, mentions_table = (
+        pa.Table.from_pylist(rows, TABLES[name].schema) for name, rows in tables
+    )
+    return nodes_table, edges_table, mentions_table
+
+
+def test_tables_are_the_same_whatever_the_order_and_ids_come_from_members() -> None:
+    made = [community_tables(*sample(seed), rules(max_size=4)) for seed in range(3)]
+    plain = [
+        {name: sorted(map(str, table.cast(TABLES[name].schema).to_pylist())) for name, table in one.items()}
+        for one in made
+    ]
+    assert plain[0] == plain[1] == plain[2]
+    communities = made[0]["communities"].to_pylist()
+    members: dict[str, list[str]] = {}
+    for row in made[0]["community_members"].to_pylist():
+        members.setdefault(row["community_id"], []).append(row["phrase"])
+    levels = {row["community_id"]: row["level"] for row in communities}
+    for row in communities:
+        assert row["community_id"] == community_id(row["level"], members[row["community_id"]])
+        assert row["size"] == len(members[row["community_id"]])
+        assert (row["parent_id"] is None) == (row["level"] == 0)
+        if row["parent_id"]:
+            assert levels[row["parent_id"]] == row["level"] - 1
+            assert set(members[row["community_id"]]) < set(members[row["parent_id"]])
+        assert set(row["top_phrases"]) <= {name.upper() for name in members[row["community_id"]]}
+
+
+def test_the_share_of_a_chunk_counts_its_phrases_of_the_graph() -> None:
+    chunks = community_tables(*sample(0), rules(max_size=6))["chunk_communities"].to_pylist()
+    by_chunk: dict[tuple[str, int], float] = {}
+    for row in chunks:
+        key = row["chunk_id"], row["level"]
+        by_chunk[key] = by_chunk.get(key, 0) + row["share"]
+    assert all(total == pytest.approx(1) for total in by_chunk.values())
+    assert {chunk for chunk, _ in by_chunk} == {"c0", "c1", "c2"}
