@@ -143,13 +143,13 @@ def _scored(
     ranks = {chunk: rank for rank, chunk in enumerate(dict.fromkeys(s.passage.chunk_id for s in sentences))}
     scored = []
     for sentence, own in zip(sentences, terms, strict=True):
-        if _is_prose(sentence.text) and question.weights.keys() & set(own):
+        if is_prose(sentence.text) and question.weights.keys() & set(own):
             lift = 1 + _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
             scored.append(ScoredSentence(sentence, frozenset(own), lift))
     return scored
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
     """At least three words, and mostly letters: no code, no rows of numbers."""
     letters = sum(character.isalpha() or character.isspace() for character in text)
     enough = len(_LETTERS.findall(text)) >= 3 or count_wide(text) >= _WIDE_LETTERS

@@ -1,0 +1,89 @@
+"""The query expander: subqueries and one expanded query, from the noun graph or from the best chunks' own terms."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from monjyu_query.lazy.graph import Concept, ConceptGraph
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.passages import load_passages
+from monjyu_query.request import Turn
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+CONCEPTS = 4
+NEIGHBOURS = 3
+READ_CHUNKS = 10
+"""Chunks whose frequent terms stand in for a graph."""
+_READ_TERMS = 40
+_TERMS = 6
+_LONGEST_TURN = 300
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """`subqueries` begin with the question itself; `expanded` joins them; `concepts` are keys of the noun graph."""
+
+    subqueries: list[str]
+    expanded: str
+    concepts: list[str] = field(default_factory=list)
+
+
+def in_context(query: str, history: Sequence[Turn]) -> str:
+    """A follow-up question with the question before it, for what has no model to resolve "it"."""
+    before = [turn.content for turn in history if turn.role == "user"]
+    return f"{before[-1][:_LONGEST_TURN]} {query}" if before else query
+
+
+def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list[Concept]:
+    """The concepts all of whose terms stand in the question: those of most terms first, none inside another."""
+    asked = index.keywords.query_terms(query).result()
+    own = {term.term for term in asked}
+    found = graph.candidates([term.term for term in asked])
+    terms = [frozenset(some) for some in index.keywords.terms([concept.surface for concept in found])]
+    whole = [(concept, some) for concept, some in zip(found, terms, strict=True) if some and some <= own]
+    whole.sort(key=lambda pair: (-len(pair[1]), -pair[0].weight, pair[0].phrase))
+    chosen: list[tuple[Concept, frozenset[str]]] = []
+    for concept, some in whole:
+        if not any(some <= other for _, other in chosen):
+            chosen.append((concept, some))
+    return [concept for concept, _ in chosen[:CONCEPTS]]
+
+
+def expand(
+    index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int
+) -> Expansion:
+    """At most `most` subqueries without a model: the question, then the question with related terms.
+
+    The terms are the neighbours of its concepts in the noun graph; without a graph, terms that are frequent in the
+    chunks most like the question (`best_chunks`) and rare elsewhere.
+    """
+    concepts = matching_concepts(index, graph, query)
+    groups = [[near.surface for near in graph.neighbours(concept.phrase, NEIGHBOURS)] for concept in concepts]
+    groups = [group for group in groups if group]
+    if not groups:
+        terms = _frequent_terms(index, query, best_chunks)
+        groups = [terms[start : start + 2] for start in range(0, len(terms) - 1, 2)]
+    groups = groups[: most - 1]
+    added = list(dict.fromkeys(term for group in groups for term in group))
+    subqueries = list(dict.fromkeys([query, *(f"{query} {', '.join(group)}" for group in groups)]))
+    expanded = f"{query} ({', '.join(added)})" if added else query
+    return Expansion(subqueries, expanded, [concept.phrase for concept in concepts])
+
+
+def _frequent_terms(index: OpenIndex, query: str, chunks: Sequence[str]) -> list[str]:
+    """Words of the chunks by the number of these that have them, times idf; those of the question left out."""
+    passages = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
+    counts = Counter(word for passage in passages for word in {w.lower() for w in _WORD.findall(passage.text)})
+    words = sorted((word for word, count in counts.items() if count > 1), key=lambda word: (-counts[word], word))
+    asked = {term.term for term in index.keywords.query_terms(query).result()}
+    total = len(index.corpus)
+    scored: dict[str, tuple[float, str]] = {}
+    for term in index.keywords.query_terms(" ".join(words[: _READ_TERMS * 3])).result()[:_READ_TERMS]:
+        if term.term not in asked and term.frequency and term.word.lower() in counts:
+            idf = math.log(1 + (total - term.frequency + 0.5) / (term.frequency + 0.5))
+            scored.setdefault(term.term, (-counts[term.word.lower()] * idf, term.word.lower()))
+    return [word for _, word in sorted(scored.values())[:_TERMS]]
