@@ -132,7 +132,7 @@ def choose_sentences(
             break
         chosen.append(best)
         covered |= best.terms
-        waiting = [item for item in waiting if _alike(item.terms, best.terms) < _ALIKE]
+        waiting = [item for item in waiting if alike(item.terms, best.terms) < _ALIKE]
     return _reading_order([item.sentence for item in chosen], sentences)
 
 
@@ -167,7 +167,7 @@ def _length(terms: Set[str]) -> float:
     return len(terms) - grams + grams / _GRAMS_A_WORD
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+def alike(one: frozenset[str], other: frozenset[str]) -> float:
     union = len(one | other)
     return len(one & other) / union if union else 1.0
 
