@@ -168,6 +168,7 @@ def _length(terms: Set[str]) -> float:
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much two texts' terms agree (Jaccard, 0 to 1)."""
     union = len(one | other)
     return len(one & other) / union if union else 1.0
 

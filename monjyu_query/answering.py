@@ -53,4 +53,5 @@ def answer_from(
 
 
 def abstained(reason: str, warnings: Sequence[str] = ()) -> Answer:
+    """No answer, and why."""
     return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=list(warnings))

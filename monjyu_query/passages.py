@@ -8,6 +8,8 @@ from typing import Any
 
 import duckdb
 
+from monjyu_query.result import Hit
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -103,3 +105,16 @@ def standing(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSente
 
 def _cut(text: str | None, sentence: PassageSentence) -> str | None:
     return None if text is None else text[sentence.start : sentence.end]
+
+
+def hit_of(passage: Passage) -> Hit:
+    """The passage as results show it."""
+    return Hit(
+        chunk_id=passage.chunk_id,
+        paper_id=passage.paper_id,
+        paper_title=passage.paper_title,
+        score=passage.score,
+        text=passage.text,
+        section_type=passage.section_type,
+        page=passage.page,
+    )

@@ -20,17 +20,18 @@ from monjyu_core.snapshot import SnapshotReader, read_current
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.embedding import QueryEmbedder
 from monjyu_query.open_index import OpenIndex, open_index
-from monjyu_query.passages import Passage, load_passages
+from monjyu_query.passages import Passage, hit_of, load_passages
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.request import Filters, SearchRequest
-from monjyu_query.result import Hit, Routing, SearchResult, Status, Usage
+from monjyu_query.result import Routing, SearchResult, Status, Usage
 from monjyu_query.retrieval import QueryTerm, vector_scores
 from monjyu_query.routing import route
 from monjyu_query.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.which_collection import require_collection
 
 if TYPE_CHECKING:
+    from monjyu_query.lazy.engine import LazySearch
     from monjyu_query.llm_answer.engine import LlmAnswers
     from monjyu_query.llm_answer.writer import Emit
     from monjyu_query.reranking import Reranker
@@ -55,6 +56,7 @@ class Searcher:
         self._data = data
         self._llm: LlmAnswers | None = None
         self._rerank: Reranker | None = None
+        self._lazy: LazySearch | None = None
 
     def prepare(self, mode: str = "hybrid") -> None:
         """Load the model and the current snapshot, side by side; later searches find them in memory."""
@@ -72,10 +74,13 @@ class Searcher:
                 self._index = open_index(snapshot)
             return self._index
 
-    def search(self, request: SearchRequest, emit: Emit | None = None) -> SearchResult:
+    def search(
+        self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None
+    ) -> SearchResult:
         """Hits and, unless `answer` is off, a cited answer. QueryError for what cannot be asked.
 
-        `emit` hears of the sentences of a model's answer as they are written and checked.
+        `emit` hears of the sentences of a model's answer as they are written and checked, and of each step of mode
+        lazy, which `cancel` ends: the result is what there is, as partial.
         """
         started = time.perf_counter()
         mode, routing = route(request, self.settings.search)
@@ -83,11 +88,12 @@ class Searcher:
             self._embedder.prepare()
         index = self.current()
         try:
-            result = self._search(index, request, mode, routing, emit)
+            result = self._search(index, request, mode, routing, emit, cancel)
         except (duckdb.Error, OSError, RuntimeError) as error:
             if read_current(self._reader.collection) == index.snapshot.id:
                 raise StorageError(f"Snapshot {index.snapshot.id} cannot be read: {error}.") from error
-            result = self._search(self.current(), request, mode, routing, emit)  # later publishes took its files
+            index = self.current()  # later publishes took its files
+            result = self._search(index, request, mode, routing, emit, cancel)
         result.usage.seconds = round(time.perf_counter() - started, 6)
         if self._traces is not None:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
@@ -103,11 +109,20 @@ class Searcher:
         return [(papers[index.corpus.paper[row]], float(ranking.scores[row])) for row in rows]
 
     def _search(
-        self, index: OpenIndex, request: SearchRequest, mode: str, routing: Routing, emit: Emit | None
+        self,
+        index: OpenIndex,
+        request: SearchRequest,
+        mode: str,
+        routing: Routing,
+        emit: Emit | None,
+        cancel: threading.Event | None,
     ) -> SearchResult:
         settings = _settings_for(request, self.settings.search)
         trace_id = new_trace_id()
         scope = Scope("query", trace_id, index.snapshot.manifest.level, self.collection, run_id=trace_id)
+        if mode == "lazy":
+            warnings = _warnings(index, request, "llm")
+            return self._lazy_search().search(index, request, settings, routing, scope, warnings, emit, cancel)
         asked = index.keywords.query_terms(request.query) if request.answer else None
         with charged_to(self.settings, self._data, scope):
             ranking = rank(index, self._embedder, request.query, mode, request.filters, settings)
@@ -138,7 +153,7 @@ class Searcher:
             answer_engine=engine,
             verified=answer.verified,
             citations=answer.citations,
-            hits=[_hit(passage) for passage in passages[: settings.top_k]],
+            hits=[hit_of(passage) for passage in passages[: settings.top_k]],
             usage=usage,
         )
 
@@ -172,6 +187,14 @@ class Searcher:
 
                 self._rerank = Reranker(self.settings, self._data)
             return self._rerank
+
+    def _lazy_search(self) -> LazySearch:
+        with self._lock:
+            if self._lazy is None:
+                from monjyu_query.lazy.engine import LazySearch
+
+                self._lazy = LazySearch(self.settings, self._data, self._embedder, self._llm_answers)
+            return self._lazy
 
     def _llm_answers(self) -> LlmAnswers:
         """Made at the first answer by a model: its libraries take half a second."""
@@ -211,18 +234,6 @@ def _passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> list[P
     chunks = [index.corpus.chunk_ids[row] for row in rows]
     scores = [round(float(ranking.scores[row]), 6) for row in rows]
     return load_passages(index.snapshot.cursor(), chunks, scores)
-
-
-def _hit(passage: Passage) -> Hit:
-    return Hit(
-        chunk_id=passage.chunk_id,
-        paper_id=passage.paper_id,
-        paper_title=passage.paper_title,
-        score=passage.score,
-        text=passage.text,
-        section_type=passage.section_type,
-        page=passage.page,
-    )
 
 
 def _warnings(index: OpenIndex, request: SearchRequest, engine: str) -> list[str]:

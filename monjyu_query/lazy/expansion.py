@@ -53,9 +53,7 @@ def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list
     return [concept for concept, _ in chosen[:CONCEPTS]]
 
 
-def expand(
-    index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int
-) -> Expansion:
+def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int) -> Expansion:
     """At most `most` subqueries without a model: the question, then the question with related terms.
 
     The terms are the neighbours of its concepts in the noun graph; without a graph, terms that are frequent in the

@@ -56,7 +56,9 @@ class ConceptGraph:
         if not self.present or not words:
             return []
         found = self._rows(_NODES, {"words": list(words), "most": MOST_CANDIDATES})
-        return [Concept(phrase, surface or phrase, int(df or 0), float(tfidf or 0)) for phrase, surface, df, tfidf in found]
+        return [
+            Concept(phrase, surface or phrase, int(df or 0), float(tfidf or 0)) for phrase, surface, df, tfidf in found
+        ]
 
     def neighbours(self, phrase: str, most: int) -> list[Concept]:
         """The concepts that the edges of greatest weight lead to."""
@@ -77,7 +79,9 @@ class ConceptGraph:
 
 def has_tables(cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> bool:
     """Whether all the tables are there and the first has a row."""
-    rows = cursor.execute("SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()").fetchall()
+    rows = cursor.execute(
+        "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
+    ).fetchall()
     if not set(names) <= {name for (name,) in rows}:
         return False
     return bool(cursor.execute(f"SELECT 1 FROM {names[0]} LIMIT 1").fetchall())

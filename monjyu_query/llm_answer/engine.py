@@ -9,7 +9,7 @@ from monjyu_core.embedding import load_embedder
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.background import run
 from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.gateway import Gateway, Used
+from monjyu_core.models.gateway import Gateway, Session, Used
 from monjyu_core.models.ledger import Scope
 from monjyu_core.settings import Settings
 from monjyu_query.answer import Question
@@ -31,13 +31,17 @@ class LlmAnswers:
         self._settings = settings
         self._gateway = Gateway(settings, data)
 
+    def session(self, scope: Scope) -> Session:
+        """Calls of one question that are counted and capped together."""
+        return self._gateway.session(scope)
+
     def answer(
         self,
         index: OpenIndex,
         request: SearchRequest,
         passages: Sequence[Passage],
         asked: Sequence[QueryTerm],
-        scope: Scope,
+        scope: Scope | Session,
         emit: Emit | None,
     ) -> tuple[Answer | None, Used, str]:
         """The answer, what it took, and where the model failed None and a word on why.
@@ -45,7 +49,7 @@ class LlmAnswers:
         A wrong setting is an error; a server that fails, refuses or is too dear is not.
         """
         self._gateway.caller("answer")  # a wrong setting is said before anything is read
-        session = self._gateway.session(scope)
+        session = scope if isinstance(scope, Session) else self._gateway.session(scope)
         question = Question.of(asked, len(index.corpus))
         checker = Checker(index, passages, question, load_embedder(self._settings))
         try:
