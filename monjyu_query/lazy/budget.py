@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 PRESETS = {"z100": 100, "z500": 500, "z1500": 1500}
 DEFAULT = "z100"
@@ -48,7 +49,7 @@ def enough_sentences(total: int) -> int:
     first, last = _ENOUGH[0], _ENOUGH[-1]
     if total <= first[0]:
         return first[1]
-    for (low, few), (high, many) in zip(_ENOUGH, _ENOUGH[1:], strict=False):
+    for (low, few), (high, many) in pairwise(_ENOUGH):
         if total <= high:
             return few + math.floor((many - few) * (total - low) / (high - low))
     return last[1] + (total - last[0]) // 20

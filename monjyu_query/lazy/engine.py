@@ -19,7 +19,7 @@ from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.lazy.reduce import answer_claims, answer_without_tests, make_claims
 from monjyu_query.lazy.refine import Question, refine
 from monjyu_query.lazy.searching import CommunitySearcher
-from monjyu_query.lazy.state import Emit, LazyState
+from monjyu_query.lazy.state import Emit
 from monjyu_query.lazy.tree import CommunityTree
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import hit_of

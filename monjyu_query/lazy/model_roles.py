@@ -18,9 +18,10 @@ from monjyu_core.models.errors import (
     ModelRefused,
     ModelUnavailable,
 )
+from monjyu_core.models.factory import role_model
 from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
-from monjyu_core.models.types import Message
+from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings import Settings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.lazy.claims import Claim
@@ -83,10 +84,10 @@ class ModelRoles:
     def prompt(self, name: str) -> Prompt:
         return load_prompt(name, self._language, self._settings.prompts.folder)
 
-    def model_of(self, role: str) -> str:
+    def model_of(self, role: ChatRole) -> str:
         """What a judgement depends on besides its messages."""
         settings = getattr(self._settings.roles, role)
-        model = self._settings.models[settings.model]
+        _, model = role_model(self._settings, role)
         return digest(model.provider, model.base_url, model.model, settings.temperature, settings.max_tokens)
 
     def expand(self, query: str, history: Sequence[Turn], concepts: Sequence[str], most: int) -> Expansion:
@@ -225,7 +226,7 @@ class ModelClaimExtractor:
 
 
 def quoted(quote: str, sentences: Sequence[PassageSentence]) -> PassageSentence | None:
-    """The sentence that holds the quote, letter by letter but for spaces; the other way round where the quote is longer."""
+    """The sentence that holds the quote, letter by letter but for spaces; or that a longer quote holds."""
     wanted = " ".join(quote.split()).strip(" .。\"'“”")
     if len(wanted) < 8:
         return None

@@ -43,8 +43,8 @@ def make_claims(asked: Question) -> list[Claim]:
 def answer_claims(asked: Question, claims: list[Claim], models: LlmAnswers | None) -> tuple[Answer, str]:
     """By the engine of the role `answer`; where its model fails the composed answer, marked as partial."""
     failure = ""
-    if asked.settings.roles.answer.engine == "llm" and models is not None and not asked.state.cancelled:
-        assert asked.session is not None
+    wanted = asked.settings.roles.answer.engine == "llm" and not asked.state.cancelled
+    if wanted and models is not None and asked.session is not None:
         request = asked.request.model_copy(update={"query": asked.state.expanded})
         passages = claim_passages(claims)[:MOST_PASSAGES]
         emit = asked.state.emit
