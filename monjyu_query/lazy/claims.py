@@ -107,7 +107,8 @@ def merged(claims: Sequence[tuple[Claim, frozenset[str]]]) -> list[Claim]:
 
 def within_tokens(claims: Sequence[Claim], most: int) -> list[Claim]:
     """As many of the first claims as have `most` tokens together; the first in any case."""
-    total, kept = 0, []
+    total = 0
+    kept: list[Claim] = []
     for claim, tokens in zip(claims, count_many([claim.statement for claim in claims]), strict=True):
         total += tokens
         if kept and total > most:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from monjyu_query.lazy.deepening import IterativeDeepener, Visit
 from monjyu_query.lazy.state import Candidate, Judgement, LazyState
@@ -75,7 +76,8 @@ class CommunitySearcher:
 
     def _noted(self, state: LazyState, candidate: Candidate, judgement: Judgement) -> bool:
         relevant = state.note(candidate, judgement, self.relevant_from)
-        event = {"event": "test", "chunk_id": candidate.passage.chunk_id, "paper_id": candidate.passage.paper_id}
+        event: dict[str, Any] = {"event": "test", "chunk_id": candidate.passage.chunk_id}
+        event |= {"paper_id": candidate.passage.paper_id}
         event |= {"subquery": candidate.subquery, "score": judgement.best, "relevant": relevant}
         state.emit(event | ({"error": judgement.error} if judgement.error else {}))
         return relevant
