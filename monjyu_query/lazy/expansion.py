@@ -8,17 +8,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from monjyu_core.text.search_text import count_wide
 from monjyu_query.lazy.graph import Concept, ConceptGraph
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import load_passages
 from monjyu_query.request import Turn
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
 CONCEPTS = 4
 NEIGHBOURS = 3
 READ_CHUNKS = 10
 """Chunks whose frequent terms stand in for a graph."""
-_READ_TERMS = 40
+_READ_TERMS = 48
+"""As many as the keyword index looks up at once."""
 _TERMS = 6
 _LONGEST_TURN = 300
 
@@ -73,15 +76,19 @@ def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Seque
 
 
 def _frequent_terms(index: OpenIndex, query: str, chunks: Sequence[str]) -> list[str]:
-    """Words of the chunks by the number of these that have them, times idf; those of the question left out."""
+    """Words that more than one of the chunks has, by `p ln(p / q)`, p their share of these chunks and q of all; those
+    of the question left out."""
     passages = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
-    counts = Counter(word for passage in passages for word in {w.lower() for w in _WORD.findall(passage.text)})
-    words = sorted((word for word, count in counts.items() if count > 1), key=lambda word: (-counts[word], word))
+    word = _WIDE_WORD if count_wide(query) else _WORD
+    counts = Counter(found for passage in passages for found in set(word.findall(passage.text.lower())))
+    words = sorted((found for found, count in counts.items() if count > 1), key=lambda found: (-counts[found], found))
     asked = {term.term for term in index.keywords.query_terms(query).result()}
-    total = len(index.corpus)
     scored: dict[str, tuple[float, str]] = {}
-    for term in index.keywords.query_terms(" ".join(words[: _READ_TERMS * 3])).result()[:_READ_TERMS]:
-        if term.term not in asked and term.frequency and term.word.lower() in counts:
-            idf = math.log(1 + (total - term.frequency + 0.5) / (term.frequency + 0.5))
-            scored.setdefault(term.term, (-counts[term.word.lower()] * idf, term.word.lower()))
-    return [word for _, word in sorted(scored.values())[:_TERMS]]
+    for term in index.keywords.query_terms(" ".join(words[:_READ_TERMS])).result():
+        known = counts.get(term.word.lower(), 0)
+        if term.term in asked or not known or not term.frequency:
+            continue
+        share, usual = known / len(passages), term.frequency / len(index.corpus)
+        if share > usual:
+            scored.setdefault(term.word.lower(), (-share * math.log(share / usual), term.word.lower()))
+    return [found for _, found in sorted(scored.values())[:_TERMS]]
