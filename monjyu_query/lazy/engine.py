@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from monjyu_core.folders import DataFolder
@@ -115,16 +114,16 @@ class LazySearch:
         if not state.budget.total:
             state.warnings.append("A budget of 0 tests nothing: this is the answer of mode vector.")
             return answer_without_tests(asked), "extractive"
-        if state.ended == "failed":
+        if state.failed:
             state.warnings.append("The assessor failed: this is the answer of mode vector.")
-            return replace(answer_without_tests(asked), warnings=[]), "extractive"
+            return answer_without_tests(asked), "extractive"
         return abstained(f"none of the {state.budget.used} passages tested has a relevant sentence"), "extractive"
 
     def _result(
         self, asked: Question, answer: Answer, engine: str, routing: Routing, scope: Scope, warnings: list[str]
     ) -> SearchResult:
         state, request, index = asked.state, asked.request, asked.index
-        partial = state.ended in ("cancelled", "failed") and answer.status == "complete"
+        partial = (state.failed or state.ended == "cancelled") and answer.status == "complete"
         hits = asked.hits() if state.relevant else asked.nearest
         return SearchResult(
             query=request.query,

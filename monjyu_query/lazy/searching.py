@@ -11,6 +11,8 @@ from monjyu_query.lazy.state import Candidate, Judgement, LazyState
 
 Wanted = Sequence[tuple[int, int, str | None]]
 """(subquery, row, community) of each chunk to be tested."""
+MOST_FAILED_ROUNDS = 2
+"""Rounds in a row without one judgement that could be read; then the assessor is given up."""
 Test = Callable[[Wanted], list[tuple[Candidate, Judgement]]]
 
 
@@ -83,7 +85,8 @@ class CommunitySearcher:
         return relevant
 
     def _judge_round(self, state: LazyState, judgements: Sequence[Judgement]) -> None:
-        if any(judgement.final for judgement in judgements) or all(judgement.error for judgement in judgements):
+        state.failed_rounds = state.failed_rounds + 1 if all(judgement.error for judgement in judgements) else 0
+        if any(judgement.final for judgement in judgements) or state.failed_rounds >= MOST_FAILED_ROUNDS:
             state.ended = "failed"
         elif self.count_suffices and len(state.sentence_ids) >= state.budget.enough:
             state.ended = "enough"

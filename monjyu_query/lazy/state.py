@@ -69,6 +69,7 @@ class LazyState:
     claims: list[dict[str, Any]] = field(default_factory=list)
     cache_hits: int = 0
     errors: list[str] = field(default_factory=list)
+    failed_rounds: int = 0
     ended: Ended = ""
     emit: Emit = lambda event: None
     cancel: threading.Event = field(default_factory=threading.Event)
@@ -86,6 +87,11 @@ class LazyState:
             self.relevant.append(Relevant(candidate, tuple(found)))
             self.sentence_ids.update(sentence.sentence_id for sentence, _ in found)
         return bool(found)
+
+    @property
+    def failed(self) -> bool:
+        """The assessor was given up, or judged nothing."""
+        return self.ended == "failed" or 0 < self.budget.used == len(self.errors)
 
     @property
     def cancelled(self) -> bool:
