@@ -60,8 +60,10 @@ class IterativeDeepener:
                 return None
 
     def learn(self, visit: Visit, *, relevant: bool) -> None:
-        """What the tests of a visit said."""
-        self._barren = 0 if relevant else self._barren + 1
+        """What the tests of a visit said. A group of chunks that is no community is not counted as barren: there the
+        walk has nowhere to go down, and without communities it would end early."""
+        counts = visit.community.id is not None
+        self._barren = 0 if relevant else self._barren + counts
         if relevant:
             self._fruitful.append(visit.community)
 

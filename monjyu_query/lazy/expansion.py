@@ -16,6 +16,8 @@ from monjyu_query.request import Turn
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
+_BETWEEN_PARTS = re.compile(r"[,;:，、；：]|\b(?:and|or|versus|vs|than|as well as)\b", re.I)
+_TERMS_A_PART = 2
 CONCEPTS = 4
 NEIGHBOURS = 3
 READ_CHUNKS = 10
@@ -57,7 +59,7 @@ def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list
 
 
 def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int) -> Expansion:
-    """At most `most` subqueries without a model: the question, then the question with related terms.
+    """At most `most` subqueries without a model: the question, its parts, then the question with related terms.
 
     The terms are the neighbours of its concepts in the noun graph; without a graph, terms that are frequent in the
     chunks most like the question (`best_chunks`) and rare elsewhere.
@@ -68,11 +70,20 @@ def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Seque
     if not groups:
         terms = _frequent_terms(index, query, best_chunks)
         groups = [terms[start : start + 2] for start in range(0, len(terms) - 1, 2)]
-    groups = groups[: most - 1]
+    parts = parts_of(index, query)[: most - 1]
+    groups = groups[: max(0, most - 1 - len(parts))]
     added = list(dict.fromkeys(term for group in groups for term in group))
-    subqueries = list(dict.fromkeys([query, *(f"{query} {', '.join(group)}" for group in groups)]))
+    subqueries = list(dict.fromkeys([query, *parts, *(f"{query} {', '.join(group)}" for group in groups)]))
     expanded = f"{query} ({', '.join(added)})" if added else query
     return Expansion(subqueries, expanded, [concept.phrase for concept in concepts])
+
+
+def parts_of(index: OpenIndex, query: str) -> list[str]:
+    """The parts of a question that asks for several things, each of two terms or more; none where it asks for one."""
+    parts = [part.strip(" ?.!。？") for part in _BETWEEN_PARTS.split(query)]
+    terms = index.keywords.terms(parts)
+    whole = [part for part, own in zip(parts, terms, strict=True) if len(set(own)) >= _TERMS_A_PART]
+    return whole if len(whole) > 1 else []
 
 
 def _frequent_terms(index: OpenIndex, query: str, chunks: Sequence[str]) -> list[str]:

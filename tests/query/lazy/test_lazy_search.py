@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,13 +12,16 @@ from typing import Any
 import duckdb
 import pytest
 
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
+from monjyu_query.evaluate_lazy import measure, read_questions
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.graph import ConceptGraph, read_tree
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
+from tests.conftest import SAMPLES
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 VOLATILE = {"trace_id", "usage"}
@@ -181,3 +185,35 @@ def test_the_graph_is_read(communities: Callable[[], duckdb.DuckDBPyConnection])
     assert [concept.phrase for concept in graph.neighbours("relevance budget", 3)] == ["assessor"]
     assert [concept.surface for concept in graph.candidates(["communit"])] == ["communities"]
     assert graph.subgraph(["assessor", "relevance budget", "community"]) == [("assessor", "relevance budget", 0.5)]
+
+
+def test_the_command_streams_events_and_the_result_last(
+    sample_data: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    command = ["search", QUESTION, "-c", "samples", "--mode", "lazy", "--budget", "12", "--stream", "--json"]
+    done = monjyu(sample_data, *command)
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds[0] == "subquery" and kinds[-2:] == ["answer", "done"] and kinds.count("test") == 12
+    assert events[-1]["usage"]["budget_total"] == 12 and events[-1]["claims"]
+
+
+def test_questions_are_measured_by_budget(searcher: Searcher) -> None:
+    questions = read_questions(SAMPLES.parent / "questions.jsonl")
+
+    def ask_by(query: str, mode: str, number: int) -> SearchResult:
+        counted = {"budget": number} if mode == "lazy" else {"top_k": number}
+        return searcher.search(make_request(query=query, collection="samples", mode=mode, **counted))
+
+    found = measure(ask_by, questions[:5], [2, 30])
+    few, many = found["budgets"]
+    assert (few["budget"], few["tests"], few["llm_calls"]) == (2, 2, 0)
+    assert few["evidence_recall"] <= many["evidence_recall"] and many["evidence_recall"] >= 0.6
+    assert 0 < found["hybrid"]["passage_recall"] <= 1
+
+
+def test_a_wrong_line_of_questions_is_named(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": 1, "text": "x"}\n')
+    with pytest.raises(ConfigurationError, match="line 1"):
+        read_questions(tmp_path / "q.jsonl")
