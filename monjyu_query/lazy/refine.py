@@ -130,7 +130,7 @@ def refine(
     terms = Terms.of(asked, len(index.corpus))
     similar, ordered = _rankings(tools, index, request, settings, state.subqueries, query, ranking)
     questions = [weighted_question(index, subquery, terms) for subquery in state.subqueries]
-    assessor = _assessor(tools, index, roles, state, questions)
+    assessor = _assessor(tools, index, roles, state, questions, similar)
     lazy = settings.lazy
     walk = Walk(lazy.chunks_per_visit, lazy.patience, lazy.max_depth)
     chunks = [index.corpus.chunk_ids[row] for row in rows]
@@ -218,10 +218,15 @@ def _first_twins(scores: Scores, index: OpenIndex) -> Scores:
 
 
 def _assessor(
-    tools: Tools, index: OpenIndex, roles: ModelRoles | None, state: LazyState, questions: list[Terms]
+    tools: Tools,
+    index: OpenIndex,
+    roles: ModelRoles | None,
+    state: LazyState,
+    questions: list[Terms],
+    similar: list[Scores],
 ) -> Assessor:
     if tools.settings.roles.assess.engine == "llm" and roles is not None:
         from monjyu_query.lazy.model_roles import ModelAssessor
 
         return ModelAssessor(roles, state.subqueries)
-    return ExtractiveAssessor(index, questions)
+    return ExtractiveAssessor(index, questions, similar)

@@ -38,16 +38,19 @@ class ExtractiveAssessor:
 
     `10 * (1 - (1 - share) * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the subquery's terms
     and `near` (0-1) where the chunk's similarity lies on the model's scale; 0 without a shared term, or for no prose.
+    The best over all subqueries counts: it costs nothing, and a chunk is tested but once.
     """
 
-    def __init__(self, index: OpenIndex, questions: Sequence[Question]) -> None:
-        """`questions`: the terms of each subquery with their weights."""
+    def __init__(self, index: OpenIndex, questions: Sequence[Question], similar: Sequence[Scores]) -> None:
+        """`questions`: the terms of each subquery with their weights; `similar`: its similarity (n,) to all chunks."""
         self._index = index
+        self._similar = similar
         self._questions = questions
         self._hashes = [digest(*(f"{term} {weight:.9g}" for term, weight in q.weights.items())) for q in questions]
 
     def key(self, candidate: Candidate) -> str:
-        parts = (self._hashes[candidate.subquery], f"{candidate.similarity:.3f}", *self._index.scale)
+        near = (f"{similarity:.3f}" for similarity in self._similarities(candidate))
+        parts = (*self._hashes, *near, *self._index.scale)
         return digest("extractive", VERSION, *parts, text_hash(candidate), length=32)
 
     def assess(self, candidates: Sequence[Candidate]) -> list[Judgement]:
@@ -55,12 +58,19 @@ class ExtractiveAssessor:
         return [Judgement(tuple(self._score(c, s.text, next(terms)) for s in c.sentences)) for c in candidates]
 
     def _score(self, candidate: Candidate, text: str, terms: Sequence[str]) -> float:
-        share = self._questions[candidate.subquery].share(set(terms))
-        if not share or not is_prose(text):
+        if not is_prose(text):
             return 0.0
+        own = set(terms)
+        pairs = zip(self._questions, self._similarities(candidate), strict=True)
+        return max(self._worth(question.share(own), similarity) for question, similarity in pairs)
+
+    def _worth(self, share: float, similarity: float) -> float:
         low, high = self._index.scale
-        near = min(1.0, max(0.0, (round(candidate.similarity, 3) - low) / (high - low)))
-        return round(10 * (1 - (1 - share) * (1 - _NEAR_WEIGHT * near)), 2)
+        near = min(1.0, max(0.0, (round(similarity, 3) - low) / (high - low)))
+        return round(10 * (1 - (1 - share) * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
+
+    def _similarities(self, candidate: Candidate) -> list[float]:
+        return [float(similar[candidate.row]) for similar in self._similar]
 
 
 def text_hash(candidate: Candidate) -> str:
