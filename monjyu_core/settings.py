@@ -54,6 +54,25 @@ class EmbeddingSettings(Group):
     )
 
 
+class LazySettings(Group):
+    """Lazy search: how communities are visited, what counts as relevant, and how much goes into an answer."""
+
+    rank: Annotated[Literal["vector", "hybrid"], QUERY_TIME] = Field(
+        "vector", description="what orders chunks and communities for a subquery"
+    )
+    chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
+    patience: Annotated[int, QUERY_TIME] = Field(
+        5, ge=1, description="z: visits in a row without a relevant chunk before the search goes down"
+    )
+    max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="how often a subquery may go down")
+    relevant_from: Annotated[float, QUERY_TIME] = Field(5.0, gt=0, le=10, description="score of a relevant sentence")
+    sufficiency: Annotated[Literal["count", "model", "off"], QUERY_TIME] = Field(
+        "count", description="what ends a search early: enough relevant sentences, or a model (roles.assess) as well"
+    )
+    max_subqueries: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=10)
+    claim_tokens: Annotated[int, QUERY_TIME] = Field(4000, ge=100, description="of the claims an answer is made from")
+
+
 class SearchSettings(Group):
     mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
@@ -62,6 +81,7 @@ class SearchSettings(Group):
     rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
     min_score: Annotated[float | None, QUERY_TIME] = None
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
+    lazy: LazySettings = LazySettings()
 
 
 class AnswerSettings(Group):

@@ -132,7 +132,7 @@ def choose_sentences(
             break
         chosen.append(best)
         covered |= best.terms
-        waiting = [item for item in waiting if _alike(item.terms, best.terms) < _ALIKE]
+        waiting = [item for item in waiting if alike(item.terms, best.terms) < _ALIKE]
     return _reading_order([item.sentence for item in chosen], sentences)
 
 
@@ -143,13 +143,13 @@ def _scored(
     ranks = {chunk: rank for rank, chunk in enumerate(dict.fromkeys(s.passage.chunk_id for s in sentences))}
     scored = []
     for sentence, own in zip(sentences, terms, strict=True):
-        if _is_prose(sentence.text) and question.weights.keys() & set(own):
+        if is_prose(sentence.text) and question.weights.keys() & set(own):
             lift = 1 + _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
             scored.append(ScoredSentence(sentence, frozenset(own), lift))
     return scored
 
 
-def _is_prose(text: str) -> bool:
+def is_prose(text: str) -> bool:
     """At least three words, and mostly letters: no code, no rows of numbers."""
     letters = sum(character.isalpha() or character.isspace() for character in text)
     enough = len(_LETTERS.findall(text)) >= 3 or count_wide(text) >= _WIDE_LETTERS
@@ -167,7 +167,8 @@ def _length(terms: Set[str]) -> float:
     return len(terms) - grams + grams / _GRAMS_A_WORD
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> float:
+def alike(one: frozenset[str], other: frozenset[str]) -> float:
+    """How much two texts' terms agree (Jaccard, 0 to 1)."""
     union = len(one | other)
     return len(one & other) / union if union else 1.0
 

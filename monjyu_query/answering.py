@@ -34,23 +34,24 @@ def answer_from(
 ) -> Answer:
     """The extractive answer from a question's terms, its best passages and the similarity of its closest chunk."""
     if not passages:
-        return _abstained("no passage was found")
+        return abstained("no passage was found")
     question = Question.of(asked, len(index.corpus))
     sentences = load_sentences(index.snapshot.cursor(), passages)
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = index.keywords.terms(texts)
     evidence = weigh_evidence(question, terms[: len(passages)], similarity, index.scale)
     if evidence.support < settings.min_support:
-        return _abstained(evidence.thin_because())
+        return abstained(evidence.thin_because())
     chosen = choose_sentences(question, sentences, terms[len(passages) :], settings)
     citations = cite(index.snapshot.cursor(), chosen)
     dropped = len(chosen) - len(citations)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     if not citations:
-        return _abstained("no sentence of the passages found speaks of it", warnings)
+        return abstained("no sentence of the passages found speaks of it", warnings)
     text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
     return Answer(text, "complete", citations, verified=True, warnings=warnings)
 
 
-def _abstained(reason: str, warnings: Sequence[str] = ()) -> Answer:
+def abstained(reason: str, warnings: Sequence[str] = ()) -> Answer:
+    """No answer, and why."""
     return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=list(warnings))

@@ -38,7 +38,7 @@ class Run:
 def read_queries(path: Path) -> dict[str, str]:
     """`{"id", "text"}` a line, as id to text. ConfigurationError names the line that is wrong."""
     queries: dict[str, str] = {}
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         try:
             record = json.loads(line)
             query_id, text = str(record["id"]), record["text"]
@@ -55,7 +55,7 @@ def read_queries(path: Path) -> dict[str, str]:
 def read_qrels(path: Path) -> dict[str, dict[str, float]]:
     """`query_id<TAB>doc_id<TAB>score` under a header, as query to document to grade."""
     qrels: dict[str, dict[str, float]] = {}
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         fields = line.split("\t")
         try:
             query_id, document, grade = fields[0], fields[1], float(fields[2])
@@ -67,7 +67,8 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
     return qrels
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, each with its number. ConfigurationError where the file cannot be read."""
     try:
         content = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

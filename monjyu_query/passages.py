@@ -8,6 +8,8 @@ from typing import Any
 
 import duckdb
 
+from monjyu_query.result import Hit
+
 
 @dataclass(frozen=True)
 class Passage:
@@ -70,19 +72,26 @@ def _passage(row: Any, score: float) -> Passage:
 
 def load_sentences(cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage]) -> list[PassageSentence]:
     """The sentences of the passages, best passage first; one that stands in several belongs to the best of them."""
+    found: dict[str, PassageSentence] = {}
+    for sentences in sentences_by_chunk(cursor, passages).values():
+        for sentence in sentences:
+            found.setdefault(sentence.sentence_id, sentence)
+    return list(found.values())
+
+
+def sentences_by_chunk(
+    cursor: duckdb.DuckDBPyConnection, passages: Sequence[Passage]
+) -> dict[str, list[PassageSentence]]:
+    """All sentences of each passage in order, by chunk id; one in the overlap of two chunks stands in both."""
     by_id = {passage.chunk_id: passage for passage in passages}
-    grouped: dict[str, list[Any]] = {chunk_id: [] for chunk_id in by_id}
-    for chunk_id, *rest in _fetch(cursor, _SENTENCES, "chunks", list(by_id)):
-        grouped[chunk_id].append(rest)
-    seen: set[str] = set()
-    sentences: list[PassageSentence] = []
-    for chunk_id, passage in by_id.items():
-        for sentence_id, section, place, start, end, text, spans in grouped[chunk_id]:
-            if sentence_id not in seen:
-                seen.add(sentence_id)
-                where = (section, place, start, end)
-                sentences.append(PassageSentence(passage, sentence_id, *where, text, tuple(spans or ())))
-    return sentences
+    grouped: dict[str, list[PassageSentence]] = {chunk_id: [] for chunk_id in by_id}
+    if not by_id:
+        return grouped
+    for chunk_id, sentence_id, *where, text, spans in _fetch(cursor, _SENTENCES, "chunks", list(by_id)):
+        section, place, start, end = where
+        sentence = PassageSentence(by_id[chunk_id], sentence_id, section, place, start, end, text, tuple(spans or ()))
+        grouped[chunk_id].append(sentence)
+    return grouped
 
 
 def standing(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
@@ -96,3 +105,16 @@ def standing(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSente
 
 def _cut(text: str | None, sentence: PassageSentence) -> str | None:
     return None if text is None else text[sentence.start : sentence.end]
+
+
+def hit_of(passage: Passage) -> Hit:
+    """The passage as results show it."""
+    return Hit(
+        chunk_id=passage.chunk_id,
+        paper_id=passage.paper_id,
+        paper_title=passage.paper_title,
+        score=passage.score,
+        text=passage.text,
+        section_type=passage.section_type,
+        page=passage.page,
+    )

@@ -92,9 +92,9 @@ class SearchRequest(_Model):
 
     @field_validator("budget")
     @classmethod
-    def _positive(cls, budget: str | int | None) -> str | int | None:
-        if isinstance(budget, int) and budget < 1:
-            raise ValueError("must be z100, z500, z1500 or a number of 1 or more")
+    def _not_negative(cls, budget: str | int | None) -> str | int | None:
+        if isinstance(budget, int) and budget < 0:
+            raise ValueError("must be z100, z500, z1500 or a number of 0 or more")
         return budget
 
 
@@ -121,5 +121,5 @@ def _problem(error: Any) -> str:
     """`top_k: Input should be less than or equal to 1000`, without pydantic's prefixes."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):
-        return "budget: must be z100, z500, z1500 or a number of 1 or more"
+        return "budget: must be z100, z500, z1500 or a number of 0 or more"
     return f"{where}: {str(error['msg']).removeprefix('Value error, ')}"

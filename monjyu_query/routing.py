@@ -9,8 +9,8 @@ from monjyu_core.settings import SearchSettings
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import Routing
 
-SERVED = ("vector", "keyword", "hybrid")
-"""The modes of this version; they need level 0."""
+SERVED = ("vector", "keyword", "hybrid", "lazy")
+"""The modes of this version; they need level 0 (lazy has communities from level 1)."""
 
 _PATTERNS = (
     (
@@ -55,14 +55,13 @@ def _refuse(request: SearchRequest) -> None:
             f"Controller {request.controller!r} is not available in this version: it chooses among modes of level 1.",
             "Leave it out.",
         )
-    if request.budget is not None:
-        raise QueryError("A budget counts the tests of mode 'lazy', which is not available in this version.", choose)
+    if request.budget is not None and request.mode != "lazy":
+        raise QueryError("A budget counts the tests of mode lazy.", "Ask with mode lazy.")
     if request.expand:
         raise QueryError("Query expansion is not available in this version.", "Leave it out.")
 
 
 _NEEDS = {
-    "lazy": "it searches the communities of level 1",
     "local": "it searches the entities of level 2",
     "global": "it searches the community reports of level 3",
     "multi": "it joins modes of levels 1 to 3",

@@ -27,11 +27,11 @@ class Books:
         self.settings = settings
         self.ledger = Ledger(data)
         self.prices = PriceTable(settings.spending.prices)
-        self._data = data
+        self.data = data
 
     @cached_property
     def cache(self) -> ResponseCache | None:
-        return open_cache(self.settings.cache, self._data)
+        return open_cache(self.settings.cache, self.data)
 
     def account(self, scope: Scope) -> Account:
         """An account with the cap of its kind."""

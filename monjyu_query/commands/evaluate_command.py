@@ -11,6 +11,9 @@ from monjyu_query.commands.options import collection_option, json_option, print_
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 
+_MOST_PASSAGES = 100
+"""Shown of one lazy search, so that all that it found is counted."""
+
 
 @click.group("eval")
 def evaluate() -> None:
@@ -54,3 +57,40 @@ def retrieval(
         print_json(found)
     else:
         click.echo("\n".join(f"{name:11} {value}" for name, value in found.items()))
+
+
+@evaluate.command("lazy")
+@collection_option
+@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text", "gold"} a line.')
+@click.option("--budgets", default="0,25,50,100,200,500", show_default=True, help="Numbers of relevance tests.")
+@json_option
+def lazy(collection: str | None, questions: Path, budgets: str, as_json: bool) -> None:
+    """Ask each question with each budget: how much of the gold evidence lazy search finds, and what it takes."""
+    from monjyu_core.folders import DataFolder
+    from monjyu_query import evaluate_lazy as measure
+    from monjyu_query.request import make_request
+    from monjyu_query.result import SearchResult
+    from monjyu_query.search import Searcher
+    from monjyu_query.which_collection import chosen_collection
+
+    try:
+        wanted = sorted({int(budget) for budget in budgets.split(",")})
+    except ValueError:
+        raise click.BadParameter("numbers with commas between them", param_hint="--budgets") from None
+    gold = measure.read_questions(questions)
+    data = DataFolder.default()
+    name = chosen_collection(data, collection)
+    searcher = Searcher(data, name)
+    searcher.prepare()
+
+    def ask(query: str, mode: str, number: int) -> SearchResult:
+        counted = {"budget": number, "top_k": _MOST_PASSAGES} if mode == "lazy" else {"top_k": min(number, 1000)}
+        return searcher.search(make_request(query=query, collection=name, mode=mode, **counted))
+
+    found = measure.measure(ask, gold, wanted)
+    if as_json:
+        print_json(found)
+        return
+    for label, row in [*((str(row["budget"]), row) for row in found["budgets"]), ("hybrid", found["hybrid"])]:
+        figures = (f"{key} {value:g}" for key, value in row.items() if key != "budget")
+        click.echo(f"{label:>7}  {'  '.join(figures)}")

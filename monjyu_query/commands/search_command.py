@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,8 +49,9 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
 
     from monjyu_query.search import Searcher
 
-    listener = (print_json if as_json else _print_sentence) if stream else None
-    result = Searcher(data, name, TraceLog(StateStore(data.state))).search(request, listener)
+    listener = (print_json if as_json else _print_event) if stream else None
+    searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
+    result = searcher.search(request, listener, _interrupt() if request.mode == "lazy" else None)
     values = result.model_dump(mode="json")
     if as_json and stream:
         for event in events(values):
@@ -61,16 +64,35 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
         print_result(result)
 
 
-def _print_sentence(event: Mapping[str, Any] | list[Any]) -> None:
-    """A sentence of a model's answer as soon as it is written and checked."""
+def _interrupt() -> threading.Event:
+    """Set by the first Ctrl-C, so that what was found until then is printed; the second ends the program."""
+    cancel = threading.Event()
+
+    def handle(number: int, frame: object) -> None:
+        cancel.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, handle)
+    return cancel
+
+
+def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
+    """A sentence of a model's answer as soon as it is written and checked; steps of a lazy search on stderr."""
     from monjyu_query.render import safe
 
-    if isinstance(event, dict) and "text" in event:
+    if not isinstance(event, dict):
+        return
+    if event["event"] == "answer":
         click.echo(safe(event["text"]))
+    elif event["event"] == "subquery":
+        click.echo(f"? {safe(event['text'])}", err=True)
+    elif event["event"] == "budget":
+        click.echo(f"{event['used']} of {event['total']} tests", err=True)
 
 
 def events(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The events of a search without relevance tests: the answer with its citations, then all of the result."""
+    """The last events of a search: the answer with its citations, then all of the result."""
     answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
     return [{"event": "answer", **answer}, {"event": "done", **result}]
 

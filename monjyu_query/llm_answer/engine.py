@@ -9,12 +9,13 @@ from monjyu_core.embedding import load_embedder
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.background import run
 from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.gateway import Gateway
+from monjyu_core.models.gateway import Gateway, Session
 from monjyu_core.settings import Settings
 from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
+from monjyu_query.events import Emit
 from monjyu_query.llm_answer.checking import Checker
-from monjyu_query.llm_answer.writer import Emit, write_answer
+from monjyu_query.llm_answer.writer import write_answer
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage
 from monjyu_query.request import SearchRequest
@@ -30,6 +31,10 @@ class LlmAnswers:
         self._settings = settings
         self._gateway = Gateway(books)
 
+    def session(self, account: Account) -> Session:
+        """Calls of one question that are counted and capped together."""
+        return self._gateway.session(account)
+
     def answer(
         self,
         index: OpenIndex,
@@ -37,10 +42,10 @@ class LlmAnswers:
         passages: Sequence[Passage],
         asked: Sequence[QueryTerm],
         account: Account,
-        emit: Emit | None,
+        emit: Emit,
     ) -> tuple[Answer | None, str]:
         """The answer; None and a word on why where the server fails, refuses or is too dear."""
-        session = self._gateway.session(account)
+        session = self.session(account)
         question = Question.of(asked, len(index.corpus))
         checker = Checker(index, passages, question, load_embedder(self._settings))
         try:

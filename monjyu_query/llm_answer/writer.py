@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any
 
 from monjyu_core.models.estimate import prompt_tokens
 from monjyu_core.models.gateway import Session
@@ -14,14 +13,12 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings import Settings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answering import Answer
+from monjyu_query.events import Emit, unheard
 from monjyu_query.llm_answer.checking import Checker
 from monjyu_query.llm_answer.marked import Marked, SentenceStream, abstains
 from monjyu_query.passages import Passage
 from monjyu_query.request import SearchRequest, Turn
 from monjyu_query.result import Citation
-
-Emit = Callable[[dict[str, Any]], None]
-"""Hears of each sentence of the answer once it is checked: `{"event": "answer", "text", "citations"}`."""
 
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""
@@ -35,9 +32,11 @@ async def write_answer(
     passages: Sequence[Passage],
     checker: Checker,
     settings: Settings,
-    emit: Emit | None = None,
+    emit: Emit = unheard,
 ) -> Answer:
     """An answer of sentences that the passages support, each with citations; abstained where there are none.
+
+    `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "citations"}`.
 
     Raises the errors of `monjyu_core.models.errors` where no sentence was written before the call failed.
     """
@@ -85,7 +84,7 @@ def _source(passage: Passage) -> str:
 class _Draft:
     """The sentences accepted so far, with their citations numbered in order."""
 
-    def __init__(self, checker: Checker, passages: Sequence[Passage], unsupported: str, emit: Emit | None) -> None:
+    def __init__(self, checker: Checker, passages: Sequence[Passage], unsupported: str, emit: Emit) -> None:
         self._checker = checker
         self._passages = passages
         self._keep = unsupported == "mark"

@@ -44,7 +44,7 @@ def test_the_next_search_reads_the_new_snapshot(world: World) -> None:
 
     write_records(world.papers, {key: text for key, text in RECORDS.items() if key != "eel"})
     world.build()
-    running = searcher._search(held, REQUEST, "hybrid", before.routing, None)
+    running = searcher._answered(searcher._ask(held, REQUEST, None, None))
     assert (running.snapshot_id, running.hits) == (before.snapshot_id, before.hits)
 
     after = searcher.search(REQUEST)

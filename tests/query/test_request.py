@@ -30,7 +30,7 @@ def ask(**more: Any) -> SearchRequest:
         ({"min_score": float("nan")}, "min_score"),
         ({"min_score": float("inf")}, "min_score"),
         ({"budget": "z7"}, "budget"),
-        ({"budget": 0}, "budget"),
+        ({"budget": -1}, "budget"),
         ({"expand": -1}, "expand"),
         ({"mode": "magic"}, "mode"),
         ({"filters": {"year_from": 2020, "year_to": 2010}}, "after"),
@@ -53,18 +53,22 @@ def test_a_query_becomes_one_clean_line() -> None:
     assert ask(query="  what\tis\x1b[31m\n a\udcffcafe\u0301 ").query == "what is [31m a?café"
 
 
-@pytest.mark.parametrize("mode", ["lazy", "local", "global", "multi"])
+@pytest.mark.parametrize("mode", ["local", "global", "multi"])
 def test_modes_of_later_levels_are_refused(mode: str) -> None:
     with pytest.raises(QueryError, match=f"'{mode}' is not available in this version"):
         route(ask(mode=mode), SearchSettings())
 
 
-@pytest.mark.parametrize(
-    "option", [{"controller": "progressive"}, {"controller": "hybrid"}, {"budget": 50}, {"expand": 2}]
-)
+@pytest.mark.parametrize("option", [{"controller": "progressive"}, {"controller": "hybrid"}, {"expand": 2}])
 def test_options_of_later_levels_are_refused(option: dict[str, Any]) -> None:
     with pytest.raises(QueryError, match="not available in this version"):
         route(ask(**option), SearchSettings())
+
+
+def test_a_budget_is_of_mode_lazy() -> None:
+    assert route(ask(mode="lazy", budget=50), SearchSettings())[0] == "lazy"
+    with pytest.raises(QueryError, match="mode lazy"):
+        route(ask(mode="vector", budget=50), SearchSettings())
 
 
 def test_auto_is_the_setting() -> None:

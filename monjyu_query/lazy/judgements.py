@@ -1,0 +1,71 @@
+"""Judgements that were made, kept in SQLite (WAL): hashes and scores, no word of a paper or a question."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+_TABLE = """CREATE TABLE IF NOT EXISTS judgements (
+    key TEXT PRIMARY KEY, scores TEXT NOT NULL, written REAL NOT NULL) WITHOUT ROWID"""
+MOST = 1_000_000
+_KEYS_A_QUERY = 500
+
+_log = logging.getLogger(__name__)
+
+
+class JudgementStore:
+    """Safe with many processes. A store that cannot be read or written costs repeated tests, never a result."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / "judgements.sqlite"
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
+        """The scores under those of the keys that are known."""
+        found: dict[str, tuple[float, ...]] = {}
+        try:
+            with self._connect() as connection:
+                for start in range(0, len(keys), _KEYS_A_QUERY):
+                    some = keys[start : start + _KEYS_A_QUERY]
+                    marks = ", ".join("?" * len(some))
+                    rows = connection.execute(f"SELECT key, scores FROM judgements WHERE key IN ({marks})", some)
+                    found |= {key: tuple(map(float, json.loads(scores))) for key, scores in rows}
+        except (sqlite3.Error, OSError, ValueError, TypeError) as error:
+            _log.warning("Judgements cannot be read: %s", error)
+        return found
+
+    def put_many(self, judgements: Mapping[str, Sequence[float]]) -> None:
+        now = time.time()
+        rows = [(key, json.dumps(list(scores)), now) for key, scores in judgements.items()]
+        try:
+            with self._connect() as connection:
+                connection.executemany("INSERT OR REPLACE INTO judgements VALUES (?, ?, ?)", rows)
+        except (sqlite3.Error, OSError) as error:
+            _log.warning("Judgements are not kept: %s", error)
+
+    def keep_newest(self, most: int = MOST) -> None:
+        """Drop the oldest beyond `most`."""
+        try:
+            with self._connect() as connection:
+                (count,) = connection.execute("SELECT count(*) FROM judgements").fetchone()
+                if count > most:
+                    connection.execute(
+                        "DELETE FROM judgements WHERE key IN (SELECT key FROM judgements ORDER BY written LIMIT ?)",
+                        (count - most,),
+                    )
+        except (sqlite3.Error, OSError) as error:
+            _log.warning("Judgements are not tidied: %s", error)
+
+    @contextmanager
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self._path, timeout=30)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(_TABLE)
+            with connection:
+                yield connection

@@ -1,0 +1,73 @@
+"""The tree of communities over the rows of a corpus, made from the tables of level 1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Community:
+    """`rows` are the chunks that have phrases of it; `children` index the tree's communities. `id` is None for a group
+    of chunks that belong to none."""
+
+    id: str | None
+    level: int
+    rows: Rows
+    children: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class CommunityTree:
+    """`loose` are the rows in no community: they are searched in groups of their own. Each row can be reached."""
+
+    communities: tuple[Community, ...]
+    roots: tuple[int, ...]
+    loose: Rows
+
+    @property
+    def empty(self) -> bool:
+        return not self.roots
+
+
+def build_tree(records: Sequence[tuple[str, int, str | None]], rows: Mapping[str, Rows], count: int) -> CommunityTree:
+    """From (id, level, parent) and the rows of each id; `count` rows there are.
+
+    A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost on
+    the way down.
+    """
+    records = sorted(records, key=lambda record: (record[1], record[0]))
+    places = {name: place for place, (name, _, _) in enumerate(records)}
+    children: dict[int, list[int]] = {}
+    roots = []
+    for place, (_, _, parent) in enumerate(records):
+        if parent is not None and parent in places:
+            children.setdefault(places[parent], []).append(place)
+        else:
+            roots.append(place)
+    found = {name: np.unique(rows[name]) if name in rows else np.zeros(0, np.intp) for name, _, _ in records}
+    rests: list[Community] = []
+    communities = []
+    for place, (name, level, _) in enumerate(records):
+        below = children.get(place, [])
+        rest = np.setdiff1d(found[name], _joined([found[records[child][0]] for child in below])) if below else None
+        if rest is not None and len(rest):
+            below = [*below, len(records) + len(rests)]
+            rests.append(Community(name, level + 1, rest))
+        communities.append(Community(name, level, found[name], tuple(below)))
+    loose = np.setdiff1d(np.arange(count), _joined([found[records[root][0]] for root in roots]))
+    return CommunityTree((*communities, *rests), tuple(roots), loose)
+
+
+def flat_tree(count: int) -> CommunityTree:
+    """Of a collection without communities."""
+    return CommunityTree((), (), np.arange(count))
+
+
+def _joined(parts: Sequence[Rows]) -> Rows:
+    return np.concatenate(parts) if parts else np.zeros(0, np.intp)

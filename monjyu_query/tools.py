@@ -1,0 +1,88 @@
+"""What the searches of one collection share (`Tools`) and what one of them is given (`Ask`)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monjyu_core.models.account import Account, Books
+from monjyu_core.models.factory import check_role
+from monjyu_core.models.types import Role
+from monjyu_core.settings import SearchSettings, Settings
+from monjyu_query.embedding import QueryEmbedder
+from monjyu_query.events import Emit
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.request import SearchRequest
+from monjyu_query.result import Routing
+
+if TYPE_CHECKING:
+    from monjyu_query.llm_answer.engine import LlmAnswers
+    from monjyu_query.reranking import Reranker
+
+ROLES: tuple[Role, ...] = ("answer", "rerank", "expand", "assess", "extract")
+"""Roles that a search may give to a model; a wrong setting is said before anything is read."""
+
+
+class Tools:
+    """Models, accounts and the query embedder of one collection. May be shared by threads.
+
+    What calls models is made at its first use: its libraries take half a second.
+    """
+
+    def __init__(self, settings: Settings, books: Books) -> None:
+        """ConfigurationError where a role's model is not set up."""
+        self.settings = settings
+        self.books = books
+        self.embedder = QueryEmbedder(settings)
+        self._lock = threading.Lock()
+        self._llm: LlmAnswers | None = None
+        self._rerank: Reranker | None = None
+        for role in ROLES:
+            if self.uses_model(role):
+                check_role(settings, role)
+
+    def uses_model(self, *roles: Role) -> bool:
+        """Whether one of these roles is a model's."""
+        return any(getattr(self.settings.roles, role).engine == "llm" for role in roles)
+
+    def llm_answers(self) -> LlmAnswers:
+        with self._lock:
+            if self._llm is None:
+                from monjyu_query.llm_answer.engine import LlmAnswers
+
+                self._llm = LlmAnswers(self.settings, self.books)
+            return self._llm
+
+    def reranker(self) -> Reranker:
+        with self._lock:
+            if self._rerank is None:
+                from monjyu_query.reranking import Reranker
+
+                self._rerank = Reranker(self.settings)
+            return self._rerank
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One search under way. `settings` are the collection's with what the request itself says; `emit` hears of its
+    events; once `cancel` is set, it ends with what there is."""
+
+    index: OpenIndex
+    request: SearchRequest
+    settings: SearchSettings
+    mode: str
+    routing: Routing
+    account: Account
+    emit: Emit
+    cancel: threading.Event
+
+    def warnings(self, *, uses_history: bool) -> list[str]:
+        """What is true of every answer of this snapshot to this request."""
+        warnings = []
+        behind = self.index.snapshot.manifest.behind
+        if behind:
+            warnings.append(f"Behind the papers: {', '.join(behind)}.")
+        if self.request.history and not uses_history:
+            warnings.append("The conversation before the question is not used by this mode.")
+        return warnings

@@ -1,0 +1,167 @@
+"""The walk through communities on made-up trees: exact budgets, no chunk twice, an end, patience and depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monjyu_query.lazy.budget import Budget, enough_sentences
+from monjyu_query.lazy.deepening import IterativeDeepener, Walk
+from monjyu_query.lazy.searching import CommunitySearcher, Wanted
+from monjyu_query.lazy.state import Candidate, Judgement, LazyState
+from monjyu_query.lazy.tree import CommunityTree, build_tree, flat_tree
+from monjyu_query.passages import Passage, PassageSentence
+
+
+def passage(row: int) -> Passage:
+    return Passage(f"c{row}", "paper", "Title", "other", "", f"text {row}", None, 0.0)
+
+
+@dataclass
+class World:
+    """A tree, scores for each subquery, and which rows are relevant."""
+
+    tree: CommunityTree
+    scores: list[np.ndarray[Any, Any]]
+    relevant: set[int]
+    walk: Walk
+    broken: set[int] = field(default_factory=set)
+    tested: list[tuple[int, int]] = field(default_factory=list)
+
+    def test(self, wanted: Wanted) -> list[tuple[Candidate, Judgement]]:
+        found = []
+        for n, row, community in wanted:
+            self.tested.append((n, row))
+            text = passage(row)
+            sentence = PassageSentence(text, f"s{row}", 0, row, 0, 1, "x", ())
+            judgement = Judgement((9.0 if row in self.relevant else 1.0,))
+            if row in self.broken:
+                judgement = Judgement(error="no JSON")
+            found.append((Candidate(row, n, text, (sentence,), 0.5, community), judgement))
+        return found
+
+    def run(self, budget: int, counts: bool = False) -> LazyState:
+        self.tested = []
+        state = LazyState(Budget(budget))
+        walkers = [IterativeDeepener(self.tree, scores.astype(np.float32), self.walk) for scores in self.scores]
+        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, counts).run(state)
+        return state
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> World:
+    count = draw(st.integers(1, 40))
+    rows = st.lists(st.integers(0, count - 1), max_size=12)
+    names = [f"k{n}" for n in range(draw(st.integers(0, 12)))]
+    records: list[tuple[str, int, str | None]] = []
+    members = {}
+    for place, name in enumerate(names):
+        parent = draw(st.sampled_from([None, *records])) if records and place else None
+        records.append((name, parent[1] + 1 if parent else 0, parent[0] if parent else None))
+        members[name] = np.array(draw(rows), np.intp)
+    values = st.lists(st.integers(0, 9), min_size=count, max_size=count)
+    scores = [np.array(draw(values), float) / 10 for _ in range(draw(st.integers(1, 4)))]
+    walk = Walk(draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
+    broken = set(draw(st.lists(st.integers(0, count - 1), max_size=3)))
+    return World(build_tree(records, members, count), scores, set(draw(rows)), walk, broken)
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds(), st.integers(0, 60))
+def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(world: World, budget: int) -> None:
+    state = world.run(budget)
+    rows = [row for _, row in world.tested]
+    assert len(rows) == state.budget.used <= budget
+    assert len(set(rows)) == len(rows) and state.visited == set(rows)
+    assert state.ended in ("budget", "exhausted", "failed")
+    assert (state.ended == "budget") <= (state.budget.used == budget)
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds(), st.integers(0, 40), st.integers(0, 30))
+def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(world: World, small: int, more: int) -> None:
+    world.broken = set()
+    world.run(small)
+    first = world.tested
+    world.run(small + more)
+    assert world.tested[: len(first)] == first
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(), st.integers(0, 60))
+def test_an_unreadable_judgement_is_an_error_and_never_relevant(world: World, budget: int) -> None:
+    state = world.run(budget)
+    rows = {row for _, row in world.tested}
+    assert len(state.errors) == len(rows & world.broken)
+    assert {found.candidate.row for found in state.relevant} == (rows & world.relevant) - world.broken
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_where_all_is_relevant_all_is_reached(world: World) -> None:
+    """No chunk is lost on the way down, whatever the communities look like."""
+    world.relevant, world.broken = set(range(len(world.scores[0]))), set()
+    state = world.run(1000)
+    assert state.visited == world.relevant and state.ended == "exhausted"
+
+
+def pyramid() -> CommunityTree:
+    """Six roots of four chunks; the first has two children."""
+    records: list[tuple[str, int, str | None]] = [(f"r{n}", 0, None) for n in range(6)]
+    members = {f"r{n}": np.arange(4 * n, 4 * n + 4) for n in range(6)}
+    records += [("a", 1, "r0"), ("b", 1, "r0")]
+    members |= {"a": np.array([0, 1]), "b": np.array([2, 3])}
+    return build_tree(records, members, 24)
+
+
+def test_after_patience_it_goes_down_into_what_was_relevant() -> None:
+    scores = np.linspace(1, 0, 24)
+    world = World(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5))
+    state = world.run(100)
+    assert [row for _, row in world.tested] == [0, 4, 8, 1, 2], "r0, two barren ones, then the children of r0"
+    assert list(state.communities) == ["r0", "r1", "r2", "a", "b"]
+    assert state.depth == 1
+
+
+def test_without_depth_it_stays_on_top() -> None:
+    scores = np.linspace(1, 0, 24)
+    world = World(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0))
+    state = world.run(100)
+    assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in world.tested] == [0, 4, 8, 1, 2]
+
+
+def test_subqueries_take_turns_and_what_one_leaves_goes_to_the_other() -> None:
+    one = np.where(np.arange(24) == 23, 1.0, -np.inf)
+    world = World(flat_tree(24), [one, np.linspace(1, 0, 24)], set(range(24)), Walk(top_k=2))
+    state = world.run(10)
+    assert [n for n, _ in world.tested] == [0, *[1] * 9] and state.ended == "budget"
+
+
+def test_without_communities_chunks_come_in_vector_order() -> None:
+    scores = np.random.default_rng(7).random(30)
+    world = World(flat_tree(30), [scores], set(range(30)), Walk())
+    world.run(12)
+    assert [row for _, row in world.tested] == np.argsort(-scores)[:12].tolist()
+
+
+def test_enough_sentences_end_it() -> None:
+    world = World(flat_tree(200), [np.linspace(1, 0, 200)], set(range(200)), Walk())
+    state = world.run(100, counts=True)
+    assert state.ended == "enough" and 20 <= len(state.sentence_ids) < 20 + 3
+
+
+@given(st.integers(0, 5000), st.integers(0, 500))
+def test_more_budget_wants_no_fewer_sentences(total: int, more: int) -> None:
+    assert enough_sentences(total) <= enough_sentences(total + more)
+
+
+def test_the_presets() -> None:
+    presets = [Budget.of(name) for name in ("z100", "z500", "z1500", None)]
+    assert [(budget.total, budget.enough) for budget in presets] == [(100, 20), (500, 50), (1500, 100), (100, 20)]
+    with pytest.raises(ValueError, match="left"):
+        Budget(3).spend(4)

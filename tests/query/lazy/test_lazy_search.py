@@ -1,0 +1,219 @@
+"""Lazy search of the sample papers, at level 0 and over communities made for the test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.folders import DataFolder
+from monjyu_query.evaluate_lazy import measure, read_questions
+from monjyu_query.lazy import engine
+from monjyu_query.lazy.graph import ConceptGraph, read_tree
+from monjyu_query.lazy.judgements import JudgementStore
+from monjyu_query.request import make_request
+from monjyu_query.result import SearchResult
+from monjyu_query.search import Searcher
+from tests.conftest import SAMPLES
+
+QUESTION = "How does search under a relevance budget test the passages of communities?"
+VOLATILE = {"trace_id", "usage"}
+
+
+@pytest.fixture
+def searcher(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Searcher:
+    """With a judgement store of its own."""
+    monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
+    return Searcher(DataFolder(sample_data), "samples")
+
+
+def ask(searcher: Searcher, query: str = QUESTION, **more: Any) -> SearchResult:
+    return searcher.search(make_request(query=query, collection="samples", mode="lazy", **more))
+
+
+def content(result: SearchResult) -> dict[str, Any]:
+    return result.model_dump(exclude=VOLATILE)
+
+
+def test_it_answers_at_level_0_and_says_so(searcher: Searcher) -> None:
+    result = ask(searcher)
+    assert (result.mode, result.status, result.verified, result.level) == ("lazy", "complete", True, 0)
+    assert any("Level 1 is not built" in warning for warning in result.warnings)
+    assert result.subqueries[0] == QUESTION and 1 < len(result.subqueries) <= 5
+    assert result.communities_visited == [] and result.usage.budget_total == 100
+    assert 0 < result.usage.relevance_tests <= 100 and result.usage.llm_calls == 0
+    stated = {" ".join(claim["quote"].split()) for claim in result.claims}
+    assert {" ".join(citation.quote.split()) for citation in result.citations} <= stated
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 20])
+def test_the_budget_is_exact(searcher: Searcher, budget: int) -> None:
+    assert ask(searcher, budget=budget).usage.relevance_tests == budget
+
+
+def test_a_larger_budget_pays_for_what_is_new_and_the_result_is_that_of_a_cold_store(
+    searcher: Searcher, sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cold = ask(searcher, budget=10)
+    warm = ask(searcher, budget=25)
+    assert (cold.usage.cache_hits, warm.usage.cache_hits, warm.usage.relevance_tests) == (0, 10, 25)
+    again = ask(searcher, budget=25)
+    assert again.usage.cache_hits == again.usage.relevance_tests == 25
+    monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path / "other"))
+    alone = ask(Searcher(DataFolder(sample_data), "samples"), budget=25)
+    assert alone.usage.cache_hits == 0
+    assert content(alone) == content(warm) == content(again)
+
+
+def test_a_store_that_fails_costs_nothing_but_time(searcher: Searcher, tmp_path: Path) -> None:
+    before = ask(searcher, budget=12)
+    for file in tmp_path.glob("judgements.sqlite*"):
+        file.write_bytes(b"no database" * 1000)
+    after = ask(searcher, budget=12)
+    assert content(after) == content(before) and after.usage.cache_hits == 0
+
+
+def test_the_store_holds_no_text(searcher: Searcher, tmp_path: Path) -> None:
+    ask(searcher, budget=5)
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("judgements.sqlite*"))
+    assert stored and b"relevance" not in stored and b"communit" not in stored.lower()
+
+
+def test_a_budget_of_0_is_the_answer_of_vector(searcher: Searcher) -> None:
+    nothing = ask(searcher, budget=0)
+    vector = searcher.search(make_request(query=QUESTION, collection="samples", mode="vector"))
+    assert nothing.answer == vector.answer and nothing.usage.relevance_tests == 0
+    assert any("budget of 0" in warning for warning in nothing.warnings)
+    assert [hit.chunk_id for hit in nothing.hits[:5]] == [hit.chunk_id for hit in vector.hits[:5]]
+
+
+@pytest.mark.parametrize("query", ["best pizza recipe", "zzzz qqqq", "?", "🦆"])
+def test_it_abstains(searcher: Searcher, query: str) -> None:
+    result = ask(searcher, query)
+    assert (result.status, result.citations) == ("abstained", [])
+
+
+def test_filters_hold(searcher: Searcher) -> None:
+    paper = ask(searcher).hits[0].paper_id
+    result = ask(searcher, filters={"paper_ids": [paper]})
+    assert result.hits and {hit.paper_id for hit in result.hits} == {paper}
+
+
+def test_events_tell_what_happens(searcher: Searcher) -> None:
+    events: list[dict[str, Any]] = []
+    result = searcher.search(make_request(query=QUESTION, collection="samples", mode="lazy", budget=9), events.append)
+    kinds = [event["event"] for event in events]
+    assert kinds.count("test") == 9 and kinds.count("claim") == len(result.claims)
+    assert [event["text"] for event in events if event["event"] == "subquery"] == result.subqueries
+    assert events[kinds.index("claim") - 1] == {"event": "budget", "used": 9, "total": 9}
+    tested = [event["chunk_id"] for event in events if event["event"] == "test"]
+    assert len(set(tested)) == 9
+    json.dumps(events)
+
+
+def test_cancelling_gives_what_there_is(searcher: Searcher) -> None:
+    cancel = threading.Event()
+
+    def listen(event: dict[str, Any]) -> None:
+        if event["event"] == "budget":
+            cancel.set()
+
+    result = searcher.search(make_request(query=QUESTION, collection="samples", mode="lazy"), listen, cancel)
+    assert result.status == "partial" and any("cancelled" in warning for warning in result.warnings)
+    assert 0 < result.usage.relevance_tests <= 15 and result.hits
+
+
+def test_a_follow_up_uses_the_question_before(searcher: Searcher) -> None:
+    history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
+    result = ask(searcher, "And what does it repair?", history=history)
+    assert any("Leiden" in citation.quote for citation in result.citations)
+
+
+@pytest.fixture
+def communities(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[], duckdb.DuckDBPyConnection]]:
+    """Level 1 as a DuckDB beside the snapshot's: a community a paper, with one child, the last paper in none."""
+    index = searcher.current()
+    corpus = index.corpus
+    database = duckdb.connect(":memory:")
+    database.execute("CREATE TABLE communities (community_id VARCHAR, level INT, parent_id VARCHAR, size INT)")
+    database.execute("CREATE TABLE chunk_communities (chunk_id VARCHAR, community_id VARCHAR, level INT, share FLOAT)")
+    database.execute("CREATE TABLE graph_nodes (phrase VARCHAR, surface VARCHAR, df INT, papers INT, tfidf DOUBLE)")
+    database.execute("CREATE TABLE graph_edges (source VARCHAR, target VARCHAR, cooccurrences INT, weight DOUBLE)")
+    for place, paper in enumerate(corpus.paper_ids[:-1]):
+        database.execute("INSERT INTO communities VALUES (?, 0, NULL, 5), (?, 1, ?, 2)", [paper, f"{paper}/1", paper])
+        for order, row in enumerate((corpus.paper == place).nonzero()[0]):
+            chunk = corpus.chunk_ids[row]
+            database.execute("INSERT INTO chunk_communities VALUES (?, ?, 0, 1)", [chunk, paper])
+            if order % 2:
+                database.execute("INSERT INTO chunk_communities VALUES (?, ?, 1, 1)", [chunk, f"{paper}/1"])
+    nodes = [("relevance budget", "relevance budget", 9, 1, 2.0), ("community", "communities", 20, 3, 1.0)]
+    nodes += [("assessor", "assessor", 4, 1, 3.0), ("sentence", "sentences", 9, 3, 1.0)]
+    database.executemany("INSERT INTO graph_nodes VALUES (?, ?, ?, ?, ?)", nodes)
+    edges = [("assessor", "relevance budget", 3, 0.5), ("community", "sentence", 2, 0.1)]
+    database.executemany("INSERT INTO graph_edges VALUES (?, ?, ?, ?)", edges)
+    monkeypatch.setattr(engine, "read_tree", lambda _, corpus: read_tree(database.cursor(), corpus))
+    monkeypatch.setattr(ConceptGraph, "of", classmethod(lambda cls, _: cls(database.cursor(), True)))
+    yield database.cursor
+    database.close()
+
+
+def test_communities_are_visited_and_concepts_expand_the_question(
+    searcher: Searcher, communities: Callable[[], duckdb.DuckDBPyConnection]
+) -> None:
+    result = ask(searcher)
+    papers = searcher.current().corpus.paper_ids
+    assert result.communities_visited and {name.split("/")[0] for name in result.communities_visited} <= set(papers)
+    assert result.communities_visited[0].startswith("relevance-budget")
+    assert not any("Level 1" in warning for warning in result.warnings)
+    assert any("assessor" in subquery for subquery in result.subqueries[1:])
+    assert result.status == "complete" and result.citations
+
+
+def test_the_graph_is_read(communities: Callable[[], duckdb.DuckDBPyConnection]) -> None:
+    graph = ConceptGraph(communities(), True)
+    assert [concept.phrase for concept in graph.neighbours("relevance budget", 3)] == ["assessor"]
+    assert [concept.surface for concept in graph.candidates(["communit"])] == ["communities"]
+    assert graph.subgraph(["assessor", "relevance budget", "community"]) == [("assessor", "relevance budget", 0.5)]
+
+
+def test_the_command_streams_events_and_the_result_last(
+    sample_data: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    command = ["search", QUESTION, "-c", "samples", "--mode", "lazy", "--budget", "12", "--stream", "--json"]
+    done = monjyu(sample_data, *command)
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    kinds = [event["event"] for event in events]
+    assert kinds[0] == "subquery" and kinds[-2:] == ["answer", "done"] and kinds.count("test") == 12
+    assert events[-1]["usage"]["budget_total"] == 12 and events[-1]["claims"]
+
+
+def test_questions_are_measured_by_budget(searcher: Searcher) -> None:
+    questions = read_questions(SAMPLES.parent / "questions.jsonl")
+
+    def ask_by(query: str, mode: str, number: int) -> SearchResult:
+        counted = {"budget": number} if mode == "lazy" else {"top_k": number}
+        return searcher.search(make_request(query=query, collection="samples", mode=mode, **counted))
+
+    found = measure(ask_by, questions[:5], [2, 30])
+    few, many = found["budgets"]
+    assert (few["budget"], few["tests"], few["llm_calls"]) == (2, 2, 0)
+    assert few["evidence_recall"] <= many["evidence_recall"] and many["evidence_recall"] >= 0.6
+    assert 0 < found["hybrid"]["passage_recall"] <= 1
+
+
+def test_a_wrong_line_of_questions_is_named(tmp_path: Path) -> None:
+    (tmp_path / "q.jsonl").write_text('{"id": 1, "text": "x"}\n')
+    with pytest.raises(ConfigurationError, match="line 1"):
+        read_questions(tmp_path / "q.jsonl")

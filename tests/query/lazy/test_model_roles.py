@@ -1,0 +1,184 @@
+"""Lazy search with models for its roles: a fake server that judges, claims, errs and lies."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monjyu_core.folders import DataFolder
+from monjyu_query.lazy import engine
+from monjyu_query.lazy.judgements import JudgementStore
+from monjyu_query.request import make_request
+from monjyu_query.result import SearchResult
+from monjyu_query.search import Searcher
+from tests.models import fake_server as server
+from tests.models.fake_server import FakeModels, Reply, Request
+
+QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
+
+
+@pytest.fixture
+def fake(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
+    with FakeModels() as started:
+        values = {
+            "MODELS__DEFAULT__MODEL": "fake-model-1",
+            "MODELS__DEFAULT__BASE_URL": started.openai,
+            "MODELS__DEFAULT__API_KEY": server.KEY,
+            "CACHE__ENABLED": "false",
+        }
+        for role in ("EXPAND", "ASSESS", "EXTRACT", "ANSWER"):
+            values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__RETRIES": "0"}
+        monkeypatch.setenv("MONJYU_DATA", str(sample_data))
+        for name, value in values.items():
+            monkeypatch.setenv(f"MONJYU_{name}", value)
+        monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
+        yield started
+
+
+def ask(data: Path, events: list[dict[str, Any]] | None = None, **more: Any) -> SearchResult:
+    request = make_request(**({"query": QUESTION, "collection": "samples", "mode": "lazy", "budget": 10} | more))
+    return Searcher(DataFolder(data), "samples").search(request, events.append if events is not None else None)
+
+
+def role(request: Request) -> str:
+    starts = {"You prepare": "expand", "You rate": "assess", "You extract": "extract", "You judge": "sufficient"}
+    text = request.body["messages"][0]["content"]
+    return next((name for start, name in starts.items() if text.startswith(start)), "answer")
+
+
+def quote_of(request: Request) -> str:
+    found = re.search(r"The Leiden algorithm repairs this[^.]*\.", request.prompt)
+    return " ".join(found.group().split()) if found else ""
+
+
+def good(request: Request) -> Reply:
+    """A model that finds the sentences on Leiden and claims one thing that no source says."""
+    kind = role(request)
+    if kind == "expand":
+        return server.say(json.dumps({"subqueries": ["Leiden guarantee", "Louvain fault"], "expanded_query": QUESTION}))
+    if kind == "assess":
+        lines = re.findall(r"^(\d+)\. (.*Leiden.*)$", request.prompt, re.M)
+        return server.say(json.dumps({"scores": [{"sentence": int(n), "score": 9} for n, _ in lines]}))
+    if kind == "extract":
+        quote = quote_of(request)
+        claims = [{"statement": "Cows fly at night.", "source": 1, "quote": "Cows fly at night.", "score": 10}]
+        if quote:
+            sources = re.findall(r"<source (\d+) \w+>\n(.*?)\n</source", request.prompt, re.DOTALL)
+            number = next(n for n, text in sources if "repairs this" in text)
+            claims.append({"statement": quote, "source": int(number), "quote": quote, "score": 9})
+        return server.say(json.dumps({"claims": claims}))
+    return server.say(f"{quote_of(request)} [1] Cows fly at night [1].")
+
+
+def test_all_roles_by_a_model(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = good
+    events: list[dict[str, Any]] = []
+    result = ask(sample_data, events)
+    assert (result.status, result.answer_engine, result.verified) == ("complete", "llm", True)
+    assert result.subqueries == ["Leiden guarantee", "Louvain fault"]
+    assert "connected" in result.answer and "Cows" not in result.answer
+    assert result.claims and all("Cows" not in claim["statement"] for claim in result.claims)
+    assert {claim["engine"] for claim in result.claims} == {"llm"}
+    assert any("quote no source" in warning for warning in result.warnings)
+    assert result.usage.relevance_tests == 10 and result.usage.llm_calls == len(fake.requests)
+    assert sum(role(request) == "assess" for request in fake.requests) == 10
+    assert fake.problems == [] and any(event["event"] == "answer" for event in events)
+
+
+def test_judgements_are_paid_for_once(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = good
+    first = ask(sample_data, budget=6)
+    fake.requests.clear()
+    second = ask(sample_data, budget=10)
+    assert (first.usage.cache_hits, second.usage.cache_hits, second.usage.relevance_tests) == (0, 6, 10)
+    assert sum(role(request) == "assess" for request in fake.requests) == 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        server.say("They are all very relevant, 10 out of 10!"),
+        server.say('{"scores": [{"sentence": 99, "score": 10}]}'),
+        server.say('{"scores": [{"sentence": 1, "score": 1000}]}'),
+        server.failing(500),
+        server.failing(401, "bad key"),
+        server.closing("before"),
+    ],
+)
+def test_a_judgement_that_cannot_be_read_is_an_error_and_not_relevant(
+    sample_data: Path, fake: FakeModels, wrong: Reply, tmp_path: Path
+) -> None:
+    fake.default = lambda request: wrong if role(request) == "assess" else good(request)
+    events: list[dict[str, Any]] = []
+    result = ask(sample_data, events)
+    assert result.claims == [] and not any(event.get("relevant") for event in events)
+    tests = [event for event in events if event["event"] == "test"]
+    assert len(tests) == result.usage.relevance_tests <= 10 and all(event["error"] for event in tests)
+    assert result.status == "partial" and any("gave no judgement" in warning for warning in result.warnings)
+    assert JudgementStore(tmp_path).get_many(["x"]) == {} and server.KEY not in result.model_dump_json()
+
+
+def test_one_bad_judgement_among_good_ones(sample_data: Path, fake: FakeModels) -> None:
+    def reply(request: Request) -> Reply:
+        broken = role(request) == "assess" and "Leiden" not in request.prompt.split("Question:")[0]
+        return server.say("no idea") if broken else good(request)
+
+    fake.default = reply
+    result = ask(sample_data)
+    assert result.status == "complete" and "connected" in result.answer
+    assert any("gave no judgement" in warning for warning in result.warnings)
+
+
+def test_a_failing_model_leaves_the_extractive_parts(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = lambda request: good(request) if role(request) == "assess" else server.failing(500)
+    result = ask(sample_data, query=QUESTION)
+    assert result.status == "partial" and result.answer_engine == "extractive" and result.citations
+    assert {claim["engine"] for claim in result.claims} == {"extractive"}
+    assert any("expanded without a model" in warning for warning in result.warnings)
+
+
+def test_roles_can_be_mixed(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("EXPAND", "EXTRACT", "ANSWER"):
+        monkeypatch.setenv(f"MONJYU_ROLES__{name}__ENGINE", "extractive")
+    fake.default = good
+    result = ask(sample_data)
+    assert {role(request) for request in fake.requests} == {"assess"} and result.answer_engine == "extractive"
+    assert result.status == "complete" and result.citations
+
+
+def test_a_model_can_say_that_it_suffices(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_SEARCH__LAZY__SUFFICIENCY", "model")
+    fake.default = lambda request: (
+        server.say('{"sufficient": true}') if role(request) == "sufficient" else good(request)
+    )
+    result = ask(sample_data, budget=50)
+    assert result.usage.relevance_tests < 10 and result.status == "complete"
+
+
+def test_a_cap_ends_it_with_what_there_is(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_QUERY", "8")
+    fake.default = good
+    result = ask(sample_data, budget=50)
+    assert result.status == "partial" and result.usage.llm_calls <= 8 and result.citations
+    assert len(fake.requests) <= 8
+
+
+def test_cancelling_hangs_up(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = lambda request: Reply(never=True) if role(request) == "assess" else good(request)
+    cancel = threading.Event()
+    threading.Timer(1.0, cancel.set).start()
+    request = make_request(query=QUESTION, collection="samples", mode="lazy", budget=5)
+    result = Searcher(DataFolder(sample_data), "samples").search(request, None, cancel)
+    assert result.status == "partial" and result.usage.seconds < 20
+
+
+def test_japanese_has_its_prompts(sample_data: Path, fake: FakeModels) -> None:
+    fake.default = server.say('{"scores": [], "claims": [], "subqueries": ["漢字"], "expanded_query": "漢字"}')
+    ask(sample_data, query="漢字を一文字でも索引に入れるのはなぜか。", budget=2)
+    assert "検索を準備" in fake.requests[0].prompt and "点をつけて" in fake.requests[1].prompt
