@@ -1,8 +1,8 @@
 """One graph of a snapshot as temporary tables of one form, whether its nodes are phrases (level 1) or entities (2).
 
-    g_nodes(id, title, type, description, frequency, papers, degree)   g_node_chunks(id, chunk_id)
-    g_edges(id, source_id, target_id, description, weight, times)      g_edge_chunks(id, chunk_id)
-    g_communities(key, number, level, parent, title, size)             g_members(key, id)
+g_nodes(id, title, type, description, frequency, papers, degree)   g_node_chunks(id, chunk_id)
+g_edges(id, source_id, target_id, description, weight, times)      g_edge_chunks(id, chunk_id)
+g_communities(key, number, level, parent, title, size)             g_members(key, id)
 """
 
 from __future__ import annotations

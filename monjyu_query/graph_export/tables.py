@@ -72,7 +72,8 @@ units AS (SELECT key, list(DISTINCT chunk_id ORDER BY chunk_id) AS ids FROM insi
 SELECT key AS id, number AS human_readable_id, number AS community, level, parent, children, title,
        coalesce(nodes.ids, []) AS entity_ids, coalesce(edges.ids, []) AS relationship_ids,
        coalesce(units.ids, []) AS text_unit_ids, period, size
-FROM tree CROSS JOIN g_period LEFT JOIN nodes USING (key) LEFT JOIN edges USING (key) LEFT JOIN units USING (key) ORDER BY number
+FROM tree CROSS JOIN g_period LEFT JOIN nodes USING (key) LEFT JOIN edges USING (key) LEFT JOIN units USING (key)
+ORDER BY number
 """
 _REPORTS = f"""
 WITH {_TREE}
@@ -130,7 +131,8 @@ def _file(folder: Path, table: str) -> Path:
 def _check(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"{folder} is a file.", "Name a folder with -o: each table is a file in it.")
-    strange = {path.name for path in folder.iterdir()} - {f"{name}.parquet" for name in SHAPES} if folder.exists() else {}
+    names = {path.name for path in folder.iterdir()} if folder.exists() else set()
+    strange = names - {f"{name}.parquet" for name in SHAPES}
     if strange:
         raise ConfigurationError(f"{folder} holds other files ({sorted(strange)[0]}).", "Name a new folder with -o.")
 
