@@ -12,6 +12,7 @@ from monjyu_query.commands.options import collection_option, json_option, print_
 from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
+    from monjyu_core.snapshot import Snapshot
     from monjyu_query.graph_export.graph import Kind
 
 
@@ -34,14 +35,19 @@ def graph() -> None:
 def export(collection: str | None, form: str, output: Path, kind: Kind | None, as_json: bool) -> None:
     """Write the graph as GraphML, or as Parquet with the tables and columns of microsoft/graphrag."""
     with closing(open_chosen(collection)) as snapshot:
-        if form == "graphml":
-            from monjyu_query.graph_export.graphml import write_graphml as write
-        else:
-            from monjyu_query.graph_export.tables import write_tables as write
-        chosen, rows = write(snapshot, output, kind)
-        snapshot_id, name = snapshot.id, snapshot.collection.name
+        chosen, rows = _written(snapshot, form, output, kind)
+        about = {"collection": snapshot.collection.name, "snapshot_id": snapshot.id, "format": form, "graph": chosen}
     if as_json:
-        about = {"collection": name, "snapshot_id": snapshot_id, "format": form, "graph": chosen}
         print_json(about | {"output": str(output), "rows": rows})
         return
     click.echo(f"Written to {output}: " + ", ".join(f"{count:,} {table}" for table, count in rows.items()), err=True)
+
+
+def _written(snapshot: Snapshot, form: str, output: Path, kind: Kind | None) -> tuple[Kind, dict[str, int]]:
+    if form == "graphml":
+        from monjyu_query.graph_export.graphml import write_graphml
+
+        return write_graphml(snapshot, output, kind)
+    from monjyu_query.graph_export.tables import write_tables
+
+    return write_tables(snapshot, output, kind)

@@ -79,7 +79,7 @@ _REPORTS = f"""
 WITH {_TREE}
 SELECT community_id AS id, number AS human_readable_id, number AS community, tree.level, parent, children, r.title,
        summary, text AS full_content, rating AS rank, rating_reason AS rating_explanation,
-       list_transform(findings, f -> {{{{'summary': f.summary, 'explanation': f.explanation}}}}) AS findings,
+       list_transform(findings, lambda f: {{{{'summary': f.summary, 'explanation': f.explanation}}}}) AS findings,
        to_json({{{{'title': r.title, 'summary': summary, 'findings': findings, 'rating': rating}}}})::VARCHAR
        AS full_content_json, period, size
 FROM community_reports r CROSS JOIN g_period JOIN tree ON tree.key = r.community_id ORDER BY number
