@@ -53,10 +53,30 @@ def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
 
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
-    for span in doc.noun_chunks:
+    for span in _names_joined(doc):
         phrase = _phrase(span, lemmatizer)
         if phrase is not None:
             yield phrase
+
+
+def _names_joined(doc: Doc) -> Iterator[Span]:
+    """The parser's phrases, a name with the name after its "of" as one: University of Michigan."""
+    held: Span | None = None
+    for span in doc.noun_chunks:
+        if held is None:
+            held = span
+        elif span.start == held.end + 1 and doc[held.end].lower_ == "of" and _is_name(held) and _is_name(span):
+            yield doc[held.start : span.end]
+            held = None
+        else:
+            yield held
+            held = span
+    if held is not None:
+        yield held
+
+
+def _is_name(span: Span) -> bool:
+    return all(token.pos_ == "PROPN" or (token.i == span.start and token.pos_ == "DET") for token in span)
 
 
 def _phrase(span: Span, lemmatizer: Any) -> Phrase | None:
@@ -94,8 +114,8 @@ def _without_leads(tokens: list[Token]) -> list[Token]:
 def _leads(tokens: list[Token]) -> bool:
     first = tokens[0]
     joined = len(tokens) > 1 and not first.whitespace_ and tokens[1].text in "-–‐‑"
-    if joined:
-        return False  # "two-way", "non-linear": a hyphenated word is one
+    if joined:  # "two-way", "non-linear": a hyphenated word is one; "20-30 participants" has none
+        return len(tokens) > 2 and first.like_num and tokens[2].like_num
     return first.pos_ in _NO_START or first.is_punct or first.lower_ in LEADING
 
 

@@ -10,6 +10,7 @@ from monjyu_assets.phrases.acronyms import definitions, long_form
 from monjyu_assets.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
 from monjyu_assets.phrases.japanese import installed, is_japanese
 from monjyu_assets.phrases.paper import ChunkText, merged, paper_mentions
+from monjyu_assets.phrases.words import normalise
 
 
 def phrases(*sentences: str) -> set[str]:
@@ -42,6 +43,23 @@ def test_citations_formulas_pronouns_and_boilerplate_are_no_phrases() -> None:
         "Received 12 March 2020. Copyright 2020 by the publishers.",
     )
     assert not found
+
+
+def test_names_with_of_are_one_phrase_and_dashes_join() -> None:
+    found = phrases(
+        "The course is taught at the University of Michigan and the theory of evolution is old.",
+        "We solve the Navier–Stokes equations with state-of-the-art methods for 20–30 participants.",
+    )
+    assert {"university of michigan", "theory", "evolution", "navier-stokes equation", "participant"} <= found
+    assert not any("art" in phrase.split("-") or phrase == "university" for phrase in found)
+
+
+def test_units_alone_are_no_phrases_and_brackets_go_in_pairs() -> None:
+    assert phrases("It was measured in vitro for 15-20 minutes at 5 μg/mL and 10 mg/kg.") == set()
+    assert normalise("(E)-hex-2-enal,") == "(E)-hex-2-enal"
+    assert normalise("ggplot(evals") == "ggplot"
+    assert normalise("f(x)") == "f(x)"
+    assert normalise("[x) y(") == "x"
 
 
 def test_a_sentence_that_names_a_licence_in_passing_is_kept() -> None:
@@ -96,6 +114,15 @@ def test_japanese_compounds() -> None:
     assert {"大規模言語モデル", "情報検索システム", "性能評価"} <= found
     assert any("bert" in phrase for phrase in found)
     assert not found & {"本研究", "こと", "もの"}
+
+
+@pytest.mark.skipif(installed() is None, reason="the extra `ja` is not installed")
+def test_japanese_words_that_serve_as_verbs_or_adverbs_are_no_phrases() -> None:
+    found = phrases(
+        "金星を観測し、正確な値を利用する。", "当時の望遠鏡（英語版）は2004年12月7日に通常の方法で派遣された。"
+    )
+    assert found == {"金星", "望遠鏡"}
+    assert "観測隊" in phrases("観測隊の観測を待つ。")
 
 
 def test_an_english_sentence_with_a_japanese_word_stays_english() -> None:
