@@ -123,6 +123,12 @@ def test_japanese_words_that_serve_as_verbs_or_adverbs_are_no_phrases() -> None:
     )
     assert found == {"金星", "望遠鏡"}
     assert "観測隊" in phrases("観測隊の観測を待つ。")
+    assert phrases("machine learning を学び、deep learning 装置とビタミンB12を知る。") == {
+        "machine learning",
+        "deep learning",
+        "装置",
+        "ビタミンb12",
+    }
 
 
 def test_an_english_sentence_with_a_japanese_word_stays_english() -> None:
