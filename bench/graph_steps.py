@@ -15,9 +15,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import igraph  # noqa: F401  # loaded before the clock starts, like graphrag's libraries
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import spacy  # noqa: F401
 
 from monjyu_assets.graph.community_tables import Tables, community_tables
 from monjyu_assets.graph.cooccurrence import build_graph
