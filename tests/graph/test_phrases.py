@@ -8,6 +8,7 @@ import pytest
 
 from monjyu_assets.phrases.acronyms import definitions, long_form
 from monjyu_assets.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
+from monjyu_assets.phrases.english import parser
 from monjyu_assets.phrases.japanese import installed, is_japanese
 from monjyu_assets.phrases.paper import ChunkText, merged, paper_mentions
 from monjyu_assets.phrases.words import normalise
@@ -146,3 +147,20 @@ def test_hostile_text_is_cleaned_in_linear_time(text: str) -> None:
     is_boilerplate(text)
     assert time.process_time() - start < 2
     assert all(len(piece) <= MAX_WINDOW for piece in pieces)
+
+
+def test_parts_of_speech_are_those_of_the_models_ruler() -> None:
+    pipeline, parts, _ = parser()
+    texts = (
+        "She did not want to go, but that old hat, which they'd had, was what all of us liked best.",
+        "In 2019 John's LLMs cost $5.00 more than 3/4 of the non-linear ones; to be sure, 10 % isn't much.",
+        "Does it matter that both this and those models have been using their own data, e.g. via http://x.org?",
+    )
+    for text in texts:
+        doc = pipeline(text)
+        parts(doc)
+        found = [(token.text, token.pos_) for token in doc]
+        for token in doc:
+            token.pos_ = ""
+        assert [(token.text, token.pos_) for token in pipeline.get_pipe("attribute_ruler")(doc)] == found
+        assert all(part for _, part in found)
