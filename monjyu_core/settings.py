@@ -58,7 +58,10 @@ class LazySettings(Group):
     """Lazy search: how communities are visited, what counts as relevant, and how much goes into an answer."""
 
     rank: Annotated[Literal["vector", "hybrid"], QUERY_TIME] = Field(
-        "vector", description="what orders chunks and communities for a subquery"
+        "hybrid", description="what orders chunks and communities for a subquery"
+    )
+    opening: Annotated[int, QUERY_TIME] = Field(
+        12, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
     )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
     patience: Annotated[int, QUERY_TIME] = Field(

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answer import Question
 from monjyu_query.lazy.graph import Concept, ConceptGraph
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import load_passages
@@ -18,6 +19,8 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
 _BETWEEN_PARTS = re.compile(r"[,;:，、；：]|\b(?:and|or|versus|vs|than|as well as)\b", re.I)
 _TERMS_A_PART = 2
+_SHARE_A_PART = 0.3
+"""Of what the question's terms weigh; less is no part of its own, but a year or an aside."""
 CONCEPTS = 4
 NEIGHBOURS = 3
 READ_CHUNKS = 10
@@ -81,8 +84,10 @@ def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Seque
 def parts_of(index: OpenIndex, query: str) -> list[str]:
     """The parts of a question that asks for several things, each of two terms or more; none where it asks for one."""
     parts = [part.strip(" ?.!。？") for part in _BETWEEN_PARTS.split(query)]
-    terms = index.keywords.terms(parts)
-    whole = [part for part, own in zip(parts, terms, strict=True) if len(set(own)) >= _TERMS_A_PART]
+    question = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
+    terms = [set(own) for own in index.keywords.terms(parts)]
+    pairs = zip(parts, terms, strict=True)
+    whole = [part for part, own in pairs if len(own) >= _TERMS_A_PART and question.share(own) >= _SHARE_A_PART]
     return whole if len(whole) > 1 else []
 
 

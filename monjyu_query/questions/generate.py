@@ -6,13 +6,14 @@
 - `citation`: a work that two papers or more cite. Gold: the sentences that cite it, as many.
 - `unanswerable`: two phrases that stand in no paper together. No gold.
 
-A phrase, and a sentence of kind `fact`, is asked about once in each kind. The same seed gives the same questions.
+A phrase is asked about once or twice in each kind. The same seed gives the same questions.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeVar, get_args
 
@@ -26,11 +27,15 @@ FEWEST_GOLD, MOST_GOLD, FEWEST_PAPERS = 3, 20, 2
 _FACT_SHARE = 0.5
 """Of a sentence's letters that its question may repeat."""
 _TRIED_PHRASES = 8
+_HUB = (30, 0.025)
+"""A phrase in more sentences than this, and than this share of them, is none to ask about."""
 _COMMUNITY_PHRASES = 3
 _LONGEST_TITLE = 150
+_ASKED: dict[Kind, int] = {"fact": 1, "relation": 2, "community": 2, "citation": 1, "unanswerable": 1}
+"""How often a phrase may be asked about."""
 
 Made = tuple[str, list[Sentence], list[str]]
-"""Text, gold, and the keys that are asked about (a phrase, a title), each used once in a kind."""
+"""Text, gold, and what is asked about (phrases, a title)."""
 
 TEMPLATES: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "fact": (
@@ -62,12 +67,12 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
     questions: list[dict[str, Any]] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")  # noqa: S311 - chance, not a secret
-        used: set[str] = set()
+        used: Counter[str] = Counter()
         made = 0
         for text, gold, about in _MAKERS[kind](structure, rng):
             if made == count:
                 break
-            if used.isdisjoint(about):
+            if all(used[name] < _ASKED[kind] for name in about):
                 used.update(about)
                 made += 1
                 evidence = [{"paper_id": sentence.paper_id, "sentence": sentence.text} for sentence in gold]
@@ -76,7 +81,7 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
 
 
 def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
-    phrases = list(structure.phrases.values())
+    phrases = _askable(structure, structure.phrases)
     for sentence in _shuffled(rng, structure.sentences):
         inside = [phrase for phrase in phrases if phrase.stands_in(sentence.folded)]
         some = _shuffled(rng, inside)[:_TRIED_PHRASES]
@@ -89,15 +94,15 @@ def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:
 
 def _relations(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for pair in _shuffled(rng, structure.edges):
-        chosen = [structure.phrases[name] for name in pair]
-        gold = structure.holding(chosen) if _apart(chosen) else []
+        chosen = _askable(structure, pair)
+        gold = structure.holding(chosen) if len(chosen) == len(pair) and _apart(chosen) else []
         if _enough(gold):
             yield _asked("relation", chosen, rng), gold, list(pair)
 
 
 def _communities(structure: Structure, rng: random.Random) -> Iterator[Made]:
     for members in _shuffled(rng, structure.communities):
-        phrases = [structure.phrases[name] for name in members]
+        phrases = _askable(structure, members)
         for chosen in combinations(_shuffled(rng, phrases)[:_TRIED_PHRASES], _COMMUNITY_PHRASES):
             gold = structure.holding_some(chosen, 2) if _apart(chosen) else []
             if _enough(gold) and all(any(p.stands_in(s.folded) for s in gold) for p in chosen):
@@ -114,7 +119,7 @@ def _citations(structure: Structure, rng: random.Random) -> Iterator[Made]:
 
 
 def _unanswerable(structure: Structure, rng: random.Random) -> Iterator[Made]:
-    phrases = [p for p in structure.phrases.values() if len(structure.papers[p.key]) > 1]
+    phrases = [p for p in _askable(structure, structure.phrases) if len(structure.papers[p.key]) > 1]
     others = _shuffled(rng, phrases)
     for chosen in zip(_shuffled(rng, phrases), others, strict=True):
         together = structure.papers[chosen[0].key] & structure.papers[chosen[1].key]
@@ -129,6 +134,12 @@ _MAKERS: dict[Kind, Callable[[Structure, random.Random], Iterator[Made]]] = {
     "citation": _citations,
     "unanswerable": _unanswerable,
 }
+
+
+def _askable(structure: Structure, names: Iterable[str]) -> list[Phrase]:
+    most = max(_HUB[0], int(_HUB[1] * len(structure.sentences)))
+    phrases = [structure.phrases[name] for name in names]
+    return [phrase for phrase in phrases if 0 < len(structure.holding([phrase])) <= most]
 
 
 def _shuffled(rng: random.Random, values: Sequence[T]) -> list[T]:
