@@ -69,6 +69,9 @@ class LazySettings(Group):
     )
     max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="how often a subquery may go down")
     relevant_from: Annotated[float, QUERY_TIME] = Field(5.0, gt=0, le=10, description="score of a relevant sentence")
+    enough_from: Annotated[float, QUERY_TIME] = Field(
+        7.0, ge=0, le=10, description="score from which a relevant sentence counts towards enough"
+    )
     sufficiency: Annotated[Literal["count", "model", "off"], QUERY_TIME] = Field(
         "count", description="what ends a search early: enough relevant sentences, or a model (roles.assess) as well"
     )

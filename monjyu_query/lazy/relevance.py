@@ -19,6 +19,8 @@ VERSION = "2"
 """Of the extractive assessor: raised when equal inputs get other scores."""
 _NEAR_WEIGHT = 0.4
 """What nearness of meaning adds where words agree."""
+_GROWTH = 1.5
+"""The first words of a question that a sentence shares say more than the last."""
 _SUBQUERY_WEIGHT = 0.6
 
 
@@ -48,7 +50,7 @@ class Assessor(Protocol):
 class ExtractiveAssessor:
     """Scores by weighted overlap with the question's terms and the chunk's stored vector. Embeds nothing.
 
-    `10 * (1 - (1 - share) * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the question's terms
+    `10 * (1 - (1 - share)^1.5 * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the question's terms
     and `near` (0-1) where the chunk's similarity lies on the model's scale; 0 without a shared term, or for no prose.
     A subquery finds passages, but what it asks is a part of the question or beside it: its share counts 0.6, and only
     where that is more. The best counts, whichever subquery led to the chunk, for a chunk is tested but once.
@@ -78,7 +80,7 @@ class ExtractiveAssessor:
     def _worth(self, share: float, similarity: float) -> float:
         low, high = self._index.scale
         near = min(1.0, max(0.0, (round(similarity, 3) - low) / (high - low)))
-        return round(10 * (1 - (1 - share) * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
+        return round(10 * (1 - (1 - share) ** _GROWTH * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
 
 
 def text_hash(candidate: Candidate) -> str:

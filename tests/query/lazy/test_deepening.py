@@ -49,7 +49,7 @@ class World:
         self.tested = []
         state = LazyState(Budget(budget))
         walkers = [IterativeDeepener(self.tree, scores.astype(np.float32), self.walk) for scores in self.scores]
-        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, counts).run(state)
+        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, counts).run(state)
         return state
 
 
@@ -66,7 +66,7 @@ def worlds(draw: st.DrawFn) -> World:
         members[name] = np.array(draw(rows), np.intp)
     values = st.lists(st.integers(0, 9), min_size=count, max_size=count)
     scores = [np.array(draw(values), float) / 10 for _ in range(draw(st.integers(1, 4)))]
-    walk = Walk(draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
+    walk = Walk(draw(st.integers(0, 9)), draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
     broken = set(draw(st.lists(st.integers(0, count - 1), max_size=3)))
     return World(build_tree(records, members, count), scores, set(draw(rows)), walk, broken)
 
