@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.snapshot import Snapshot
 from monjyu_query.evaluate import numbered_lines
+from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
+
+if TYPE_CHECKING:
+    from monjyu_query.search import Searcher
 
 Gold = frozenset[tuple[str, str]]
 """(paper_id, sentence) pairs."""
-Ask = Callable[[str, str, int], SearchResult]
-"""(question, mode, budget in mode lazy or passages in mode hybrid) to a result."""
+MOST_PASSAGES = 1000
 REFERENCE = 100
 """The budget whose number of passages hybrid search is given; the largest where it is not asked for."""
 HYBRID = -1
 """In place of a budget, in the runs."""
+
+_SENTENCES = """SELECT l.chunk_id, s.sentence_id, i.canonical_id, s.text FROM chunk_sentences l
+JOIN sentences s USING (sentence_id) JOIN paper_identity i ON i.paper_id = s.paper_id
+WHERE list_contains($names::VARCHAR[], l.chunk_id) OR list_contains($names::VARCHAR[], s.sentence_id)"""
 
 
 @dataclass(frozen=True)
@@ -52,9 +60,8 @@ class Evidence:
     cites), and all sentences of the passages of any other search, which thus cannot miss by its choice of sentences.
     """
 
-    def __init__(self, sentences_of: Callable[[Sequence[str]], dict[str, Gold]]) -> None:
-        """`sentences_of` chunks: by sentence_id and by chunk_id, what stands there."""
-        self._sentences_of = sentences_of
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
 
     def of(self, result: SearchResult) -> Found:
         if result.mode != "lazy":
@@ -65,10 +72,20 @@ class Evidence:
             chunks = frozenset(citation.chunk_id for citation in result.citations)
         named = [name for claim in result.claims for name in claim["sentence_ids"]]
         named = named or [name for citation in result.citations for name in citation.sentence_ids]
-        texts = self._sentences_of([*chunks, *named])
+        texts = self._sentences([*chunks, *named])
         around = _joined(texts[chunk] for chunk in chunks if chunk in texts)
         sentences = _joined(texts[name] for name in named if name in texts) if result.mode == "lazy" else around
         return Found(sentences, chunks, around)
+
+    def _sentences(self, names: Sequence[str]) -> dict[str, Gold]:
+        """What stands in each chunk and sentence with these ids; papers by the id that all their files share."""
+        found: dict[str, set[tuple[str, str]]] = {}
+        if names:
+            rows = self._snapshot.cursor().execute(_SENTENCES, {"names": list(names)}).fetchall()
+            for chunk_id, sentence_id, paper, text in rows:
+                for name in (chunk_id, sentence_id):
+                    found.setdefault(name, set()).add((paper, plain(text)))
+        return {name: frozenset(some) for name, some in found.items()}
 
 
 @dataclass(frozen=True)
@@ -101,22 +118,26 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def run(ask: Ask, evidence: Evidence, questions: Sequence[GoldQuestion], budgets: Sequence[int]) -> Iterator[Run]:
+def run(
+    searcher: Searcher, evidence: Evidence, questions: Sequence[GoldQuestion], budgets: Sequence[int]
+) -> Iterator[Run]:
     """Each question with each budget, then in mode hybrid with as many passages as its lazy evidence stands in."""
     reference = REFERENCE if REFERENCE in budgets else max(budgets)
     for question in questions:
         passages = 1
         for budget in budgets:
-            lazy = _run(ask, evidence, question, "lazy", budget)
+            lazy = _run(searcher, evidence, question, "lazy", budget)
             if budget == reference:
                 passages = max(1, int(lazy.values["passages"]))
             yield lazy
-        yield _run(ask, evidence, question, "hybrid", passages)
+        yield _run(searcher, evidence, question, "hybrid", passages)
 
 
-def _run(ask: Ask, evidence: Evidence, question: GoldQuestion, mode: str, number: int) -> Run:
+def _run(searcher: Searcher, evidence: Evidence, question: GoldQuestion, mode: str, number: int) -> Run:
+    asked = {"budget": number} if mode == "lazy" else {"top_k": min(number, MOST_PASSAGES)}
+    request = make_request(query=question.text, collection=searcher.collection, mode=mode, **asked)
     started = time.perf_counter()
-    result = ask(question.text, mode, number)
+    result = searcher.search(request)
     seconds = time.perf_counter() - started
     found = evidence.of(result)
     values = {
@@ -138,5 +159,6 @@ def _share(part: Gold, whole: Gold) -> float:
     return len(part) / len(whole) if whole else 0.0
 
 
-def _joined(sets: Iterator[Gold] | Any) -> Gold:
-    return frozenset().union(*sets)
+def _joined(sets: Iterable[Gold]) -> Gold:
+    empty: Gold = frozenset()
+    return empty.union(*sets)

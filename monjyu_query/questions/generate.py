@@ -15,14 +15,13 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.questions.kinds import Kind
 from monjyu_query.questions.structure import Phrase, Sentence, Structure, Work
 
 T = TypeVar("T")
-Kind = Literal["fact", "relation", "community", "citation", "unanswerable"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 FEWEST_GOLD, MOST_GOLD, FEWEST_PAPERS = 3, 20, 2
 _FACT_SHARE = 0.5
 """Of a sentence's letters that its question may repeat."""
@@ -66,7 +65,7 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
     """At most `count` questions of each kind as INTERFACES has them, with their `kind`; fewer where there are no more."""
     questions: list[dict[str, Any]] = []
     for kind in kinds:
-        rng = random.Random(f"{kind} {seed}")  # noqa: S311 - chance, not a secret
+        rng = random.Random(f"{kind} {seed}")
         used: Counter[str] = Counter()
         made = 0
         for text, gold, about in _MAKERS[kind](structure, rng):

@@ -26,7 +26,9 @@ _LETTERS = re.compile(r"[^\W\d_]{4,}")
 _SENTENCES = """SELECT DISTINCT i.canonical_id, s.text, min(s.paper_id || ' ' || lpad(s.ord::VARCHAR, 6, '0')) AS place
 FROM sentences s JOIN chunk_sentences USING (sentence_id) JOIN paper_identity i ON i.paper_id = s.paper_id
 GROUP BY ALL ORDER BY place"""
-_VARIANTS = "SELECT DISTINCT phrase, lower(surface) FROM phrase_mentions UNION SELECT phrase, lower(surface) FROM graph_nodes"
+_VARIANTS = (
+    "SELECT DISTINCT phrase, lower(surface) FROM phrase_mentions UNION SELECT phrase, lower(surface) FROM graph_nodes"
+)
 _PAPERS = "SELECT DISTINCT phrase, canonical_id FROM phrase_mentions JOIN paper_identity USING (paper_id)"
 _NODES = "SELECT phrase, surface FROM graph_nodes ORDER BY phrase"
 _EDGES = "SELECT source, target FROM graph_edges WHERE cooccurrences > 1 ORDER BY source, target"
@@ -101,7 +103,9 @@ class Structure:
             papers[phrase].add(paper)
         phrases = _phrases(cursor)
         edges = [(a, b) for a, b in cursor.execute(_EDGES).fetchall() if a in phrases and b in phrases]
-        groups = [[name for name in members if name in phrases] for (members,) in cursor.execute(_COMMUNITIES).fetchall()]
+        groups = [
+            [name for name in members if name in phrases] for (members,) in cursor.execute(_COMMUNITIES).fetchall()
+        ]
         return cls(sentences, phrases, papers, edges, groups, _works(cursor, sentences))
 
     def holding(self, phrases: Sequence[Phrase]) -> list[Sentence]:
@@ -123,7 +127,7 @@ class Structure:
 
 def _sentence(paper: str, text: str) -> Sentence | None:
     line = " ".join(text.split())
-    fits = SHORTEST <= len(line) + 2 * count_wide(line) and len(line) <= LONGEST
+    fits = len(line) + 2 * count_wide(line) >= SHORTEST and len(line) <= LONGEST
     return Sentence(paper, line, line.casefold()) if fits and is_prose(line) else None
 
 
