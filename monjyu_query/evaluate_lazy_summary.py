@@ -112,7 +112,7 @@ def with_gold(questions: Sequence[GoldQuestion]) -> set[str]:
 
 
 def draw(figures: Sequence[KindFigures], answerable: set[str], path: Path) -> None:
-    """Evidence recall by budget, a line a kind with its intervals; hybrid as a broken line. The suffix is the format."""
+    """Evidence recall by budget, a line a kind with intervals, hybrid as a broken line; the suffix is the format."""
     from matplotlib.figure import Figure
 
     picture = Figure(figsize=(7, 4.5), layout="constrained")

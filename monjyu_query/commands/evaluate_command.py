@@ -134,6 +134,23 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
         click.echo("\n".join(f"{counts[kind]:5} {kind}" for kind in kinds or KINDS))
 
 
+@evaluate.command("replay")
+@click.argument("trace_id")
+@json_option
+def replay(trace_id: str, as_json: bool) -> None:
+    """Ask the question of a trace again, with its settings, and say what is not as it was."""
+    from dataclasses import asdict
+
+    from monjyu_core.folders import DataFolder
+    from monjyu_query.replay import replay as again
+
+    found = again(DataFolder.default(), trace_id)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        click.echo(f"Not as before: {', '.join(found.differs)}." if found.differs else "The same.")
+
+
 def _numbers(text: str) -> list[int]:
     try:
         wanted = sorted({int(number) for number in text.split(",")})

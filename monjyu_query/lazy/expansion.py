@@ -81,6 +81,17 @@ def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Seque
     return Expansion(subqueries, expanded, [concept.phrase for concept in concepts])
 
 
+def related_terms(
+    index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int
+) -> list[str]:
+    """At most `most` terms to add to a question: in turns the neighbours of each of its concepts in the noun graph,
+    the closest first; without any, terms of the chunks most like it."""
+    groups = [graph.neighbours(concept.phrase, most) for concept in matching_concepts(index, graph, query)]
+    turns = [group[place].surface for place in range(most) for group in groups if place < len(group)]
+    found = [term for term in dict.fromkeys(turns) if term.casefold() not in query.casefold()]
+    return (found or _frequent_terms(index, query, best_chunks))[:most]
+
+
 def parts_of(index: OpenIndex, query: str) -> list[str]:
     """The parts of a question that asks for several things, each of two terms or more; none where it asks for one."""
     parts = [part.strip(" ?.!。？") for part in _BETWEEN_PARTS.split(query)]

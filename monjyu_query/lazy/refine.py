@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -84,7 +84,8 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
     found = _expanded(tools, ask, query, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
     for n, subquery in enumerate(state.subqueries):
-        state.emit({"event": "subquery", "n": n, "text": subquery})
+        around = {} if n else {"concepts": _subgraph(ConceptGraph.of(index.snapshot.cursor()), found.concepts)}
+        state.emit({"event": "subquery", "n": n, "text": subquery, **around})
     asked = index.keywords.query_terms(query).result()
     terms = Terms.of(asked, len(index.corpus))
     similar, ordered = _rankings(tools, ask, state.subqueries, query, ranking)
@@ -144,6 +145,13 @@ def _expanded(
         state.warnings.append(f"The question was expanded without a model: {error}")
         return own
     return replace(made, concepts=own.concepts)
+
+
+def _subgraph(graph: ConceptGraph, phrases: list[str]) -> dict[str, Any]:
+    """The question's concepts with their neighbours, and the edges among all of these."""
+    near = [concept.phrase for phrase in phrases for concept in graph.neighbours(phrase, 5)]
+    nodes = list(dict.fromkeys([*phrases, *near]))
+    return {"nodes": nodes, "edges": [list(edge) for edge in graph.subgraph(nodes)]}
 
 
 def _named(graph: ConceptGraph, expansion: Expansion) -> list[str]:

@@ -50,8 +50,9 @@ class Assessor(Protocol):
 class ExtractiveAssessor:
     """Scores by weighted overlap with the question's terms and the chunk's stored vector. Embeds nothing.
 
-    `10 * (1 - (1 - share)^1.5 * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the question's terms
-    and `near` (0-1) where the chunk's similarity lies on the model's scale; 0 without a shared term, or for no prose.
+    `10 * (1 - (1 - share)^1.5 * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the question's
+    terms and `near` (0-1) where the chunk's similarity lies on the model's scale; 0 without a shared term, or for no
+    prose.
     A subquery finds passages, but what it asks is a part of the question or beside it: its share counts 0.6, and only
     where that is more. The best counts, whichever subquery led to the chunk, for a chunk is tested but once.
     """

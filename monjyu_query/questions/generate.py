@@ -1,7 +1,7 @@
 """Questions with gold sentences, by kind, from the structure of a collection.
 
 - `fact`: two or three phrases of one sentence, which no other sentence holds together. That sentence is gold.
-- `relation`: an edge of the noun graph. Gold: the sentences that hold both phrases, three or more, of two papers or more.
+- `relation`: an edge of the noun graph. Gold: the sentences that hold both, three or more, of two papers or more.
 - `community`: three phrases of a community. Gold: the sentences that hold two of them, as many.
 - `citation`: a work that two papers or more cite. Gold: the sentences that cite it, as many.
 - `unanswerable`: two phrases that stand in no paper together. No gold.
@@ -62,7 +62,7 @@ TEMPLATES: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[dict[str, Any]]:
-    """At most `count` questions of each kind as INTERFACES has them, with their `kind`; fewer where there are no more."""
+    """At most `count` questions of each kind as INTERFACES has them, with their `kind`."""
     questions: list[dict[str, Any]] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")
