@@ -15,7 +15,7 @@ from monjyu_query.passages import Passage, PassageSentence
 from monjyu_query.request import ResponseType
 
 MOST_PASSAGES = 12
-ADDED_WEIGHT = 0.5
+ADDED_WEIGHT = 0.2
 """What a term that expansion has added weighs beside one of the question."""
 
 

@@ -21,6 +21,8 @@ _BETWEEN_PARTS = re.compile(r"[,;:，、；：]|\b(?:and|or|versus|vs|than|as we
 _TERMS_A_PART = 2
 _SHARE_A_PART = 0.3
 """Of what the question's terms weigh; less is no part of its own, but a year or an aside."""
+_SHARE_A_CONCEPT = 0.15
+"""Of what the question's terms weigh; a word that says less of it leads elsewhere."""
 CONCEPTS = 4
 NEIGHBOURS = 3
 READ_CHUNKS = 10
@@ -50,9 +52,14 @@ def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list
     """The concepts all of whose terms stand in the question: those of most terms first, none inside another."""
     asked = index.keywords.query_terms(query).result()
     own = {term.term for term in asked}
+    question = Question.of(asked, len(index.corpus))
     found = graph.candidates([term.term for term in asked])
     terms = [frozenset(some) for some in index.keywords.terms([concept.surface for concept in found])]
-    whole = [(concept, some) for concept, some in zip(found, terms, strict=True) if some and some <= own]
+    whole = [
+        (concept, some)
+        for concept, some in zip(found, terms, strict=True)
+        if some and some <= own and question.share(some) >= _SHARE_A_CONCEPT
+    ]
     whole.sort(key=lambda pair: (-len(pair[1]), -pair[0].weight, pair[0].phrase))
     chosen: list[tuple[Concept, frozenset[str]]] = []
     for concept, some in whole:
