@@ -19,7 +19,7 @@ _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.group("eval")
 def evaluate() -> None:
-    """Measure search against judged queries and gold sentences."""
+    """Measure retrieval against judged queries."""
 
 
 @evaluate.command("retrieval")
