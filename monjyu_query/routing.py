@@ -57,8 +57,8 @@ def _refuse(request: SearchRequest) -> None:
         )
     if request.budget is not None and request.mode != "lazy":
         raise QueryError("A budget counts the tests of mode lazy.", "Ask with mode lazy.")
-    if request.expand:
-        raise QueryError("Query expansion is not available in this version.", "Leave it out.")
+    if request.expand and request.mode == "lazy":
+        raise QueryError("Mode lazy expands each question by itself.", "Leave it out.")
 
 
 _NEEDS = {

@@ -59,7 +59,7 @@ def test_modes_of_later_levels_are_refused(mode: str) -> None:
         route(ask(mode=mode), SearchSettings())
 
 
-@pytest.mark.parametrize("option", [{"controller": "progressive"}, {"controller": "hybrid"}, {"expand": 2}])
+@pytest.mark.parametrize("option", [{"controller": "progressive"}, {"controller": "hybrid"}])
 def test_options_of_later_levels_are_refused(option: dict[str, Any]) -> None:
     with pytest.raises(QueryError, match="not available in this version"):
         route(ask(**option), SearchSettings())
