@@ -19,9 +19,14 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "noun_phrases": ("chunks",),
     "noun_graph": ("noun_phrases", "paper_identity"),
     "communities": ("noun_graph", "noun_phrases", "paper_identity"),
+    "extracted_entities": ("parsed_papers", "chunks", "noun_graph"),
+    "entity_graph": ("extracted_entities", "parsed_papers", "paper_identity"),
+    "entity_communities": ("entity_graph",),
+    "community_reports": ("entity_communities", "entity_graph", "chunks"),
+    "claims": ("parsed_papers", "chunks"),
 }
 """The assets in order, each with those whose versions its parts record."""
-HIGHEST = 1
+HIGHEST = 4
 """The highest level this version builds."""
 
 
@@ -38,7 +43,9 @@ def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
 
     What a whole collection writes rests on all shards of what it is made from.
     """
-    if shard == COLLECTION_SHARD and by_shard(asset):
+    if not by_shard(asset):
+        shard = COLLECTION_SHARD
+    elif shard == COLLECTION_SHARD:
         versions = [asset_version(parts, asset, one) for one in SHARDS]
         return None if None in versions else digest(*versions, length=20)
     part = parts.head(primary(asset), shard)
