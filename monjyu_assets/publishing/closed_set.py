@@ -22,7 +22,7 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "extracted_entities": ("parsed_papers", "chunks", "noun_graph"),
     "entity_graph": ("extracted_entities", "parsed_papers", "paper_identity"),
     "entity_communities": ("entity_graph",),
-    "community_reports": ("entity_communities", "entity_graph", "chunks"),
+    "community_reports": ("entity_communities", "entity_graph", "parsed_papers"),
     "claims": ("parsed_papers", "chunks"),
 }
 """The assets in order, each with those whose versions its parts record."""
