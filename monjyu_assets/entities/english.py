@@ -157,3 +157,21 @@ def _verb(token: Token, lemmatizer: Any) -> Verb | None:
     passive = any(child.dep_ in {"auxpass", "nsubjpass"} for child in token.children)
     relation = verbs().get(lemma, lemma)
     return Verb(token.idx, token.idx + len(token), relation, passive)
+
+
+def english_subjects(windows: Sequence[str]) -> list[str]:
+    """The subject of each window: the phrase of the root's subject, or of its object where that is "we" or "it"."""
+    pipeline, lemmatizer = tagger()
+    with pipeline.memory_zone():
+        return [_subject(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH, disable=["ner"])]
+
+
+def _subject(doc: Doc, lemmatizer: Any) -> str:
+    spans = {token.i: span for span in doc.noun_chunks for token in span}
+    for roles in (("nsubj", "nsubjpass"), ("dobj", "attr", "pobj")):
+        for token in doc:
+            if token.dep_ in roles and token.pos_ != "PRON" and token.i in spans:
+                phrase = phrase_of(spans[token.i], lemmatizer)
+                if phrase is not None:
+                    return phrase[1]
+    return ""

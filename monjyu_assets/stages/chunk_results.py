@@ -20,7 +20,7 @@ from monjyu_core.ids import digest
 from monjyu_core.parts import Part
 from monjyu_core.schemas import ASSET_TABLES, TABLES
 
-Finisher = Callable[[dict[str, pa.Table], Part | None], dict[str, pa.Table]]
+Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
 """Adds tables that are made from the others (vectors of claims, say)."""
 
 
@@ -100,7 +100,7 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
     tables = {name: _with_kept(work, plan, name, several) for name, several in rows.items()}
     tables[stage.failures] = _with_kept(work, plan, stage.failures, failures)
     if stage.finisher:
-        tables |= stage.finisher(tables, plan.own)
+        tables |= stage.finisher(tables)
     failed = {row["chunk_id"]: row["error_type"] for row in failures if row["failed"]}
     keys = {chunk_id: key for chunk_id, key in plan.keys.items() if chunk_id not in failed}
     inputs = input_versions(work.parts, stage.asset, plan.shard)
