@@ -11,7 +11,10 @@ from monjyu_core.settings_marks import Changes, Group, NoResult
 
 class EntitySettings(Group):
     extract_share: Annotated[float, Changes("extracted_entities")] = Field(
-        1.0, gt=0, le=1, description="share of the chunks, those in the middle of the noun graph; the rest stays level 1"
+        1.0,
+        gt=0,
+        le=1,
+        description="share of the chunks, those in the middle of the noun graph; the rest stays level 1",
     )
     max_community_size: Annotated[int, Changes("entity_communities")] = Field(
         20, ge=2, description="entities; a larger community is split until none is larger at the lowest level"
@@ -30,7 +33,9 @@ class ReportSettings(Group):
 
 class ClaimSettings(Group):
     max_per_chunk: Annotated[int, Changes("claims")] = Field(3, ge=1, le=20)
-    min_confidence: Annotated[float, Changes("claims")] = Field(0.4, ge=0, le=1, description="weaker claims are left out")
+    min_confidence: Annotated[float, Changes("claims")] = Field(
+        0.4, ge=0, le=1, description="weaker claims are left out"
+    )
 
 
 class LevelSettings(Group):
@@ -38,8 +43,12 @@ class LevelSettings(Group):
     reports: ReportSettings = ReportSettings()
     claims: ClaimSettings = ClaimSettings()
     max_failed_share: Annotated[float, NoResult("decides whether a level is published, changes no row")] = Field(
-        0.2, ge=0, le=1, description="a level with a larger share of chunks or communities without a result is not published"
+        0.2,
+        ge=0,
+        le=1,
+        description="a level where more chunks or communities have no result is not published",
     )
     follow_changes: Annotated[bool, NoResult("when models are asked, not what")] = Field(
-        False, description="`monjyu index` may call models to keep levels 2 to 4 up to date; else only `monjyu upgrade` does"
+        False,
+        description="`monjyu index` may call models for levels 2 to 4; else only `monjyu upgrade` does",
     )

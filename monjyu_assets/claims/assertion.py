@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b|\bp\s?<")
+_NUMBER = re.compile(
+    r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b|\bp\s?<"
+)
 _RESULT = re.compile(
     r"\b(?:we|results?|findings?|data|experiments?|evaluation|analysis|survey|study|studies|evidence|tests?)\b[^.;]{0,60}?\b"
     r"(?:show(?:s|ed|n)?|find|found|demonstrat\w{1,4}|indicat\w{1,4}|reveal\w{0,3}|suggest\w{0,3}|confirm\w{0,3}|observ\w{1,4}|conclud\w{1,4}|report(?:s|ed)?)\b"
@@ -29,8 +31,12 @@ _LIMITED = re.compile(
     r"challeng\w{1,4}|difficult\w{0,4}|insufficient)\b",
     re.I,
 )
-_DEFINED = re.compile(r"^(?:An? |The )?[A-Z][^,.;]{1,60}? (?:is|are) (?:an?|the|one of)\b|\b(?:is|are) (?:defined as|called|known as)\b")
-_CAUSED = re.compile(r"\b(?:because|therefore|thus|hence|due to|leads? to|results? in|consequently|as a result)\b", re.I)
+_DEFINED = re.compile(
+    r"^(?:An? |The )?[A-Z][^,.;]{1,60}? (?:is|are) (?:an?|the|one of)\b|\b(?:is|are) (?:defined as|called|known as)\b"
+)
+_CAUSED = re.compile(
+    r"\b(?:because|therefore|thus|hence|due to|leads? to|results? in|consequently|as a result)\b", re.I
+)
 _NOT_SAID = re.compile(
     r"\?\s*$|^(?:see|note|click|open|run|install|let us|let's|consider|recall|figure|fig\.|table|algorithm|section|appendix|"
     r"copyright|https?:|in (?:section|chapter)|for (?:details|example)|e\.g\.)\b|\b(?:future work|will be|would be|we plan|we hope|"
@@ -40,7 +46,10 @@ _NOT_SAID = re.compile(
 _JAPANESE = (
     ("comparison", re.compile(r"より(?:も)?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して|に対して")),
     ("result", re.compile(r"(?:示|分か|わか|確認|得られ|明らか|達成|向上|改善|減少|増加)(?:し|さ|せ|っ|れ|た|する)")),
-    ("contribution", re.compile(r"(?:本稿|本論文|本研究|我々|われわれ|提案手法)[^。]{0,60}(?:提案|開発|構築|示す|述べる|実装)")),
+    (
+        "contribution",
+        re.compile(r"(?:本稿|本論文|本研究|我々|われわれ|提案手法)[^。]{0,60}(?:提案|開発|構築|示す|述べる|実装)"),
+    ),
     ("limitation", re.compile(r"(?:できない|困難|課題|問題(?:が|で)|限界|しかし|不十分)")),
     ("definition", re.compile(r"とは[^。]{2,80}(?:である|をいう|を指す)|と(?:呼ぶ|呼ばれる|いう。)")),
 )
@@ -90,6 +99,8 @@ def _scored(found: dict[str, bool], number: bool, cause: bool, section_type: str
     if kind == "comparison" and found["result"] and not number:
         kind = "comparison"
     score = 0.25 + 0.15 * number + 0.08 * cause + _SECTIONS.get(section_type, 0.04)
-    score += {"result": 0.25, "comparison": 0.25, "contribution": 0.2, "limitation": 0.12, "definition": 0.12}.get(kind, 0)
+    score += {"result": 0.25, "comparison": 0.25, "contribution": 0.2, "limitation": 0.12, "definition": 0.12}.get(
+        kind, 0
+    )
     score += 0.08 * (sum(found.values()) > 1)
     return Assertion(kind, round(min(1.0, score), 3))

@@ -13,7 +13,10 @@ MOST_AUTHORS = 3
 """Of a cited work that become entities."""
 _INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
 _PERSON = re.compile(r"[^\W\d_][\w.'’ -]{2,60}")
-_ORG_PARTS = re.compile(r"\b(?:univ|institut|college|laborator|school|cent(?:er|re)|academy|foundation|polytech|hochschule|council|agency|observatory|hospital|corporation|inc)\w*\b|大学|研究所|機構", re.I)
+_ORG_PARTS = re.compile(
+    r"\b(?:univ|institut|college|laborator|school|cent(?:er|re)|academy|foundation|polytech|hochschule|council|agency|observatory|hospital|corporation|inc)\w*\b|大学|研究所|機構",
+    re.I,
+)
 
 Rows = list[dict[str, Any]]
 

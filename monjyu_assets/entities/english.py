@@ -22,7 +22,9 @@ NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 _SUCH_AS = re.compile(r"\s{0,2},?\s{0,2}(?:such as|including|like|namely|e\.g\.,?|for example,?)\s{0,2}(?:the |an? )?")
 _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
 _SHAPED = re.compile(r"[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9-]{1,9}[a-z]?|\w*[A-Za-z]-?\d[\w.]*")
-_NO_VERBS = frozenset({"be", "have", "do", "can", "may", "will", "see", "note", "say", "seem", "become", "et", "get", "go"})
+_NO_VERBS = frozenset(
+    {"be", "have", "do", "can", "may", "will", "see", "note", "say", "seem", "become", "et", "get", "go"}
+)
 
 
 @lru_cache(maxsize=1)
@@ -103,7 +105,7 @@ def _capitals(words: Sequence[str]) -> bool:
 
 
 def _follow_lists(text: str, phrases: list[Found]) -> None:
-    """"Libraries such as X, Y and Z": the names are what the phrase before them is."""
+    """ "Libraries such as X, Y and Z": the names are what the phrase before them is."""
     kind: str | None = None
     for before, found in zip(phrases, phrases[1:], strict=False):
         between = text[before.end : found.start]
@@ -116,7 +118,7 @@ def _follow_lists(text: str, phrases: list[Found]) -> None:
 
 
 def _read_definitions(doc: Doc, phrases: list[Found]) -> None:
-    """"X is a library": X is what the head says."""
+    """ "X is a library": X is what the head says."""
     for token in doc:
         if token.lemma_ != "be" and token.lower_ not in {"is", "are", "was", "were"}:
             continue

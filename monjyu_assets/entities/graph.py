@@ -36,9 +36,7 @@ def entity_graph(mentions: list[Row], links: list[Row], years: Mapping[str, int 
     merged_keys: dict[Node, list[Node]] = defaultdict(list)
     for node, standing in stands.items():
         merged_keys[standing].append(node)
-    entities = [
-        _entity(node, rows, years, ids, merged_keys[node], degree) for node, rows in sorted(grouped.items())
-    ]
+    entities = [_entity(node, rows, years, ids, merged_keys[node], degree) for node, rows in sorted(grouped.items())]
     return {
         "entities": _table("entities", entities),
         "entity_chunks": _table("entity_chunks", _places(grouped)),

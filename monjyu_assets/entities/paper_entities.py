@@ -137,7 +137,7 @@ def _concept(
     words = fold(key)
     if not words:
         return None
-    if key in long or (len(key.split()) > 1 or not key.isascii() or "-" in key) and f" {words} " in f" {front} ":
+    if key in long or ((len(key.split()) > 1 or not key.isascii() or "-" in key) and f" {words} " in f" {front} "):
         return "concept", IN_FRONT
     if len(key.split()) > 1 or not key.isascii():
         return ("concept", SAID_TWICE) if sentences > 1 else None

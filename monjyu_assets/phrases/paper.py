@@ -46,7 +46,9 @@ def paper_mentions(chunks: Sequence[ChunkText]) -> list[Mention]:
 
 def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Phrase]]:
     """The phrases of each sentence, long forms in the place of acronyms."""
-    pieces = [(sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))]
+    pieces = [
+        (sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))
+    ]
     japanese = [piece for piece in pieces if is_japanese(piece[1])]
     others = [piece for piece in pieces if not is_japanese(piece[1])]
     parsed = english_phrases([*(window for _, window in others), *known.values()]) if others else []

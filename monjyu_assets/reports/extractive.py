@@ -37,7 +37,9 @@ class ExtractiveReports:
 
     def report(self, source: CommunitySource) -> Report:
         words = WORDS.get(source.language, WORDS["en"])
-        chosen = sorted(source.sentences[: self.max_findings + IN_SUMMARY], key=lambda one: (-one.score, one.sentence_id))
+        chosen = sorted(
+            source.sentences[: self.max_findings + IN_SUMMARY], key=lambda one: (-one.score, one.sentence_id)
+        )
         findings = tuple(_finding(source, sentence, words) for sentence in chosen[: self.max_findings])
         return Report(
             title=_title(source, words),

@@ -68,4 +68,3 @@ def report_row(source: CommunitySource, report: Report, engine: str) -> dict[str
         "paper_ids": [paper for paper, _ in source.papers],
         "engine": engine,
     }
-

@@ -130,4 +130,3 @@ def _report(plan: _Shard, paper_of: dict[str, str], failed: dict[str, str]) -> S
         recomputed_ids=changed,
         failures={cause: causes.count(cause) for cause in sorted(set(causes))},
     )
-

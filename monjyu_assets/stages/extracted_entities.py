@@ -26,9 +26,7 @@ def entity_recipe(work: Work) -> str:
 def extract_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Extract from the chunks of these shards that have changed."""
     engine = entity_engine(work)
-    stage = ChunkStage(
-        ASSET, "entity_failures", engine, entity_recipe(work), "entities", chosen=chosen_chunks(work)
-    )
+    stage = ChunkStage(ASSET, "entity_failures", engine, entity_recipe(work), "entities", chosen=chosen_chunks(work))
     yield from chunk_results(work, shards, stage)
 
 
