@@ -17,11 +17,12 @@ from monjyu_assets.instance import open_instance
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
-from monjyu_assets.spending import Spending, spending_of
+from monjyu_assets.spending import spending_of
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.caps import SpendingCap
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
@@ -41,14 +42,14 @@ class Plan:
     again: bool = False
 
 
-def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, spending: Spending | None = None) -> None:
+def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap | None = None) -> None:
     """The jobs of a collection, in order: those of each level's papers over its shards, then the collection's.
 
     Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
     The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
     parts have failed in ends the run there: what is above it would be paid for and made again.
     """
-    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(spending):
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap):
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])

@@ -54,7 +54,7 @@ def paper_results(paper: SourcePaper) -> list[ChunkResult]:
     if results:
         _add(results[0], *title_page(paper))
     for result in results:
-        result.rows = {ENTITIES: _merged(result.rows[ENTITIES]), LINKS: _merged_links(result.rows[LINKS])}
+        result.rows = {ENTITIES: merged_entities(result.rows[ENTITIES]), LINKS: merged_links(result.rows[LINKS])}
     return results
 
 
@@ -197,7 +197,7 @@ def _add(result: ChunkResult, entities: list[dict[str, Any]], links: list[dict[s
     result.rows[LINKS] += links
 
 
-def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def merged_entities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row an entity and chunk: its most frequent form, the sentence that defines it (else its first)."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -217,7 +217,7 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row for two entities, a type and a chunk; the weight is the sum."""
     names = ("source_type", "source_key", "target_type", "target_key", "type")
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)

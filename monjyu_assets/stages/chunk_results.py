@@ -26,13 +26,16 @@ Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
 
 @dataclass(frozen=True)
 class ChunkStage:
-    """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all."""
+    """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all.
+
+    `made_with` is the part's recipe; `rows_made_with` what the engine's rows depend on, which may be less.
+    """
 
     asset: str
     failures: str
     engine: ChunkEngine
     made_with: str
-    progress: str
+    rows_made_with: str
     chosen: frozenset[str] | None = None
     finisher: Finisher | None = None
 
@@ -69,7 +72,7 @@ def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Ite
         for result in stage.engine.run(papers, wanted) if wanted else ():
             home[result.chunk_id].results.append(result)
             done += 1
-            work.progress(stage.progress, done, max(done, len(home)))
+            work.progress(stage.asset, done, max(done, len(home)))
         for plan in plans:
             yield _write(work, plan, stage)
 
@@ -78,7 +81,7 @@ def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
     papers = read_papers(work, shard)
     own = work.parts.head(primary(stage.asset), shard)
     keys = {
-        chunk.chunk_id: digest(stage.made_with, stage.engine.key(paper, chunk))
+        chunk.chunk_id: digest(stage.rows_made_with, stage.engine.key(paper, chunk))
         for paper in papers
         for chunk in paper.chunks
         if stage.chosen is None or chunk.chunk_id in stage.chosen
@@ -96,7 +99,7 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
         if result.failure or result.dropped:
             failures.append(failure_row(place, result.failure, result.dropped))
         for name, several in result.rows.items():
-            rows[name] += [place | row | {"engine": stage.engine.name} for row in several]
+            rows[name] += [place | {"engine": stage.engine.name} | row for row in several]
     tables = {name: _with_kept(work, plan, name, several) for name, several in rows.items()}
     tables[stage.failures] = _with_kept(work, plan, stage.failures, failures)
     if stage.finisher:

@@ -9,9 +9,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from monjyu_assets.engines.answers import ModelReport
+from monjyu_assets.engines.model_calls import ModelCalls
 from monjyu_assets.engines.protocol import failure_row
 from monjyu_assets.publishing.closed_set import input_versions
 from monjyu_assets.reports.extractive import ExtractiveReports
+from monjyu_assets.reports.model import ModelReports
 from monjyu_assets.reports.protocol import ReportEngine, ReportResult, report_row
 from monjyu_assets.reports.sources import CommunitySource, GraphRows, community_sources
 from monjyu_assets.stages.collection_stage import CollectionReport, whole_table
@@ -19,6 +22,7 @@ from monjyu_assets.stages.common import Work, recipe, rows_of
 from monjyu_assets.stages.vectors import vector_table
 from monjyu_core.embedding import load_embedder
 from monjyu_core.ids import digest
+from monjyu_core.models.factory import check_role
 from monjyu_core.parts import Part
 from monjyu_core.schemas import COLLECTION_SHARD, TABLES
 
@@ -29,13 +33,27 @@ Row = dict[str, Any]
 
 
 def report_engine(work: Work) -> ReportEngine:
-    return ExtractiveReports(work.settings.levels.reports.max_findings)
+    """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
+    role = work.settings.roles.report
+    extractive = ExtractiveReports(work.settings.levels.reports.max_findings)
+    if role.engine == "extractive":
+        return extractive
+    check_role(work.settings, "report")
+    return ModelReports(
+        work.settings,
+        lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency),
+        extractive.report,
+    )
 
 
 def report_recipe(work: Work) -> str:
     """With the embedding model: vectors are compared with those of questions."""
-    fingerprint = load_embedder(work.settings).fingerprint
-    return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with, fingerprint)
+    return digest(_reports_made_with(work), load_embedder(work.settings).fingerprint)
+
+
+def _reports_made_with(work: Work) -> str:
+    """Without it: another embedding model asks for no report again."""
+    return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with)
 
 
 def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
@@ -46,7 +64,8 @@ def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
     if own is not None and own.inputs == inputs and own.code_version == made_with and not (again and _failed(work)):
         return CollectionReport(own, recomputed=False)
     sources = list(read_sources(work))
-    keys = {source.community_id: digest(made_with, source.content()) for source in sources}
+    rows_made_with = _reports_made_with(work)
+    keys = {source.community_id: digest(rows_made_with, source.content()) for source in sources}
     kept = {key for key, value in keys.items() if own and own.keys.get(key) == value}
     new = [source for source in sources if source.community_id not in kept]
     results = {}
