@@ -17,7 +17,7 @@ from monjyu_assets.instance import open_instance
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
-from monjyu_assets.spending import spending_of
+from monjyu_assets.run_rules import spending_of, trying_again
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
@@ -55,7 +55,8 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
             instance.add_dynamic_partitions(str(collections.name), [work.name])
         reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
         work.progress("publish", 0, 0)
-        run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
+        with trying_again(False):  # whatever failed has just been tried
+            run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
 
 
 def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:
@@ -69,22 +70,23 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
     for level in range(2, plan.level + 1):
         # What shards of this level are made from is a whole collection's.
         if level == 2 or PAPER_ASSETS_BY_LEVEL[level]:
-            _run_collection(instance, work, level - 1)
+            _run_collection(instance, work, level - 1, again=plan.again)
         shards = stale_level(work, level, again=plan.again)
         if shards and PAPER_ASSETS_BY_LEVEL[level]:
             run_job(instance, f"level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))
         if not PAPER_ASSETS_BY_LEVEL[level]:
-            _run_collection(instance, work, level)
+            _run_collection(instance, work, level, again=plan.again)
         if too_many_failed(work.parts, level, work.settings.levels.max_failed_share):
             return level - 1
     return plan.level
 
 
-def _run_collection(instance: dg.DagsterInstance, work: Work, level: int) -> None:
+def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, again: bool) -> None:
     """The collection's assets up to a level, unpublished; nothing where they are as they would be made."""
-    if not stale_collection_assets(work, level):
+    if not stale_collection_assets(work, level, again=again):
         return
-    run_job(instance, f"level_{level}_tables", work, {}, partition_key=work.name)
+    with trying_again(again):
+        run_job(instance, f"level_{level}_tables", work, {}, partition_key=work.name)
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:

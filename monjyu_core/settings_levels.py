@@ -1,4 +1,4 @@
-"""Settings of levels 2 to 4: entities, reports, claims. Which engine makes them is `roles.extract` and `roles.report`."""
+"""Settings of levels 2 to 4: entities, reports, claims. `roles.extract` and `roles.report` say what makes them."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from monjyu_assets.assets.entity_graph import entity_graph
 from monjyu_assets.assets.parsed_papers import parsed_papers
 from monjyu_assets.assets.shared import collection_asset_arguments, collection_metadata, spent
 from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.run_rules import tries_again
 from monjyu_assets.stages.common import Timer
 from monjyu_assets.stages.community_reports import CODE_VERSION, write_reports
 
@@ -23,7 +24,7 @@ def community_reports(context: dg.AssetExecutionContext, data: DataFolderResourc
     timer = Timer()
     work = data.work(context.partition_key, context.log)
     with spent(work, "community_reports") as cost:
-        report = write_reports(work)
+        report = write_reports(work, again=tries_again())
     failures = [row for part in work.parts.heads("report_failures") for row in part.read().to_pylist()]
     causes = [row["error_type"] for row in failures if row["failed"]]
     return dg.MaterializeResult(

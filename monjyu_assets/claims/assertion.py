@@ -8,27 +8,45 @@ from dataclasses import dataclass
 KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
 
 _NUMBER = re.compile(
-    r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b|\bp\s?<"
+    r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b"
 )
-_RESULT = re.compile(
-    r"\b(?:we|results?|findings?|data|experiments?|evaluation|analysis|survey|study|studies|evidence|tests?)\b[^.;]{0,60}?\b"
-    r"(?:show(?:s|ed|n)?|find|found|demonstrat\w{1,4}|indicat\w{1,4}|reveal\w{0,3}|suggest\w{0,3}|confirm\w{0,3}|observ\w{1,4}|conclud\w{1,4}|report(?:s|ed)?)\b"
-    r"|\b(?:improv(?:e[sd]?|ing|ement)|increas(?:e[sd]?|ing)|decreas(?:e[sd]?|ing)|reduc(?:e[sd]?|ing|tion)|achiev(?:e[sd]?|ing)|significant(?:ly)?|correlat\w{1,4})\b",
-    re.I,
-)
+
+
+def _words(*stems: str) -> str:
+    return "(?:" + "|".join(stems) + ")"
+
+
+_FINDS = _words(
+    "shows?", "showed", "shown", "find", "found", r"demonstrat\w{1,4}", r"indicat\w{1,4}", r"reveal\w{0,3}",
+    r"suggest\w{0,3}", r"confirm\w{0,3}", r"observ\w{1,4}", r"conclud\w{1,4}", "reports?", "reported",
+)  # fmt: skip
+_CHANGES = _words(
+    "improve[sd]?", "improving", "improvement", "increase[sd]?", "increasing", "decrease[sd]?", "decreasing",
+    "reduce[sd]?", "reducing", "reduction", "achieve[sd]?", "achieving", "significant(?:ly)?", r"correlat\w{1,4}",
+)  # fmt: skip
+_EVIDENCE = _words(
+    "we", "results?", "findings?", "data", "experiments?", "evaluation", "analysis", "survey", "study", "studies",
+    "evidence", "tests?", "students",
+)  # fmt: skip
+_RESULT = re.compile(rf"\b{_EVIDENCE}\b[^.;]{{0,60}}?\b{_FINDS}\b|\b{_CHANGES}\b", re.I)
+_MORE = _words(
+    "more", "less", "better", "worse", "faster", "slower", "higher", "lower", "larger", "smaller", "greater", "fewer",
+    "easier", "rather",
+)  # fmt: skip
 _COMPARED = re.compile(
-    r"\b(?:than|compared (?:to|with)|outperform\w{0,3}|versus|vs\.?|in contrast|unlike|whereas|superior|inferior|exceed\w{0,3}|"
-    r"(?:more|less|better|worse|faster|slower|higher|lower|larger|smaller|greater|fewer)\b[^.;]{0,60}?\bthan)\b",
+    rf"\b{_MORE}\b[^.;]{{0,60}}?\bthan\b|\bcompared (?:to|with)\b|\boutperform|\bversus\b|\bvs\.|\bin contrast\b|"
+    r"\bunlike\b|\bwhereas\b|\bsuperior\b|\binferior\b|\bexceed",
     re.I,
 )
-_CONTRIBUTED = re.compile(
-    r"\b(?:we|this (?:paper|work|article|study|package|library|tool|course|module|resource)|our \w{1,20})\b[^.;]{0,50}?\b"
-    r"(?:present|propos|introduc|develop|describ|provid|offer|contribut|design|implement|releas|creat|built|build|enabl|allow)\w{0,4}\b",
-    re.I,
-)
+_OWN = r"(?:we|this (?:paper|work|article|study|package|library|tool|course|module|resource|software)|our \w{1,20})"
+_MAKES = _words(
+    "present", "propos", "introduc", "develop", "describ", "provid", "offer", "contribut", "design", "implement",
+    "releas", "creat", "built", "build", "enabl", "allow",
+)  # fmt: skip
+_CONTRIBUTED = re.compile(rf"\b{_OWN}\b[^.;]{{0,50}}?\b{_MAKES}\w{{0,4}}\b", re.I)
 _LIMITED = re.compile(
-    r"\b(?:limitations?|limited to|however|cannot|unable|fails? to|do(?:es)? not|did not|lacks?|lacking|only a few|drawback|"
-    r"challeng\w{1,4}|difficult\w{0,4}|insufficient)\b",
+    r"\b(?:limitations?|limited to|however|cannot|unable|fails? to|do(?:es)? not|did not|lacks?|lacking|only a few|"
+    r"drawback|challeng\w{1,4}|difficult\w{0,4}|insufficient)\b",
     re.I,
 )
 _DEFINED = re.compile(
@@ -38,9 +56,10 @@ _CAUSED = re.compile(
     r"\b(?:because|therefore|thus|hence|due to|leads? to|results? in|consequently|as a result)\b", re.I
 )
 _NOT_SAID = re.compile(
-    r"\?\s*$|^(?:see|note|click|open|run|install|let us|let's|consider|recall|figure|fig\.|table|algorithm|section|appendix|"
-    r"copyright|https?:|in (?:section|chapter)|for (?:details|example)|e\.g\.)\b|\b(?:future work|will be|would be|we plan|we hope|"
-    r"is organi[sz]ed as follows|remainder of|thank|acknowledg\w{1,6}|licen[sc]e[ds]?|licensor|licensee|shown in (?:figure|fig|table))\b",
+    r"\?\s*$|^(?:see|note|click|open|run|install|let us|let's|consider|recall|figure|fig\.|table|algorithm|section|"
+    r"appendix|copyright|https?:|in (?:section|chapter)|for (?:details|example)|e\.g\.)\b|"
+    r"\b(?:future work|will be|would be|we plan|we hope|is organi[sz]ed as follows|remainder of|thank|"
+    r"acknowledg\w{1,6}|licen[sc]e[ds]?|licensor|licensee|shown in (?:figure|fig|table))\b",
     re.I,
 )
 _JAPANESE = (
@@ -96,8 +115,6 @@ def _japanese(text: str, section_type: str) -> Assertion | None:
 def _scored(found: dict[str, bool], number: bool, cause: bool, section_type: str) -> Assertion:
     """Signs add up; a plain statement in the abstract is just below the default threshold."""
     kind = next((kind for kind in KINDS if found.get(kind)), "statement")
-    if kind == "comparison" and found["result"] and not number:
-        kind = "comparison"
     score = 0.25 + 0.15 * number + 0.08 * cause + _SECTIONS.get(section_type, 0.04)
     score += {"result": 0.25, "comparison": 0.25, "contribution": 0.2, "limitation": 0.12, "definition": 0.12}.get(
         kind, 0

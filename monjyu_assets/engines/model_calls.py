@@ -1,6 +1,6 @@
 """Questions to a model by the hundred: so many at once as the role allows, each answered or failed on its own.
 
-Every answer is in the response cache before it is handed on: a run that is killed and begun again pays for nothing twice.
+Every answer is in the response cache before it is handed on: a run that is killed and begun again pays nothing twice.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.entities.findings import Findings, Found, Verb
@@ -107,7 +108,7 @@ def _capitals(words: Sequence[str]) -> bool:
 def _follow_lists(text: str, phrases: list[Found]) -> None:
     """ "Libraries such as X, Y and Z": the names are what the phrase before them is."""
     kind: str | None = None
-    for before, found in zip(phrases, phrases[1:], strict=False):
+    for before, found in pairwise(phrases):
         between = text[before.end : found.start]
         if _SUCH_AS.fullmatch(between):
             kind = head_type(before.key.split())

@@ -53,7 +53,7 @@ class ExtractiveReports:
 
 
 def rating(source: CommunitySource) -> float:
-    """0 to 10: how many papers share it, how much they say of it (logarithms, so that ten papers are no ten times one)."""
+    """0 to 10: how many papers share it and how much they say of it, both as logarithms."""
     papers = min(1.0, math.log2(1 + len(source.papers)) / 5)
     mentions = min(1.0, math.log2(1 + source.mentions) / 9)
     return round(10 * (0.6 * papers + 0.4 * mentions), 1)

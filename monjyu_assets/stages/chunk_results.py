@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from monjyu_assets.engines.protocol import ChunkEngine, ChunkResult, Rows, failure_row
-from monjyu_assets.engines.sources import SourcePaper
+from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
 from monjyu_assets.stages.level_sources import only, read_papers
@@ -77,15 +77,35 @@ def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Ite
             yield _write(work, plan, stage)
 
 
+def new_chunks(
+    work: Work, asset: str, shard: str, engine: ChunkEngine, rows_made_with: str, chosen: frozenset[str] | None
+) -> Iterator[tuple[SourcePaper, SourceChunk]]:
+    """The chunks of a shard that have no result yet, for estimates."""
+    papers = read_papers(work, shard)
+    own = work.parts.head(primary(asset), shard)
+    keys = _keys(papers, engine, rows_made_with, chosen)
+    for paper in papers:
+        for chunk in paper.chunks:
+            key = keys.get(chunk.chunk_id)
+            if key is not None and (own is None or own.keys.get(chunk.chunk_id) != key):
+                yield paper, chunk
+
+
+def _keys(
+    papers: list[SourcePaper], engine: ChunkEngine, rows_made_with: str, chosen: frozenset[str] | None
+) -> dict[str, str]:
+    return {
+        chunk.chunk_id: digest(rows_made_with, engine.key(paper, chunk))
+        for paper in papers
+        for chunk in paper.chunks
+        if chosen is None or chunk.chunk_id in chosen
+    }
+
+
 def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
     papers = read_papers(work, shard)
     own = work.parts.head(primary(stage.asset), shard)
-    keys = {
-        chunk.chunk_id: digest(stage.rows_made_with, stage.engine.key(paper, chunk))
-        for paper in papers
-        for chunk in paper.chunks
-        if stage.chosen is None or chunk.chunk_id in stage.chosen
-    }
+    keys = _keys(papers, stage.engine, stage.rows_made_with, stage.chosen)
     kept = {chunk_id for chunk_id, key in keys.items() if own and own.keys.get(chunk_id) == key}
     return _Shard(shard, papers, own, keys, kept)
 

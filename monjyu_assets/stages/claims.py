@@ -35,10 +35,10 @@ def claim_engine(work: Work) -> ChunkEngine:
 
 def claim_recipe(work: Work) -> str:
     """With the embedding model: vectors are compared with those of questions."""
-    return digest(_claims_made_with(work), load_embedder(work.settings).fingerprint)
+    return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
 
 
-def _claims_made_with(work: Work) -> str:
+def rows_made_with(work: Work) -> str:
     """Without it: another embedding model asks for no claim again."""
     return recipe(ASSET, CODE_VERSION, work.settings, claim_engine(work).made_with)
 
@@ -53,6 +53,6 @@ def claim_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
         return {"claim_embeddings": vector_table(work, ASSET, "claim_embeddings", ids, texts)}
 
     stage = ChunkStage(
-        ASSET, "claim_failures", claim_engine(work), claim_recipe(work), _claims_made_with(work), finisher=vectors
+        ASSET, "claim_failures", claim_engine(work), claim_recipe(work), rows_made_with(work), finisher=vectors
     )
     yield from chunk_results(work, shards, stage)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.spending import current_cap
+from monjyu_assets.run_rules import current_cap
 from monjyu_core.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.ids import digest
@@ -68,14 +68,14 @@ class Work:
         return collection_settings(self.record)
 
     @cached_property
-    def _books(self) -> Books:
+    def books(self) -> Books:
         return Books(self.settings, self.data)
 
     def account(self, asset: str) -> Account:
         """What an asset's calls of models are charged to, one account while this work lasts."""
         if asset not in self._accounts:
             scope = Scope("asset", asset, level_of(asset), self.name)
-            self._accounts[asset] = self._books.account(scope, current_cap())
+            self._accounts[asset] = self.books.account(scope, current_cap())
         return self._accounts[asset]
 
     def session(self, asset: str) -> Session:
@@ -83,13 +83,13 @@ class Work:
         from monjyu_core.models.gateway import Gateway
 
         if self._gateway is None:
-            self._gateway = Gateway(self._books)
+            self._gateway = Gateway(self.books)
         return self._gateway.session(self.account(asset))
 
     def take_record(self, record: CollectionRecord) -> None:
         """Go on with this record, and with the settings that follow from it."""
         self.record = record
-        for made_of_it in ("settings", "_books"):
+        for made_of_it in ("settings", "books"):
             self.__dict__.pop(made_of_it, None)
         self._accounts.clear()
         self._gateway = None

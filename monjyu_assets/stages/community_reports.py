@@ -48,10 +48,10 @@ def report_engine(work: Work) -> ReportEngine:
 
 def report_recipe(work: Work) -> str:
     """With the embedding model: vectors are compared with those of questions."""
-    return digest(_reports_made_with(work), load_embedder(work.settings).fingerprint)
+    return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
 
 
-def _reports_made_with(work: Work) -> str:
+def rows_made_with(work: Work) -> str:
     """Without it: another embedding model asks for no report again."""
     return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with)
 
@@ -64,8 +64,8 @@ def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
     if own is not None and own.inputs == inputs and own.code_version == made_with and not (again and _failed(work)):
         return CollectionReport(own, recomputed=False)
     sources = list(read_sources(work))
-    rows_made_with = _reports_made_with(work)
-    keys = {source.community_id: digest(rows_made_with, source.content()) for source in sources}
+    same = rows_made_with(work)
+    keys = {source.community_id: digest(same, source.content()) for source in sources}
     kept = {key for key, value in keys.items() if own and own.keys.get(key) == value}
     new = [source for source in sources if source.community_id not in kept]
     results = {}
@@ -116,8 +116,21 @@ def _with_kept(work: Work, own: Part | None, name: str, rows: list[Row], kept: s
 
 def read_sources(work: Work) -> list[CommunitySource]:
     """What each community that is large enough says, out of the parts of level 2."""
-    settings = work.settings.levels.reports
     communities = whole_table(work, "entity_communities", ["community_id", "level", "size"]).to_pylist()
+    links = ["relationship_id", "source_id", "target_id", "type", "weight", "sentence_ids"]
+    graph = graph_rows(
+        work,
+        whole_table(work, "entities", ["entity_id", "name", "type", "mentions", "sentence_ids"]).to_pylist(),
+        whole_table(work, "entity_community_members", ["community_id", "entity_id"]).to_pylist(),
+        whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id", "mentions"]).to_pylist(),
+        whole_table(work, "relationships", links).to_pylist(),
+    )
+    return sources_of(work, communities, graph)
+
+
+def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[CommunitySource]:
+    """What these communities say, with the sentences of the papers."""
+    settings = work.settings.levels.reports
     chosen = [row for row in communities if row["size"] >= settings.min_size]
     columns = ["sentence_id", "paper_id", "text"]
     with duckdb.connect(":memory:") as connection:
@@ -128,23 +141,25 @@ def read_sources(work: Work) -> list[CommunitySource]:
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
-        return list(community_sources(chosen, _graph(work), sentences, settings.source_tokens))
+        return list(community_sources(chosen, graph, sentences, settings.source_tokens))
 
 
-def _graph(work: Work) -> GraphRows:
-    members: dict[str, list[str]] = defaultdict(list)
-    for row in whole_table(work, "entity_community_members", ["community_id", "entity_id"]).to_pylist():
-        members[row["community_id"]].append(row["entity_id"])
-    places: dict[str, list[Row]] = defaultdict(list)
-    for row in whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id", "mentions"]).to_pylist():
-        places[row["entity_id"]].append(row)
-    links: dict[str, list[Row]] = defaultdict(list)
-    columns = ["relationship_id", "source_id", "target_id", "type", "weight", "sentence_ids"]
-    for row in whole_table(work, "relationships", columns).to_pylist():
-        links[row["source_id"]].append(row)
-    columns = ["entity_id", "name", "type", "mentions", "sentence_ids"]
-    entities = {row["entity_id"]: row for row in whole_table(work, "entities", columns).to_pylist()}
-    papers = {
-        row["paper_id"]: row for row in whole_table(work, "papers", ["paper_id", "title", "language"]).to_pylist()
-    }
-    return GraphRows(entities, members, places, links, papers)
+def graph_rows(
+    work: Work, entities: list[Row], members: list[Row], places: list[Row], relationships: list[Row]
+) -> GraphRows:
+    """The rows of level 2 by what they are looked up by."""
+    papers = whole_table(work, "papers", ["paper_id", "title", "language"]).to_pylist()
+    return GraphRows(
+        {row["entity_id"]: row for row in entities},
+        {key: [row["entity_id"] for row in rows] for key, rows in _grouped(members, "community_id").items()},
+        _grouped(places, "entity_id"),
+        _grouped(relationships, "source_id"),
+        {row["paper_id"]: row for row in papers},
+    )
+
+
+def _grouped(rows: list[Row], column: str) -> dict[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[column]].append(row)
+    return grouped

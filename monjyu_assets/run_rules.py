@@ -1,4 +1,5 @@
-"""What a whole run may spend on models: one cap for all of its assets, or no call at all."""
+"""What holds for a whole run in this process: what its assets may spend on models together, and whether what failed
+before is tried again."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from contextlib import contextmanager
 from monjyu_core.models.caps import Reservation, SpendingCap
 from monjyu_core.models.errors import CostCapReached
 
-_installed: list[SpendingCap | None] = []
+_caps: list[SpendingCap | None] = []
+_again: list[bool] = []
 
 
 class NoCalls(SpendingCap):
@@ -24,12 +26,27 @@ class NoCalls(SpendingCap):
 @contextmanager
 def spending_of(cap: SpendingCap | None) -> Iterator[None]:
     """Runs of this process spend within this cap meanwhile, all assets together; None = what the settings say."""
-    _installed.append(cap)
+    _caps.append(cap)
     try:
         yield
     finally:
-        _installed.pop()
+        _caps.pop()
 
 
 def current_cap() -> SpendingCap | None:
-    return _installed[-1] if _installed else None
+    return _caps[-1] if _caps else None
+
+
+@contextmanager
+def trying_again(again: bool) -> Iterator[None]:
+    """Whether communities without a report are asked about again meanwhile."""
+    _again.append(again)
+    try:
+        yield
+    finally:
+        _again.pop()
+
+
+def tries_again() -> bool:
+    """Yes, where nobody says otherwise: materialising in the UI is a person's decision."""
+    return _again[-1] if _again else True
