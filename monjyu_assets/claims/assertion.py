@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from monjyu_assets.phrases.prose import is_prose
+
 KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
 
 _NUMBER = re.compile(
@@ -45,8 +47,8 @@ _MAKES = _words(
 )  # fmt: skip
 _CONTRIBUTED = re.compile(rf"\b{_OWN}\b[^.;]{{0,50}}?\b{_MAKES}\w{{0,4}}\b", re.I)
 _LIMITED = re.compile(
-    r"\b(?:limitations?|limited to|however|cannot|unable|fails? to|do(?:es)? not|did not|lacks?|lacking|only a few|"
-    r"drawback|challeng\w{1,4}|difficult\w{0,4}|insufficient)\b",
+    r"\b(?:limitations?|limited to|cannot|unable|fails? to|do(?:es)? not|did not|lacks?|lacking|only a few|"
+    r"drawbacks?|difficult(?:y|ies)|insufficient)\b",
     re.I,
 )
 _DEFINED = re.compile(
@@ -73,7 +75,6 @@ _JAPANESE = (
     ("definition", re.compile(r"とは[^。]{2,80}(?:である|をいう|を指す)|と(?:呼ぶ|呼ばれる|いう。)")),
 )
 _JA_NOT_SAID = re.compile(r"か。$|[?？]$|図\s?\d|表\s?\d|謝辞|今後の課題|予定である|参照")
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 0.08, "appendix": -0.2, "other": 0.0}
 
 
@@ -89,11 +90,7 @@ def assertion(text: str, section_type: str, *, japanese: bool) -> Assertion | No
     """What a sentence asserts; None for one that asserts nothing (a question, a plan, a heading, a list of numbers)."""
     if japanese:
         return _japanese(text, section_type)
-    words = len(_WORD.findall(text))
-    if not 6 <= words <= 70 or text[-1:] not in ".!。:;)”\"'" or not text[:1].isalnum() or _NOT_SAID.search(text[:600]):
-        return None
-    letters = sum(letter.isalpha() for letter in text)
-    if letters < 0.6 * len(text.replace(" ", "")) or text.isupper():
+    if not is_prose(text) or _NOT_SAID.search(text[:600]):
         return None
     found = {
         "comparison": bool(_COMPARED.search(text)),
@@ -106,7 +103,7 @@ def assertion(text: str, section_type: str, *, japanese: bool) -> Assertion | No
 
 
 def _japanese(text: str, section_type: str) -> Assertion | None:
-    if not 12 <= len(text) <= 250 or not text.endswith("。") or _JA_NOT_SAID.search(text):
+    if not is_prose(text, japanese=True) or not text.endswith("。") or _JA_NOT_SAID.search(text):
         return None
     found = {kind: bool(pattern.search(text)) for kind, pattern in _JAPANESE}
     return _scored(found, bool(_NUMBER.search(text)), "ため" in text or "により" in text, section_type)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from monjyu_assets.phrases.cleaning import clean
+from monjyu_assets.phrases.prose import statement_of
 from monjyu_assets.reports.protocol import Finding, Report, ReportResult
 from monjyu_assets.reports.sources import Central, CommunitySource, Member
 
-VERSION = "1"
+VERSION = "2"
 IN_TITLE, IN_SUMMARY = 3, 2
 SUBJECTS = frozenset({"concept", "method", "model", "dataset", "metric", "task", "tool"})
 WORDS = {
@@ -76,7 +76,7 @@ def _joined(names: Sequence[str], words: dict[str, str]) -> str:
 
 
 def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str, str]) -> str:
-    said = [" ".join(clean(sentence.text).split()) for sentence in chosen[:IN_SUMMARY]]
+    said = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
     titles = [f"“{title}”" for _, title in source.papers[:3]]
     said.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
     works = [f"“{member.name}”" for member in source.members if member.type == "paper"]

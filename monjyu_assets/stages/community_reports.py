@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -25,10 +26,13 @@ from monjyu_core.ids import digest
 from monjyu_core.models.factory import check_role
 from monjyu_core.parts import Part
 from monjyu_core.schemas import COLLECTION_SHARD, TABLES
+from monjyu_core.settings_levels import ReportSettings
 
 ASSET = "community_reports"
 FAILURES = "report_failures"
 CODE_VERSION = "1"
+FEWEST = 10
+"""Reports that a collection may have, however small it is."""
 Row = dict[str, Any]
 
 
@@ -131,7 +135,7 @@ def read_sources(work: Work) -> list[CommunitySource]:
 def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[CommunitySource]:
     """What these communities say, with the sentences of the papers."""
     settings = work.settings.levels.reports
-    chosen = [row for row in communities if row["size"] >= settings.min_size]
+    chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
     columns = ["sentence_id", "paper_id", "text"]
     with duckdb.connect(":memory:") as connection:
         parts = [str(part.path) for part in work.parts.heads("sentences")]
@@ -142,6 +146,13 @@ def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[Com
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
         return list(community_sources(chosen, graph, sentences, settings.source_tokens))
+
+
+def _largest(communities: list[Row], settings: ReportSettings, chunks: int) -> list[Row]:
+    """The communities that have reports: as many as the settings allow, the largest first."""
+    enough = [row for row in communities if row["size"] >= settings.min_size]
+    most = max(FEWEST, math.ceil(settings.per_100_chunks * chunks / 100))
+    return sorted(enough, key=lambda row: (-row["size"], row["community_id"]))[:most]
 
 
 def graph_rows(

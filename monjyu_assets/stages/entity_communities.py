@@ -11,7 +11,7 @@ from monjyu_assets.stages.common import Work, recipe
 from monjyu_core.settings import Settings
 
 ASSET = "entity_communities"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 def entity_community_recipe(settings: Settings) -> str:
@@ -30,7 +30,7 @@ def entity_partition_rules(work: Work) -> PartitionRules:
 
 def _tables(work: Work) -> Tables:
     return community_tables(
-        whole_table(work, "entities", ["entity_id", "name", "degree", "mentions"]).to_pylist(),
+        whole_table(work, "entities", ["entity_id", "name", "type", "papers", "degree", "mentions"]).to_pylist(),
         whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id"]).to_pylist(),
         whole_table(work, "relationships", ["relationship_id", "source_id", "target_id", "type", "weight"]).to_pylist(),
         entity_partition_rules(work),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from typing import Any
 
 from tests.models import fake_server as server
@@ -52,7 +53,7 @@ def _entities(lines: dict[int, str]) -> dict[str, Any]:
     names = list(found)
     links = [
         {"source": one, "target": other, "type": "helps", "description": "", "sentences": found[one], "strength": 5}
-        for one, other in zip(names, names[1:], strict=False)
+        for one, other in pairwise(names)
     ]
     return {"entities": entities, "relationships": links}
 
