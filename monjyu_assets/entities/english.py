@@ -22,7 +22,8 @@ NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 
 NO_ENTITY = "none"
 """The vote of NER for places, dates and numbers, which are no entities here."""
-_QUOTES = frozenset('“”"«»')
+_NO_NAME = frozenset('“”"«»,;')
+_JOINERS = frozenset(("and", "or", "&"))
 
 _SUCH_AS = re.compile(r"\s{0,2},?\s{0,2}(?:such as|including|like|namely|e\.g\.,?|for example,?)\s{0,2}(?:the |an? )?")
 _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
