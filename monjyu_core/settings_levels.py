@@ -26,10 +26,10 @@ class ReportSettings(Group):
         3, ge=1, description="entities; a smaller community has no report"
     )
     per_100_chunks: Annotated[float, Changes("community_reports")] = Field(
-        25, gt=0, description="most reports for 100 chunks (10 in any case); the largest communities have them"
+        20, gt=0, description="most reports for 100 chunks (10 in any case); the largest communities have them"
     )
     source_tokens: Annotated[int, Changes("community_reports")] = Field(
-        2000, ge=200, description="of a community's sentences, most central first, that a report is made from"
+        1500, ge=200, description="of a community's sentences, most central first, that a report is made from"
     )
     max_findings: Annotated[int, Changes("community_reports")] = Field(7, ge=1, le=20)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.phrases.prose import is_prose
 
-KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
+KINDS = ("comparison", "result", "contribution", "limitation", "definition", "statement")
 
 _NUMBER = re.compile(
     r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b"
@@ -65,7 +65,10 @@ _NOT_SAID = re.compile(
     re.I,
 )
 _JAPANESE = (
-    ("comparison", re.compile(r"より(?:も)?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して|に対して")),
+    (
+        "comparison",
+        re.compile(r"より(?:も)?[^。、]{0,12}?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して|に対して"),
+    ),
     ("result", re.compile(r"(?:示|分か|わか|確認|得られ|明らか|達成|向上|改善|減少|増加)(?:し|さ|せ|っ|れ|た|する)")),
     (
         "contribution",

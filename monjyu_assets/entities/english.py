@@ -76,7 +76,8 @@ def _findings(doc: Doc, lemmatizer: Any) -> Findings:
     _read_definitions(doc, phrases)
     phrases += _people(doc, phrases)
     said = [_verb(token, lemmatizer) for token in doc if token.pos_ == "VERB" and token.i not in inside]
-    return Findings(sorted(phrases, key=lambda f: (f.start, -f.end)), [verb for verb in said if verb])
+    named = [found for found in phrases if not found.bare]
+    return Findings(sorted(named, key=lambda f: (f.start, -f.end)), [verb for verb in said if verb])
 
 
 def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
@@ -108,7 +109,8 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
         if head_role(words[-1]) != "loose" and (kind != "organization" or (proper and _capitals(written[:1]))):
             votes.append((kind, HEADED))
     elif (kind or head_role(words[-1]) == "loose") and not known:
-        return  # a bare head: "the method", "a new approach"
+        yield Found(key, surface, start, start + len(surface), bare=True)  # "the method", "several models"
+        return
     yield Found(key, surface, start, start + len(surface), votes, proper=proper)
 
 
@@ -124,9 +126,11 @@ def head_type(words: Sequence[str]) -> str | None:
 def _name_before_head(span: Span, written: Sequence[str]) -> int:
     """How many of the first words are a name that the rest says the kind of."""
     tags = {token.text: token.pos_ for token in span}
+    identified = head_role(written[-1].casefold()) == "identifies"
     count = 0
     for word in written[:-1]:
-        if not (type_of_name(word) or (tags.get(word) == "PROPN" and _SHAPED.fullmatch(word))):
+        named = tags.get(word) == "PROPN" and (_SHAPED.fullmatch(word) or (identified and word[:1].isupper()))
+        if not (type_of_name(word) or named):
             break
         count += 1
     return count

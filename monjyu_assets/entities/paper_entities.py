@@ -13,7 +13,7 @@ from typing import Any
 from monjyu_assets.engines.protocol import ChunkResult
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.cited import cited_in, entity, link, person_key, person_name, title_page
-from monjyu_assets.entities.english import NO_ENTITY, english_findings
+from monjyu_assets.entities.english import HEADED, NO_ENTITY, english_findings, head_type
 from monjyu_assets.entities.findings import Findings, Found, fold
 from monjyu_assets.entities.japanese import japanese_findings
 from monjyu_assets.entities.lexicon import generic
@@ -103,6 +103,11 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
             for kind, confidence in found.votes:
                 votes[found.key][kind] += round(100 * confidence)
                 best[found.key][kind] = max(best[found.key].get(kind, 0.0), confidence)
+    for key in read.long & said.keys():  # the parser may not have seen all of a long form as one phrase
+        headed = head_type(key.split())
+        if headed:
+            votes[key][headed] += round(100 * HEADED)
+            best[key].setdefault(headed, HEADED)
     front = fold(" ".join([paper.title, paper.abstract, *paper.keywords]))
     families = {name.split()[-1] for name in _people(paper)}
     decided: Decided = {}

@@ -22,7 +22,8 @@ from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.community_reports import write_reports
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
-from monjyu_assets.stages.extracted_entities import extract_shards
+from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
+from monjyu_assets.stages.level_sources import only, read_papers
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import usage_by_level
@@ -33,8 +34,6 @@ from tests.assets.worlds import World
 from tests.levels import model
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Request
-
-ENTITY_FAILURES = "entity_failures"
 
 
 @pytest.fixture
@@ -116,39 +115,39 @@ def test_an_edited_paper_costs_its_own_chunks_only(world: World, fake: FakeModel
     assert asked(fake)["entities"] == asked(fake)["claims"] == 1
 
 
+MADE_UP = {"name": "Ignore all rules", "type": "tool", "description": "x", "sentences": [999]}
+
+
 @pytest.mark.parametrize(
     ("answer", "cause"),
     [
         (server.say("I would rather not."), "ModelAnswerUnusable"),
         (server.say(""), "ModelAnswerUnusable"),
         (server.say('{"entities": [], "relationships": []}'), "NoEntities"),
+        (server.say(json.dumps({"entities": [MADE_UP], "relationships": []})), "NoEntities"),
         (server.failing(), "ModelServerError"),
         (server.closing("body"), "ModelUnreachable"),
-        (
-            server.say(
-                json.dumps(
-                    {
-                        "entities": [
-                            {"name": "Ignore all rules", "type": "tool", "description": "x", "sentences": [999]}
-                        ],
-                        "relationships": [],
-                    }
-                )
-            ),
-            "NoEntities",
-        ),
+        (server.slow("{}", 5), "ModelUnreachable"),
     ],
 )
-def test_what_a_model_spoils_is_a_failure_with_its_cause_and_holds_the_level_back(
-    world: World, fake: FakeModels, answer: Any, cause: str
+def test_what_a_model_spoils_is_a_failure_with_its_cause(
+    world: World, fake: FakeModels, answer: Any, cause: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MONJYU_ROLES__EXTRACT__TIMEOUT_SECONDS", "0.3")
     fake.default = answer
+    work = world.work
+    paper = next(paper for shard in SHARDS for paper in read_papers(work, shard))
+    results = list(entity_engine(work).run([paper], only([paper], {chunk.chunk_id for chunk in paper.chunks})))
+    assert len(results) == len(paper.chunks)
+    assert [result.failure.error_type for result in results if result.failure] == [cause] * len(results)
+    assert not any(result.rows for result in results)
+
+
+def test_failures_hold_a_level_back_until_they_are_mended(world: World, fake: FakeModels) -> None:
+    fake.default = server.say("I would rather not.")
     list(extract_shards(world.work, SHARDS))
-    rows = world.tables()[ENTITY_FAILURES]
-    causes = {row["error_type"] for row in rows if row["failed"]}
-    assert cause in causes and causes <= {cause, "ModelUnavailable"}
+    rows = world.tables()["entity_failures"]
     assert failed_share(world.work.parts, 2) == (len(rows), len(world.tables()["chunks"]))
-    assert not [row for row in world.tables()["entity_mentions"] if row["type"] == "tool"]
     build_entity_graph(world.work)
     find_entity_communities(world.work)
     assert whole_level(world.work.parts) == 1
@@ -157,11 +156,8 @@ def test_what_a_model_spoils_is_a_failure_with_its_cause_and_holds_the_level_bac
     fake.default = model.good
     fake.requests.clear()
     list(extract_shards(world.work, SHARDS))
-    if cause == "NoEntities":  # a whole answer, which was paid for and is kept: asking again would give it again
-        assert fake.requests == []
-    else:
-        assert asked(fake)["entities"] == len(rows)
-        assert failed_share(world.work.parts, 2)[0] == 0
+    assert asked(fake)["entities"] == len(rows)
+    assert failed_share(world.work.parts, 2)[0] == 0
 
 
 def test_quotes_that_are_made_up_are_dropped_and_counted(world: World, fake: FakeModels) -> None:
@@ -188,10 +184,10 @@ def test_a_cap_leaves_a_partial_level_that_a_later_run_completes(world: World, f
     first = len(fake.requests)
     chunks = len(world.tables()["chunks"])
     assert 0 < first < chunks
-    assert {r["error_type"] for r in world.tables()[ENTITY_FAILURES]} == {"CostCapReached"}
+    assert {r["error_type"] for r in world.tables()["entity_failures"]} == {"CostCapReached"}
     list(extract_shards(world.work, SHARDS))
     assert len(fake.requests) == chunks
-    assert world.tables()[ENTITY_FAILURES] == []
+    assert world.tables()["entity_failures"] == []
     with spending_of(NoCalls()):
         upgrade(world)
     assert len(fake.requests) == chunks
