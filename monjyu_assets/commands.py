@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from monjyu_assets.indexing import IndexResult, Usage
     from monjyu_assets.stages.common import Progress
 
+UNREACHABLE = frozenset({"ModelUnreachable", "ModelUnavailable"})
+"""Failures that say that a model's server could not be reached."""
 STAGES = {
     "scan": "Scanning",
     "parse": "Parsing",
@@ -96,7 +98,8 @@ def upgrade(
             say=lambda text: click.echo(text, err=True),
         )
     click.echo(done.model_dump_json() if as_json else describe(done))
-    sys.exit(1 if done.failures else 0)
+    unreachable = done.level < level and any(failure.error_type in UNREACHABLE for failure in done.failures)
+    sys.exit(3 if unreachable else 1 if done.failures else 0)
 
 
 @click.command()

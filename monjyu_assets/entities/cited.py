@@ -12,6 +12,8 @@ from monjyu_assets.entities.findings import fold
 _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))
 _TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
 _NAMES = re.compile(r"\b[A-Z]\.,")
+BEGINNING = 30
+"""Characters of a citing sentence by which the chunks that hold it are told from others."""
 MOST_AUTHORS = 3
 """Of a cited work that become entities."""
 _INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
@@ -51,12 +53,14 @@ def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
 def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Rows]]:
     """The works that sentences of this chunk cite, each with its first authors."""
     sentences = [(" ".join(s.text.split()), s.sentence_id) for s in chunk.sentences]
+    whole = "\n".join(text for text, _ in sentences)
     own = ("paper", fold(paper.title))
     for reference in paper.references:
-        key = fold(reference.title)
-        if (len(key.split()) < 2 and len(key) < 6) or len(_NAMES.findall(reference.title)) > 2:
-            continue  # no title, or a list of authors that was read as one
         contexts = [" ".join(context.split()) for context in reference.contexts]
+        contexts = [context for context in contexts if context[:BEGINNING] in whole]
+        key = fold(reference.title) if contexts else ""
+        if not key or (len(key.split()) < 2 and len(key) < 6) or len(_NAMES.findall(reference.title)) > 2:
+            continue  # no title, or a list of authors that was read as one
         at = [where for text, where in sentences if any(text in c or c in text for c in contexts if c)]
         if not at:
             continue
