@@ -9,7 +9,7 @@ from pydantic import Field
 from monjyu_core.settings_marks import Changes, Group, NoResult
 
 NODES = Changes("noun_graph")
-PARTITION = Changes("communities")
+PARTITION = Changes("communities", "entity_communities")
 
 
 class GraphSettings(Group):
@@ -36,7 +36,7 @@ class GraphSettings(Group):
     backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native"], PARTITION] = Field(
         "igraph", description="whose Leiden; as good as each other, igraph is the quickest"
     )
-    max_community_size: Annotated[int, PARTITION] = Field(
+    max_community_size: Annotated[int, Changes("communities")] = Field(
         10, ge=2, description="phrases; a larger community is split until none is larger at the lowest level"
     )
     resolution: Annotated[float, PARTITION] = Field(1.0, gt=0)

@@ -58,7 +58,7 @@ def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
     text = doc.text  # spaCy puts it together at every call
     for span in _names_joined(doc):
-        phrase = _phrase(span, text, lemmatizer)
+        phrase = phrase_of(span, text, lemmatizer)
         if phrase is not None:
             yield phrase
 
@@ -83,7 +83,8 @@ def _is_name(span: Span) -> bool:
     return all(token.pos_ == "PROPN" or (token.i == span.start and token.pos_ == "DET") for token in span)
 
 
-def _phrase(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
+def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
+    """The phrase of a noun chunk of this document text, trimmed, its head lemmatised; None where it names nothing."""
     tokens = _trimmed(list(span))
     if not tokens or tokens[-1].pos_ not in _HEADS:
         return None
