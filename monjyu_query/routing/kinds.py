@@ -28,19 +28,23 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 _FACT_FIRST = re.compile(r"^\W*(who|whom|whose|when|where)\b", re.IGNORECASE)
 _COMPARISON = _any(
-    r"\b(compar(e|es|ed|ing|ison|isons|ative)|contrast|versus|vs|differ(s|ed|ing|ences?)?|different (from|to|than)|distinguish(es)?)\b",
-    r"\b(similarit|outperform|trade-?off|advantages?\b.{0,40}\bover|surpass)",
+    r"\b(compar(e|es|ed|ing|ison|isons|ative)|contrast|versus|vs|differ(s|ed|ing|ences?)?|different (from|to|than))\b",
+    r"\b(distinguish|similarit|outperform|trade-?off|advantages?\b.{0,40}\bover|surpass)",
     r"\b(better|worse|faster|slower|cheaper|higher|lower|larger|smaller|stronger|weaker|more \w+|less \w+) than\b",
-    r"\bas \w+ as (?!well\b)(?!soon\b)(?!long\b)|\bwhich (one )?(is|are|performs|works|does) (better|best|worse|more)\b",
-    r"\b(relative to|preferable|which is (the )?(greater|bigger|more|less)|pros and cons|rather than|instead of)\b|\b(should|would) (i|we|you|one)\b.{1,80}\bor\b|\bhigher or lower\b",
-    r"比較|比べ|変更点|変化は|対比|違い|違う|違っ|異な|相違|共通点|類似点|どちら|どっち|優劣|一長一短|(長所|利点|メリット)と(短所|欠点|デメリット)",
-    r"上回|下回|よりも?.{0,15}(優れ|劣|良|高|低|速|遅|多|少な|強|弱|大き|小さ)|差(が|は|を|異)|一致し|食い違",
-    r"(?<![絶反相敵応一])対(?![象応策話面談立処抗称数角])|VS|差[。?？]?$",
+    r"\bas \w+ as (?!well\b)(?!soon\b)(?!long\b)|\b(rather than|instead of|pros and cons|relative to)\b",
+    r"\bwhich (one )?(is|are|performs|works|does) (the )?(better|best|worse|greater|bigger|more|less)\b",
+    r"\bpreferable\b|\bhigher or lower\b",
+    r"\b(should|would) (i|we|you|one)\b.{1,80}\bor\b",
     r"^\W*[\w-]+( [\w-]+){0,2} or [\w-]+\b|\b(which|what) .{1,80}\b(\w+),? or (\w+)\b",
+    r"比較|比べ|変更点|変化は|対比|違い|違う|違っ|異な|相違|共通点|類似点|どちら|どっち|優劣|一長一短",
+    r"(長所|利点|メリット)と(短所|欠点|デメリット)|上回|下回|差(が|は|を|異)|一致し|食い違|差[。?？]?$|VS",
+    r"よりも?.{0,15}(優れ|劣|良|高|低|速|遅|多|少な|強|弱|大き|小さ)",
+    r"(?<![絶反相敵応一])対(?![象応策話面談立処抗称数角])",
 )
 _SURVEY = _any(
-    r"\b(survey|overview|(?<!peer )(?<!code )reviews?|literature|landscape|state[- ]of[- ]the[- ]art|trends?|themes?|roadmap|bibliography)\b",
-    r"\bsummar(y|i[sz]e|i[sz]ing)\b|\bresearch directions?\b|\b(open|unsolved|remaining) (problems?|questions?|issues?)\b",
+    r"\b(survey|overview|(?<!peer )(?<!code )reviews?|literature|landscape|roadmap|bibliography)\b",
+    r"\b(state[- ]of[- ]the[- ]art|trends?|themes?|summar(y|i[sz]e|i[sz]ing)|research directions?)\b",
+    r"\b(open|unsolved|remaining) (problems?|questions?|issues?)\b",
     r"\b(what|which)( (main|major|key|different|other|common))? (topics?|subjects?|areas|kinds|types|sorts|categories"
     r"|approaches|methods|techniques|datasets|data sets|tools|benchmarks|models|algorithms|applications) "
     r"(\w+ ){0,6}?(are|were|have|has|do|does|did|exist|is|can|cover|covered)\b",
@@ -49,10 +53,11 @@ _SURVEY = _any(
     r"\bwhat has been (done|proposed|published|studied|written|found)\b|\b(so far|to date|over the (last|past) \w+)\b",
     r"\b(list|enumerate|collect|catalogue)( me)? (all|every|the)\b|\ball (the )?(\w+ ){0,3}(mentioned|used|proposed)\b",
     r"\b(across|throughout) (the|these|this|all)( \w+)? (papers|collection|corpus|studies|literature)\b",
-    r"傾向|流行|(どんな|どのような|どういう)(研究|論文|手法|技術|アプローチ)(が|は)|サーベイ|レビュー|概観|概要|俯瞰|動向|潮流|トレンド|全体像|全体を通|全体の|まとめ|要約|一覧|列挙|網羅|総括|整理し",
-    r"分かってい|わかってい|知られてい|代表的な|論文を(紹介|挙げ|教え)|研究の(現状|状況|課題)|先行研究|これまでの研究|最新の研究|研究状況|研究の(流れ|現状|歴史)|発展の|歴史を|変遷|展望|今後の(課題|方向)|未解決",
-    r"(主な|主要な|おもな)(テーマ|論点|話題|研究|トピック|手法|課題)|論点|(どんな|どのような)(もの|種類|話題|テーマ)(が|は|に)",
-    r"には?(どんな|どのような|どういう|何が).{0,12}(あり|ある|存在)",
+    r"傾向|流行|(どんな|どのような|どういう)(研究|論文|手法|技術|アプローチ)(が|は)|サーベイ|レビュー|概観|概要|俯瞰|動向|潮流",
+    r"トレンド|全体像|全体を通|全体の|まとめ|要約|一覧|列挙|網羅|総括|整理し|分かってい|わかってい|知られてい|代表的な",
+    r"論文を(紹介|挙げ|教え)|研究の(現状|状況|課題|流れ|歴史)|先行研究|これまでの研究|最新の研究|研究状況|発展の|歴史を|変遷",
+    r"展望|今後の(課題|方向)|未解決|(主な|主要な|おもな)(テーマ|論点|話題|研究|トピック|手法|課題)|論点",
+    r"(どんな|どのような)(もの|種類|話題|テーマ)(が|は|に)|には?(どんな|どのような|どういう|何が).{0,12}(あり|ある|存在)",
 )
 _EXPLORATION = _any(
     r"^\W*(how (?!(many|much|long|large|fast|often|old|big|far|high|well|tall|wide|deep|soon|accurate)\b)|why\b)",

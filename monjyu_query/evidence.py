@@ -1,0 +1,100 @@
+"""One answer from what several searches found: their passages and what they claim, by one engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from monjyu_query.answer import Question, choose_sentences, weigh_evidence
+from monjyu_query.answering import Answer, abstained
+from monjyu_query.citations import cite
+from monjyu_query.knowledge.sentences import in_order, sentences_by_id
+from monjyu_query.lazy.claims import Claim
+from monjyu_query.lazy.compose import claim_passages
+from monjyu_query.passages import Passage, load_passages, load_sentences
+from monjyu_query.result import Hit, SearchResult
+from monjyu_query.retrieval import vector_scores
+from monjyu_query.tools import Ask, Tools
+
+PASSAGES = 8
+CLAIMS = 24
+"""Of all modes together, in an answer."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found, best first; of the passages `whole` are read as they are."""
+
+    passages: list[Passage]
+    claims: list[Claim]
+    whole: int = PASSAGES
+
+
+def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> Found:
+    """The fused hits and the claims of all results, in turns so that none is crowded out."""
+    cursor = ask.index.snapshot.cursor()
+    passages = load_passages(cursor, [hit.chunk_id for hit in hits], [hit.score for hit in hits])
+    said = [claim for turn in range(CLAIMS) for result in results for claim in result.claims[turn : turn + 1]]
+    sentences = sentences_by_id(cursor, (name for claim in said for name in claim["sentence_ids"]))
+    claims: dict[str, Claim] = {}
+    for one in said:
+        sources = in_order(sentences, one["sentence_ids"])
+        if sources:
+            made = Claim(one["statement"], sources, one["score"], one["community_id"], one["engine"])
+            claims.setdefault(one["statement"], made)
+    return Found(passages, list(claims.values())[:CLAIMS])
+
+
+def answer_found(tools: Tools, ask: Ask, found: Found) -> tuple[Answer, str]:
+    """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
+    if not found.passages:
+        return abstained("no passage was found"), "extractive"
+    asked = ask.index.keywords.query_terms(ask.request.query).result()
+    failure = ""
+    if tools.uses_model("answer") and not ask.cancel.is_set():
+        sources = _sources(found)
+        written, failure = tools.llm_answers().answer(ask.index, ask.request, sources, asked, ask.account, ask.emit)
+        if written is not None:
+            return written, "llm"
+    answer = draft_answer(tools, ask, found)
+    if failure:
+        status = "partial" if answer.status == "complete" else answer.status
+        answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
+    return answer, "extractive"
+
+
+def _sources(found: Found) -> list[Passage]:
+    """What a model writes from: the best passages whole, and of further chunks what is claimed."""
+    whole = found.passages[: found.whole]
+    known = {passage.chunk_id for passage in whole}
+    return whole + [passage for passage in claim_passages(found.claims) if passage.chunk_id not in known]
+
+
+def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
+    """The extractive answer: sentences of the best passages and of the claims."""
+    if not found.passages:
+        return abstained("no passage was found")
+    index, cursor = ask.index, ask.index.snapshot.cursor()
+    question = Question.of(index.keywords.query_terms(ask.request.query).result(), len(index.corpus))
+    passages = found.passages[: found.whole]
+    sentences = {sentence.sentence_id: sentence for sentence in load_sentences(cursor, passages)}
+    for claim in found.claims:
+        sentences.setdefault(claim.sentences[0].sentence_id, claim.sentences[0])
+    pool = list(sentences.values())
+    terms = index.keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in pool)])
+    evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
+    if evidence.support < tools.settings.answer.min_support:
+        return abstained(evidence.thin_because())
+    citations = cite(cursor, choose_sentences(question, pool, terms[len(passages) :], tools.settings.answer))
+    if not citations:
+        return abstained("no sentence of what was found speaks of it")
+    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
+    return Answer(text, "complete", citations, verified=True)
+
+
+def closest(tools: Tools, ask: Ask, passages: Sequence[Passage]) -> float:
+    """The similarity of the closest of the passages with the question."""
+    wanted = {passage.chunk_id for passage in passages}
+    rows = [row for row, name in enumerate(ask.index.corpus.chunk_ids) if name in wanted]
+    vector = tools.embedder.embed(ask.request.query, ask.index.snapshot.manifest)
+    return float(vector_scores(ask.index.corpus, vector)[rows].max()) if rows else 0.0
