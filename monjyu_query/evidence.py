@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from monjyu_query.answer import Question, choose_sentences, weigh_evidence
+from monjyu_query.answer import Question, alike, choose_sentences, weigh_evidence
 from monjyu_query.answering import Answer, abstained
 from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
-from monjyu_query.lazy.claims import Claim
+from monjyu_query.lazy.claims import SAME, Claim
 from monjyu_query.lazy.compose import claim_passages
+from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, load_passages, load_sentences
 from monjyu_query.result import Hit, SearchResult
 from monjyu_query.retrieval import vector_scores
 from monjyu_query.tools import Ask, Tools
+from monjyu_query.topic import topic_of
 
+_WORTH = 0.5
+"""A sentence must have this share of the best claim's score."""
 PASSAGES = 8
 CLAIMS = 24
 """Of all modes together, in an answer."""
@@ -75,7 +79,9 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     if not found.passages:
         return abstained("no passage was found")
     index, cursor = ask.index, ask.index.snapshot.cursor()
-    question = Question.of(index.keywords.query_terms(ask.request.query).result(), len(index.corpus))
+    question = topic_question(index, ask.request.query)
+    if not question.weights and found.claims:
+        return spread_answer(index, found.claims, ask.settings.reports.max_sentences)
     passages = found.passages[: found.whole]
     sentences = {sentence.sentence_id: sentence for sentence in load_sentences(cursor, passages)}
     for claim in found.claims:
@@ -88,6 +94,33 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     citations = cite(cursor, choose_sentences(question, pool, terms[len(passages) :], tools.settings.answer))
     if not citations:
         return abstained("no sentence of what was found speaks of it")
+    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
+    return Answer(text, "complete", citations, verified=True)
+
+
+def topic_question(index: OpenIndex, query: str) -> Question:
+    """The terms of what the question is about; none where that is the collection as a whole."""
+    topic = topic_of(query)
+    return Question.of(index.keywords.query_terms(topic).result() if topic else [], len(index.corpus))
+
+
+def spread_answer(index: OpenIndex, claims: Sequence[Claim], most: int) -> Answer:
+    """The first sentences of the best claims, best first: one of each community before a second of any, none that says
+    what another says, none that is worth less than half of the best."""
+    terms = [frozenset(some) for some in index.keywords.terms([claim.sentences[0].text for claim in claims])]
+    turns: dict[str | None, int] = {}
+    ranked: list[tuple[int, int]] = []
+    for place, claim in enumerate(claims):
+        turn = turns[claim.community] = turns.get(claim.community, -1) + 1
+        if claim.score >= _WORTH * claims[0].score:
+            ranked.append((turn, place))
+    chosen: list[int] = []
+    for _, place in sorted(ranked):
+        if len(chosen) < most and all(alike(terms[place], terms[other]) < SAME for other in chosen):
+            chosen.append(place)
+    citations = cite(index.snapshot.cursor(), [claims[place].sentences[0] for place in chosen])
+    if not citations:
+        return abstained("no sentence of what was found stands in its source")
     text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
     return Answer(text, "complete", citations, verified=True)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
 from monjyu_query.controllers.costs import expected_cost
 from monjyu_query.controllers.together import fuse_hits, merged_result, step_of
-from monjyu_query.evidence import Found, answer_found, draft_answer, found_by
+from monjyu_query.evidence import Found, answer_found, draft_answer, found_by, topic_question
 from monjyu_query.modes import Modes
 from monjyu_query.passage_search import paper_cap
 from monjyu_query.result import Hit, SearchResult
@@ -116,9 +115,9 @@ def _sufficient(ask: Ask, draft: Answer, min_coverage: float) -> tuple[bool, str
     if draft.status == "abstained":
         return False, "no answer"
     index = ask.index
-    question = Question.of(index.keywords.query_terms(ask.request.query).result(), len(index.corpus))
+    question = topic_question(index, ask.request.query)
     terms = index.keywords.terms([citation.quote for citation in draft.citations])
-    covered = question.share({term for some in terms for term in some})
+    covered = question.share({term for some in terms for term in some}) if question.weights else 1.0
     papers = len({citation.paper_id for citation in draft.citations})
     wanted = min(SURVEYED, len(index.corpus.paper_ids)) if ask.routing.query_type == "survey" else 1
     why = f"the answer covers {covered:.0%} of the question from {papers} papers"
