@@ -177,14 +177,10 @@ def test_one_trace_for_all_modes(searcher: Searcher) -> None:
     assert first.model_dump(exclude={"trace_id", "usage"}) == second.model_dump(exclude={"trace_id", "usage"})
 
 
-def test_the_command_knows_modes_and_controllers(
-    known_data: Path, sample_data: Path, monjyu: Callable[..., CompletedProcess[str]]
-) -> None:
+def test_the_command_knows_controllers(known_data: Path, monjyu: Callable[..., CompletedProcess[str]]) -> None:
     done = monjyu(known_data, "search", LEIDEN, "-c", "samples", "--controller", "progressive", "--json")
     assert done.returncode == 0, done.stderr
     assert "controller progressive" in json.loads(done.stdout)["routing"]["reason"]
-    refused = monjyu(sample_data, "search", LEIDEN, "-c", "samples", "--mode", "global")
-    assert refused.returncode == 2 and "monjyu upgrade samples --level 3" in refused.stderr
 
 
 def tree(*shape: tuple[str, int, str | None]) -> Reports:
