@@ -30,6 +30,7 @@ def trace_of(request: SearchRequest, result: SearchResult, settings: dict[str, A
         "settings": settings,
         "snapshot_id": result.snapshot_id,
         "mode": result.mode,
+        "routing": result.routing.model_dump(),
         "status": result.status,
         "warnings": result.warnings,
         "hits": [{"chunk_id": hit.chunk_id, "score": hit.score} for hit in result.hits],

@@ -82,7 +82,10 @@ def good(request: Request) -> Reply:
     if kind == "expand":
         return server.say(json.dumps({"subqueries": [LEIDEN], "expanded_query": LEIDEN}))
     if kind == "extract":
-        return server.say(json.dumps({"claims": []}))
+        quotes = [(n, _line(text, names)) for n, text in near]
+        return server.say(
+            json.dumps({"claims": [{"statement": q, "source": n, "quote": q, "score": 9} for n, q in quotes]})
+        )
     first = near[:1] or sources(request)[:1]
     return server.say(f"{_line(first[0][1], names)} [{first[0][0]}] Cows fly [1].")
 
@@ -226,3 +229,15 @@ def test_dynamic_selection_spends_much_less_than_static(
     assert len(static.communities_visited) == ROOTS * CHILDREN * LEAVES
     assert calls["dynamic"] <= 0.4 * calls["static"], calls
     assert dynamic.usage.prompt_tokens <= 0.4 * static.usage.prompt_tokens, (dynamic.usage, static.usage)
+
+
+def test_lazy_takes_stored_claims_with_fewer_calls_and_no_less_evidence(
+    known_data: Path, sample_data: Path, fake: FakeModels
+) -> None:
+    found = {}
+    for name, data in (("extracted", sample_data), ("stored", known_data)):
+        fake.requests.clear()
+        result = ask(data, mode="lazy", budget=30)
+        found[name] = count(fake, "extract"), {name for claim in result.claims for name in claim["sentence_ids"]}
+    assert found["extracted"][0] > 0 == found["stored"][0]
+    assert found["extracted"][1] and found["extracted"][1] <= found["stored"][1]
