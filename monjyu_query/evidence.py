@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,11 +20,13 @@ from monjyu_query.retrieval import vector_scores
 from monjyu_query.tools import Ask, Tools
 from monjyu_query.topic import topic_of
 
-_WORTH = 0.5
+_WORTH = 0.6
 """A sentence must have this share of the best claim's score."""
 PASSAGES = 8
 CLAIMS = 24
 """Of all modes together, in an answer."""
+_ENDS = re.compile(r"[.!?。！？]\W{0,3}(\[\d+\])?\s*$")
+_ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 
 
 @dataclass(frozen=True)
@@ -35,9 +39,12 @@ class Found:
 
 
 def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> Found:
-    """The fused hits and the claims of all results, in turns so that none is crowded out."""
+    """The fused hits and the claims of all results, in turns so that none is crowded out. Where the question is about
+    the whole collection, the claims are those of global search, if it is among them."""
     cursor = ask.index.snapshot.cursor()
     passages = load_passages(cursor, [hit.chunk_id for hit in hits], [hit.score for hit in hits])
+    if not topic_of(ask.request.query):
+        results = [result for result in results if result.mode == "global"] or results
     said = [claim for turn in range(CLAIMS) for result in results for claim in result.claims[turn : turn + 1]]
     sentences = sentences_by_id(cursor, (name for claim in said for name in claim["sentence_ids"]))
     claims: dict[str, Claim] = {}
@@ -82,11 +89,11 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     question = topic_question(index, ask.request.query)
     if not question.weights and found.claims:
         return spread_answer(index, found.claims, ask.settings.reports.max_sentences)
-    passages = found.passages[: found.whole]
+    passages = found.passages[:PASSAGES]
     sentences = {sentence.sentence_id: sentence for sentence in load_sentences(cursor, passages)}
-    for claim in found.claims:
+    for claim in found.claims[:CLAIMS]:
         sentences.setdefault(claim.sentences[0].sentence_id, claim.sentences[0])
-    pool = list(sentences.values())
+    pool = [sentence for sentence in sentences.values() if is_whole(sentence.text)] or list(sentences.values())
     terms = index.keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in pool)])
     evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
     if evidence.support < tools.settings.answer.min_support:
@@ -98,6 +105,11 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     return Answer(text, "complete", citations, verified=True)
 
 
+def is_whole(text: str) -> bool:
+    """A sentence that can stand alone: it ends like one and is no item of a list."""
+    return bool(_ENDS.search(text)) and not _ITEM.match(text)
+
+
 def topic_question(index: OpenIndex, query: str) -> Question:
     """The terms of what the question is about; none where that is the collection as a whole."""
     topic = topic_of(query)
@@ -105,15 +117,17 @@ def topic_question(index: OpenIndex, query: str) -> Question:
 
 
 def spread_answer(index: OpenIndex, claims: Sequence[Claim], most: int) -> Answer:
-    """The first sentences of the best claims, best first: one of each community before a second of any, none that says
-    what another says, none that is worth less than half of the best."""
+    """The first sentences of the best claims, best first: of each community and each paper one before a second of any,
+    none that says what another says, none that is worth much less than the best."""
+    claims = [claim for claim in claims if is_whole(claim.sentences[0].text)] or list(claims)
     terms = [frozenset(some) for some in index.keywords.terms([claim.sentences[0].text for claim in claims])]
-    turns: dict[str | None, int] = {}
+    turns: Counter[str | None] = Counter()
     ranked: list[tuple[int, int]] = []
     for place, claim in enumerate(claims):
-        turn = turns[claim.community] = turns.get(claim.community, -1) + 1
         if claim.score >= _WORTH * claims[0].score:
-            ranked.append((turn, place))
+            paper = claim.sentences[0].passage.paper_id
+            ranked.append((max(turns[claim.community], turns[paper]), place))
+            turns.update([claim.community, paper])
     chosen: list[int] = []
     for _, place in sorted(ranked):
         if len(chosen) < most and all(alike(terms[place], terms[other]) < SAME for other in chosen):
@@ -121,8 +135,16 @@ def spread_answer(index: OpenIndex, claims: Sequence[Claim], most: int) -> Answe
     citations = cite(index.snapshot.cursor(), [claims[place].sentences[0] for place in chosen])
     if not citations:
         return abstained("no sentence of what was found stands in its source")
-    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
+    said = {claim.sentences[0].sentence_id: claim.statement for claim in claims}
+    texts = [_as_said(said[citation.sentence_ids[0]], citation.quote) for citation in citations]
+    text = " ".join(f"{text} [{citation.n}]" for text, citation in zip(texts, citations, strict=True))
     return Answer(text, "complete", citations, verified=True)
+
+
+def _as_said(statement: str, quote: str) -> str:
+    """The quote, under the heading that an extractive claim gives it."""
+    quote = " ".join(quote.split())
+    return statement if statement.endswith(quote) else quote
 
 
 def closest(tools: Tools, ask: Ask, passages: Sequence[Passage]) -> float:

@@ -13,6 +13,7 @@ from monjyu_query.passage_search import paper_cap
 from monjyu_query.result import Hit, SearchResult
 from monjyu_query.routing.choose import served
 from monjyu_query.tools import Ask, Tools
+from monjyu_query.topic import topic_of
 
 LADDERS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "factoid": (("hybrid", None), ("local", None), ("lazy", "z100")),
@@ -21,7 +22,7 @@ LADDERS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "survey": (("hybrid", None), ("lazy", "z100"), ("global", None), ("lazy", "z500")),
 }
 """For each kind of question the modes in the order of what they cost, with the budget of lazy search."""
-SURVEYED = 3
+SURVEYED = 4
 """Papers that the answer to a survey must cite, where the collection has as many."""
 
 
@@ -43,6 +44,8 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
     climb = _Climb(ask)
     level = ask.index.snapshot.manifest.level
     rungs = [rung for rung in LADDERS[ask.routing.query_type] if rung[0] in served(level)]
+    if not topic_of(ask.request.query) and "global" in served(level):
+        rungs = [("global", None)]  # about the whole collection: nothing to look for in passages
     for place, (mode, budget) in enumerate(rungs):
         step = _step(ask, mode, budget)
         reason = _too_dear(modes.tools, step)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
 from monjyu_query.assemble import result_of
-from monjyu_query.evidence import Found, answer_found
+from monjyu_query.evidence import Found, answer_found, topic_question
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.lazy.expansion import in_context
@@ -24,6 +23,7 @@ from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.result import SearchResult
 from monjyu_query.tools import Ask, Tools
+from monjyu_query.topic import topic_of
 from monjyu_query.worth import nearness
 
 MOST_PASSAGES = 40
@@ -64,7 +64,11 @@ class LocalSearch:
             read = context.passages_within(around.passages, share)
             answer, engine = answer_found(self.tools, ask, Found(read, around.statements, whole=len(read)))
         warnings = list(ranking.warnings)
-        if not around.entities:
+        if not topic_of(query):
+            warnings.append(
+                "The question names no subject to look around: mode global answers for the whole collection."
+            )
+        elif not around.entities:
             warnings.append("No entity of the collection has to do with the question: passages alone were read.")
         return result_of(
             ask,
@@ -86,8 +90,7 @@ class LocalSearch:
 
     def _around(self, ask: Ask, query: str, ranking: Ranking) -> _Around:
         index, local = ask.index, ask.settings.local
-        asked = index.keywords.query_terms(query).result()
-        question = Question.of(asked, len(index.corpus))
+        question = topic_question(index, query)
         if not len(index.corpus) or ranking.similarity is None or not has_entities(index.snapshot.cursor()):
             return _Around([], [], [], [])
         entities = find_entities(index, question, self._near(ask, ranking), local.entities)
