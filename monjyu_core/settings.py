@@ -66,7 +66,10 @@ class LazySettings(Group):
     """Lazy search: how communities are visited, what counts as relevant, and how much goes into an answer."""
 
     rank: Annotated[Literal["vector", "hybrid"], QUERY_TIME] = Field(
-        "vector", description="what orders chunks and communities for a subquery"
+        "hybrid", description="what orders chunks and communities for a subquery"
+    )
+    opening: Annotated[int, QUERY_TIME] = Field(
+        12, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
     )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
     patience: Annotated[int, QUERY_TIME] = Field(
@@ -74,6 +77,9 @@ class LazySettings(Group):
     )
     max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="how often a subquery may go down")
     relevant_from: Annotated[float, QUERY_TIME] = Field(5.0, gt=0, le=10, description="score of a relevant sentence")
+    enough_from: Annotated[float, QUERY_TIME] = Field(
+        7.0, ge=0, le=10, description="score from which a relevant sentence counts towards enough"
+    )
     sufficiency: Annotated[Literal["count", "model", "off"], QUERY_TIME] = Field(
         "count", description="what ends a search early: enough relevant sentences, or a model (roles.assess) as well"
     )

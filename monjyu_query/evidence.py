@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from monjyu_query.answer import Question, alike, choose_sentences, weigh_evidence
-from monjyu_query.answering import Answer, abstained
+from monjyu_query.answering import SHORT, Answer, abstained, as_text, for_type
 from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import SAME, Claim
 from monjyu_query.lazy.compose import claim_passages
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, load_passages, load_sentences
+from monjyu_query.request import ResponseType
 from monjyu_query.result import Hit, SearchResult
 from monjyu_query.retrieval import vector_scores
 from monjyu_query.tools import Ask, Tools
@@ -86,9 +87,9 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     if not found.passages:
         return abstained("no passage was found")
     index, cursor = ask.index, ask.index.snapshot.cursor()
-    question = topic_question(index, ask.request.query)
+    question, kind = topic_question(index, ask.request.query), ask.request.response_type
     if not question.weights and found.claims:
-        return spread_answer(index, found.claims, ask.settings.reports.max_sentences)
+        return spread_answer(index, found.claims, ask.settings.reports.max_sentences, kind)
     passages = found.passages[:PASSAGES]
     sentences = {sentence.sentence_id: sentence for sentence in load_sentences(cursor, passages)}
     for claim in found.claims[:CLAIMS]:
@@ -98,11 +99,11 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
     if evidence.support < tools.settings.answer.min_support:
         return abstained(evidence.thin_because())
-    citations = cite(cursor, choose_sentences(question, pool, terms[len(passages) :], tools.settings.answer))
+    settings = for_type(tools.settings.answer, kind)
+    citations = cite(cursor, choose_sentences(question, pool, terms[len(passages) :], settings))
     if not citations:
         return abstained("no sentence of what was found speaks of it")
-    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
-    return Answer(text, "complete", citations, verified=True)
+    return Answer(as_text(citations, kind), "complete", citations, verified=True)
 
 
 def is_whole(text: str) -> bool:
@@ -116,11 +117,14 @@ def topic_question(index: OpenIndex, query: str) -> Question:
     return Question.of(index.keywords.query_terms(topic).result() if topic else [], len(index.corpus))
 
 
-def spread_answer(index: OpenIndex, claims: Sequence[Claim], most: int) -> Answer:
+def spread_answer(
+    index: OpenIndex, claims: Sequence[Claim], most: int, response_type: ResponseType | None = None
+) -> Answer:
     """The first sentences of the best claims, best first: of each community and each paper one before a second of any,
     none that says what another says, none that is worth much less than the best."""
     claims = [claim for claim in claims if is_whole(claim.sentences[0].text)] or list(claims)
     terms = [frozenset(some) for some in index.keywords.terms([claim.sentences[0].text for claim in claims])]
+    most = min(SHORT, most) if response_type == "short" else most
     turns: Counter[str | None] = Counter()
     ranked: list[tuple[int, int]] = []
     for place, claim in enumerate(claims):
@@ -137,8 +141,7 @@ def spread_answer(index: OpenIndex, claims: Sequence[Claim], most: int) -> Answe
         return abstained("no sentence of what was found stands in its source")
     said = {claim.sentences[0].sentence_id: claim.statement for claim in claims}
     texts = [_as_said(said[citation.sentence_ids[0]], citation.quote) for citation in citations]
-    text = " ".join(f"{text} [{citation.n}]" for text, citation in zip(texts, citations, strict=True))
-    return Answer(text, "complete", citations, verified=True)
+    return Answer(as_text(citations, response_type, texts), "complete", citations, verified=True)
 
 
 def _as_said(statement: str, quote: str) -> str:

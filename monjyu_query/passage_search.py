@@ -27,6 +27,11 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     index, request, settings = ask.index, ask.request, ask.settings
     asked = index.keywords.query_terms(request.query) if request.answer else None
     ranking = rank(index, tools.embedder, request.query, ask.mode, request.filters, settings)
+    expanded = ""
+    if request.expand and len(index.corpus):
+        from monjyu_query.expanded import expanded_ranking
+
+        ranking, expanded = expanded_ranking(tools, ask, ranking)
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
     reranks = tools.uses_model("rerank")
     count = max(wanted, CANDIDATES) if reranks else wanted
@@ -55,6 +60,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         verified=answer.verified,
         citations=answer.citations,
         hits=[hit_of(passage) for passage in passages[: settings.top_k]],
+        subqueries=[expanded] if expanded else [],
         usage=Usage(**vars(ask.account.used)),
     )
 
@@ -68,7 +74,8 @@ def _answer(
         written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
-    answer = answer_from(ask.index, asked, passages, closest, tools.settings.answer)
+    kind = ask.request.response_type
+    answer = answer_from(ask.index, asked, passages, closest, tools.settings.answer, kind)
     if failure:
         status: Status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])

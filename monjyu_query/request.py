@@ -12,6 +12,7 @@ from monjyu_core.paper import SectionType
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
+ResponseType = Literal["short", "paragraphs", "list"]
 
 LONGEST_QUERY = 10_000
 """Characters. A longer text is no question, and the embedding model reads far less."""
@@ -64,7 +65,8 @@ class SearchRequest(_Model):
     """One question to one collection. What is None comes from the collection's settings.
 
     `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
-    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more).
+    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more). `expand` adds that
+    many related terms in these modes. `response_type`: two sentences at most, a paragraph a paper, or a list.
     """
 
     query: str
@@ -76,6 +78,7 @@ class SearchRequest(_Model):
     alpha: float | None = Field(default=None, ge=0, le=1)
     min_score: float | None = Field(default=None, allow_inf_nan=False)
     expand: int | None = Field(default=None, ge=0, le=20)
+    response_type: ResponseType | None = None
     filters: Filters = Filters()
     history: list[Turn] = []
     answer: bool = True

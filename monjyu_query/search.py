@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
+from typing import Any
 
 import duckdb
 
@@ -33,10 +35,19 @@ from monjyu_query.which_collection import require_collection
 class Searcher:
     """Searches of one collection. Safe to share between threads; a request keeps the snapshot it began with."""
 
-    def __init__(self, data: DataFolder, collection: str, traces: TraceLog | None = None) -> None:
+    def __init__(
+        self,
+        data: DataFolder,
+        collection: str,
+        traces: TraceLog | None = None,
+        instead: Mapping[str, Any] | None = None,
+    ) -> None:
+        """`instead`: groups of settings, as a trace holds them, in place of the collection's."""
         self.collection = collection
         self._reader = SnapshotReader(require_collection(data, collection))
-        self.settings = collection_settings(known_record(data, collection))
+        settings = collection_settings(known_record(data, collection))
+        replaced = {name: type(getattr(settings, name))(**values) for name, values in (instead or {}).items()}
+        self.settings = settings.model_copy(update=replaced)
         self.tools = Tools(self.settings, Books(self.settings, data))
         self._traces = traces
         self._lock = threading.Lock()
@@ -71,18 +82,21 @@ class Searcher:
         refuse(request)
         if request.mode != "keyword" or request.answer:
             self.tools.embedder.prepare()
-        ask = self._ask(self.current(), request, emit, cancel)
+        events: list[dict[str, Any]] = []
+        heard = emit if self._traces is None else _both(events.append, emit)
+        ask = self._ask(self.current(), request, heard, cancel)
         try:
             result = self._answered(ask)
         except (duckdb.Error, OSError, RuntimeError) as error:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
                 raise StorageError(f"Snapshot {held} cannot be read: {error}.") from error
-            result = self._answered(self._ask(self.current(), request, emit, cancel))  # later publishes took its files
+            events.clear()
+            result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
         result.usage.seconds = round(time.perf_counter() - started, 6)
         if self._traces is not None:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
-            self._traces.write(result.trace_id, trace_of(request, result, settings))
+            self._traces.write(result.trace_id, trace_of(request, result, settings, events))
         return result
 
     def rank_papers(self, query: str, mode: str, depth: int) -> list[tuple[str, float]]:
@@ -124,6 +138,15 @@ class Searcher:
     def _answered(self, ask: Ask) -> SearchResult:
         with charged_to(ask.account):
             return CONTROLLERS[ask.request.controller](self._modes, ask)
+
+
+def _both(first: Emit, second: Emit | None) -> Emit:
+    def emit(event: dict[str, Any]) -> None:
+        first(event)
+        if second is not None:
+            second(event)
+
+    return emit
 
 
 def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:

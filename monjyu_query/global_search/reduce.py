@@ -45,4 +45,5 @@ def compose(asking: Asking, points: Sequence[Claim], min_support: float) -> Answ
         evidence = weigh_evidence(asking.terms, terms, similarity, index.scale)
         if evidence.support < min_support:
             return abstained(evidence.thin_because())
-    return spread_answer(index, points, asking.ask.settings.reports.max_sentences)
+    ask = asking.ask
+    return spread_answer(index, points, ask.settings.reports.max_sentences, ask.request.response_type)

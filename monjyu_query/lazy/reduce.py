@@ -49,7 +49,8 @@ def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[A
         written, failure = tools.llm_answers().answer(ask.index, request, passages, asked.asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
-    answer = compose(ask.index, asked.terms, asked.expanded, claims, asked.similarity, tools.settings.answer)
+    kind, settings = ask.request.response_type, tools.settings.answer
+    answer = compose(ask.index, asked.terms, asked.expanded, claims, asked.similarity, settings, kind)
     if failure:
         status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
@@ -59,4 +60,5 @@ def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[A
 def answer_without_tests(asked: Question, tools: Tools) -> Answer:
     """What mode vector answers."""
     similarity = asked.similarity if asked.nearest else None
-    return answer_from(asked.ask.index, asked.asked, asked.nearest, similarity, tools.settings.answer)
+    settings, kind = tools.settings.answer, asked.ask.request.response_type
+    return answer_from(asked.ask.index, asked.asked, asked.nearest, similarity, settings, kind)

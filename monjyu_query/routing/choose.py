@@ -45,8 +45,8 @@ def refuse(request: SearchRequest) -> None:
         raise QueryError(f"Controller {request.controller!r} chooses the modes itself.", "Leave the mode out.")
     if request.budget is not None and request.mode not in ("auto", "lazy", "multi"):
         raise QueryError("A budget counts the tests of mode lazy.", "Ask with mode lazy.")
-    if request.expand:
-        raise QueryError("Query expansion is not available in this version.", "Leave it out.")
+    if request.expand and request.mode in ("lazy", "local", "global"):
+        raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
 
 
 def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, str]:

@@ -104,7 +104,8 @@ def test_every_mode_of_the_interface_is_known() -> None:
         ({"mode": "vector", "budget": 50}, "mode lazy"),
         ({"mode": "vector", "controller": "progressive"}, "chooses the modes itself"),
         ({"mode": "lazy", "controller": "hybrid"}, "chooses the modes itself"),
-        ({"expand": 2}, "not available"),
+        ({"mode": "lazy", "expand": 2}, "by itself"),
+        ({"mode": "global", "expand": 2}, "by itself"),
     ],
 )
 def test_what_does_not_go_together_is_refused(wrong: dict[str, Any], word: str) -> None:
