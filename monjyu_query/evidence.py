@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, alike, choose_sentences, weigh_evidence
 from monjyu_query.answering import SHORT, Answer, abstained, as_text, for_type
 from monjyu_query.citations import cite
@@ -14,12 +15,12 @@ from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import SAME, Claim
 from monjyu_query.lazy.compose import claim_passages
 from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, load_passages, load_sentences
+from monjyu_query.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.request import ResponseType
 from monjyu_query.result import Hit, SearchResult
 from monjyu_query.retrieval import vector_scores
 from monjyu_query.tools import Ask, Tools
-from monjyu_query.topic import topic_of
+from monjyu_query.topic import sides_of, topic_of
 
 _WORTH = 0.6
 """A sentence must have this share of the best claim's score."""
@@ -100,10 +101,37 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     if evidence.support < tools.settings.answer.min_support:
         return abstained(evidence.thin_because())
     settings = for_type(tools.settings.answer, kind)
-    citations = cite(cursor, choose_sentences(question, pool, terms[len(passages) :], settings))
+    said = terms[len(passages) :]
+    chosen = choose_sentences(question, pool, said, settings)
+    if ask.routing.query_type == "comparison":
+        chosen = _of_all_sides(index, ask.request.query, question, pool, said, settings) or chosen
+    citations = cite(cursor, chosen)
     if not citations:
         return abstained("no sentence of what was found speaks of it")
     return Answer(as_text(citations, kind), "complete", citations, verified=True)
+
+
+def _of_all_sides(
+    index: OpenIndex,
+    query: str,
+    question: Question,
+    pool: Sequence[PassageSentence],
+    terms: Sequence[Sequence[str]],
+    settings: AnswerSettings,
+) -> list[PassageSentence]:
+    """Sentences on each side of a comparison, so that none is left out for another; nothing where it has one side."""
+    sides = [set(some) for some in index.keywords.terms(sides_of(query))]
+    own = [side - set().union(*(other for other in sides if other is not side)) for side in sides]
+    own = [side for side in own if side]
+    if len(own) < 2:
+        return []
+    some = settings.model_copy(update={"max_sentences": -(-settings.max_sentences // len(own))})
+    chosen: dict[str, PassageSentence] = {}
+    for side in own:
+        places = [place for place, said in enumerate(terms) if side & set(said)]
+        best = choose_sentences(question, [pool[place] for place in places], [terms[place] for place in places], some)
+        chosen |= {sentence.sentence_id: sentence for sentence in best}
+    return list(chosen.values())[: settings.max_sentences]
 
 
 def is_whole(text: str) -> bool:

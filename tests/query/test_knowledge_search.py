@@ -157,7 +157,8 @@ def test_progressive_climbs_to_the_end_and_abstains(searcher: Searcher) -> None:
 
 
 def test_side_by_side_joins_the_modes_of_the_kind(searcher: Searcher) -> None:
-    result = ask(searcher, "Compare Leiden and Louvain.", controller="hybrid", budget=8)
+    result = ask(searcher, "Compare the Leiden algorithm and the Louvain method.", controller="hybrid", budget=8)
+    assert "Leiden" in result.answer and "Louvain" in result.answer
     assert result.mode == "multi" and "side by side" in result.routing.reason
     assert result.usage.relevance_tests == 8 and result.status == "complete"
 
