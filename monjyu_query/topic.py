@@ -20,9 +20,10 @@ _FRAME = re.compile(
     r"|です|ます|して|ほしい|知り|たい|お願い|挙げ|述べ|整理|比較|違い|異な|最近|最新|近年|今後|さまざま|様々|通して|現れる|繰り返し",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]{3,}|\b[A-Z][A-Z0-9+#]?(?![^\W_])|[\u3400-\u9fff\u30a1-\u30ff]{2,}|\d{2,}")
-
-
+_WORD = re.compile(
+    r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W_]){3,}|\b[A-Z][A-Z0-9+#]?(?![^\W_])"
+    r"|[\u3400-\u9fff\u30a1-\u30ff\uac00-\ud7a3]{2,}|\d{2,}"
+)
 _BETWEEN = re.compile(
     r"\b(?:and|or|versus|vs\.?|than|from|with|between|over|against)\b|[,;/、，；と]|より|対|かそれとも", re.IGNORECASE
 )
