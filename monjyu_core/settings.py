@@ -35,6 +35,13 @@ from monjyu_core.settings_papers import ParserSettings as ParserSettings
 from monjyu_core.settings_papers import ParseSettings as ParseSettings
 from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
 from monjyu_core.settings_papers import PdfSettings as PdfSettings
+from monjyu_core.settings_search import (
+    LocalSettings,
+    MultiSettings,
+    ProgressiveSettings,
+    ReportSearchSettings,
+    SettledMode,
+)
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
@@ -81,7 +88,10 @@ class LazySettings(Group):
 
 
 class SearchSettings(Group):
-    mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
+    mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
+    router: Annotated[Literal["patterns", "model"], QUERY_TIME] = Field(
+        "patterns", description="what tells the kind of a question: patterns, or the model of roles.expand"
+    )
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
     fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
@@ -89,6 +99,10 @@ class SearchSettings(Group):
     min_score: Annotated[float | None, QUERY_TIME] = None
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     lazy: LazySettings = LazySettings()
+    local: LocalSettings = LocalSettings()
+    reports: ReportSearchSettings = ReportSearchSettings()
+    multi: MultiSettings = MultiSettings()
+    progressive: ProgressiveSettings = ProgressiveSettings()
 
 
 class AnswerSettings(Group):

@@ -62,9 +62,12 @@ def for_type(settings: AnswerSettings, response_type: ResponseType | None) -> An
     return settings.model_copy(update={"max_sentences": most})
 
 
-def as_text(citations: Sequence[Citation], response_type: ResponseType | None) -> str:
-    """The quotes with their numbers: on one line, a paragraph a paper, or one an item of a list."""
-    said = [(c.paper_id, f"{' '.join(c.quote.split())} [{c.n}]") for c in citations]
+def as_text(
+    citations: Sequence[Citation], response_type: ResponseType | None, texts: Sequence[str] | None = None
+) -> str:
+    """The quotes (or these texts for them) with their numbers: on one line, a paragraph a paper, or an item each."""
+    texts = texts or [" ".join(citation.quote.split()) for citation in citations]
+    said = [(c.paper_id, f"{text} [{c.n}]") for c, text in zip(citations, texts, strict=True)]
     if response_type == "list":
         return "\n".join(f"- {text}" for _, text in said)
     if response_type == "paragraphs":

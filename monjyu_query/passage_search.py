@@ -35,7 +35,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
     reranks = tools.uses_model("rerank")
     count = max(wanted, CANDIDATES) if reranks else wanted
-    corpus, cap = index.corpus, _cap(request, settings, count)
+    corpus, cap = index.corpus, paper_cap(request, settings, count)
     rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
     passages, note = _passages(ask, ranking, rows), ""
     if reranks:
@@ -96,7 +96,7 @@ def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float
     return float(similarity[rows].max())
 
 
-def _cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
+def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
     """Most passages of one paper. Who names the papers wants all the passages asked for, evenly spread at least."""
     named = len(set(request.filters.paper_ids))
     return max(settings.per_paper, -(-count // named)) if named and settings.per_paper else settings.per_paper

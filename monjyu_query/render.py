@@ -39,6 +39,7 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
         console.print("No passages.")
     found = f"{result.mode}, level {result.level}, snapshot {result.snapshot_id}, {result.usage.seconds * 1000:.0f} ms"
     console.print(Text(found, style="dim"))
+    console.print(Text(safe(result.routing.reason), style="dim"))
 
 
 def _source(citation: Citation) -> Text:

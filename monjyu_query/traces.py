@@ -17,7 +17,7 @@ NAMESPACE = "traces"
 KEPT = 1000
 _TRACED = {
     *("event", "n", "subquery", "community_id", "level", "chunk_id", "paper_id", "sentence_ids"),
-    *("score", "relevant", "used", "total", "status"),
+    *("score", "relevant", "used", "total", "status", "mode"),
 }
 """Of an event: ids and numbers. Claims and subqueries hold words of papers."""
 _TIDY_EVERY = 100
@@ -33,17 +33,19 @@ def trace_of(
     request: SearchRequest, result: SearchResult, settings: dict[str, Any], events: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
     """Request and settings, snapshot, hits by id and score, the sentences cited, and the events without their texts."""
+    ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes side by side tell in any order
     return {
         "request": request.model_dump(),
         "settings": settings,
         "snapshot_id": result.snapshot_id,
         "mode": result.mode,
+        "routing": result.routing.model_dump(),
         "status": result.status,
         "warnings": result.warnings,
         "hits": [{"chunk_id": hit.chunk_id, "score": hit.score} for hit in result.hits],
         "citations": [{"chunk_id": c.chunk_id, "sentence_ids": c.sentence_ids} for c in result.citations],
         "usage": result.usage.model_dump(),
-        "events": [{name: value for name, value in event.items() if name in _TRACED} for event in events],
+        "events": [{name: value for name, value in event.items() if name in _TRACED} for event in ordered],
     }
 
 

@@ -16,6 +16,9 @@ from monjyu_query.questions.kinds import KINDS, Kind
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
+RANKED = ("vector", "keyword", "hybrid")
+"""The modes that rank every passage."""
+
 
 @click.group("eval")
 def evaluate() -> None:
@@ -26,7 +29,7 @@ def evaluate() -> None:
 @collection_option
 @click.option("--queries", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
 @click.option("--qrels", type=_FILE, required=True, help="TSV with a header: query_id, doc_id, score.")
-@click.option("--mode", type=click.Choice(("auto", "vector", "keyword", "hybrid")), default="auto", show_default=True)
+@click.option("--mode", type=click.Choice(("auto", *RANKED)), default="auto", show_default=True)
 @click.option("--top-k", type=click.IntRange(1, 1000), default=100, show_default=True, help="Papers in RUN.tsv.")
 @click.option("--run-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked papers here (TSV).")
 @json_option
@@ -42,7 +45,8 @@ def retrieval(
     judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
     data = DataFolder.default()
     searcher = Searcher(data, chosen_collection(data, collection))
-    used = searcher.settings.search.mode if mode == "auto" else mode
+    settled = searcher.settings.search.mode
+    used = mode if mode != "auto" else settled if settled in RANKED else "hybrid"
     depth = max(top_k, measure.DEPTH)
 
     def ranked(query: str) -> measure.Ranked:

@@ -11,6 +11,9 @@ import click
 
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
 
+PLAIN = ("vector", "keyword", "hybrid")
+"""Modes that are over before one could interrupt them."""
+
 
 @click.command()
 @click.argument("query")
@@ -52,7 +55,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
-    result = searcher.search(request, listener, _interrupt() if request.mode == "lazy" else None)
+    result = searcher.search(request, listener, None if request.mode in PLAIN else _interrupt())
     values = result.model_dump(mode="json")
     if as_json and stream:
         for event in events(values):
