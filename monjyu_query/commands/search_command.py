@@ -47,17 +47,17 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     name = chosen_collection(data, collection)
     request = make_request(query=query, collection=name, answer=not no_answer, **_request_values(options))
 
+    from monjyu_query.events import last_events
     from monjyu_query.search import Searcher
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
     result = searcher.search(request, listener, _interrupt() if request.mode == "lazy" else None)
-    values = result.model_dump(mode="json")
     if as_json and stream:
-        for event in events(values):
+        for event in last_events(result.model_dump(mode="json")):
             print_json(event)
     elif as_json:
-        print_json(values)
+        print_json(result.model_dump(mode="json"))
     else:
         from monjyu_query.render import print_result
 
@@ -89,12 +89,6 @@ def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
         click.echo(f"? {safe(event['text'])}", err=True)
     elif event["event"] == "budget":
         click.echo(f"{event['used']} of {event['total']} tests", err=True)
-
-
-def events(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The last events of a search: the answer with its citations, then all of the result."""
-    answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
-    return [{"event": "answer", **answer}, {"event": "done", **result}]
 
 
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:
