@@ -13,6 +13,6 @@ def unheard(_: dict[str, Any]) -> None:
 
 
 def last_events(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """How every search ends: the answer with its citations, then all of the result (given as its JSON values)."""
+    """The last events of a search: the answer with its citations, then all of the result."""
     answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
     return [{"event": "answer", **answer}, {"event": "done", **result}]

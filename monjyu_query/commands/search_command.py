@@ -39,6 +39,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     """
     from monjyu_core.folders import DataFolder
     from monjyu_core.state import StateStore
+    from monjyu_query.events import last_events
     from monjyu_query.request import make_request
     from monjyu_query.traces import TraceLog
     from monjyu_query.which_collection import chosen_collection
@@ -47,17 +48,17 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     name = chosen_collection(data, collection)
     request = make_request(query=query, collection=name, answer=not no_answer, **_request_values(options))
 
-    from monjyu_query.events import last_events
     from monjyu_query.search import Searcher
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
     result = searcher.search(request, listener, _interrupt() if request.mode == "lazy" else None)
+    values = result.model_dump(mode="json")
     if as_json and stream:
-        for event in last_events(result.model_dump(mode="json")):
+        for event in last_events(values):
             print_json(event)
     elif as_json:
-        print_json(result.model_dump(mode="json"))
+        print_json(values)
     else:
         from monjyu_query.render import print_result
 
