@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from monjyu_core.paper import ParsedPaper
     from monjyu_core.snapshot import Snapshot
     from monjyu_query.citation_view import CitationView
+    from monjyu_query.digest.result import Digest
     from monjyu_query.events import Emit
     from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.request import Filters, SearchRequest, Turn
@@ -175,6 +176,61 @@ class Monjyu:
         with closing(self.snapshot(collection)) as snapshot:
             return citations_of(snapshot, paper_id, depth)
 
+    def summarize(
+        self,
+        paper_id: str,
+        collection: str | None = None,
+        *,
+        focus: str = "",
+        length: Literal["short", "medium", "long"] = "medium",
+    ) -> Digest:
+        """What a paper says, by the purpose of its sections, and on a question (`focus`); every sentence cited.
+
+        >>> digest = Monjyu(data).summarize("answer-provenance-ac1d5330", length="short")
+        >>> digest.parts[0].heading, all(one.citations for part in digest.parts for one in part.statements)
+        ('Purpose', True)
+        """
+        from monjyu_query.digest.summary import summarize
+
+        return summarize(self._searcher_of(collection), paper_id, focus, length)
+
+    def compare(
+        self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
+    ) -> Digest:
+        """Two to six papers side by side: what each says by section, or on each of the `aspects`; who cites whom.
+
+        >>> digest = Monjyu(data).compare(["answer-provenance-ac1d5330", "relevance-budget-438725c6"])
+        >>> digest.parts[0].paper_id, digest.parts[1].paper_id
+        ('answer-provenance-ac1d5330', 'relevance-budget-438725c6')
+        """
+        from monjyu_query.digest.comparison import compare
+
+        return compare(self._searcher_of(collection), paper_ids, aspects)
+
+    def survey(
+        self,
+        topic: str,
+        collection: str | None = None,
+        *,
+        papers: int = 10,
+        budget: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        emit: Emit | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Digest:
+        """An overview of a topic, then paper by paper, grouped by themes from level 1 on. `budget` makes it lazy.
+
+        >>> digest = Monjyu(data).survey("incremental indexing of document collections", papers=3)
+        >>> digest.parts[0].heading, len(digest.papers)
+        ('Overview', 3)
+        """
+        from monjyu_query.digest.survey import survey
+        from monjyu_query.events import unheard
+
+        request = self.request(topic, collection, filters=filters or {})
+        searcher = self.searcher(request.collection)
+        return survey(searcher, topic, papers, budget, request.filters, emit or unheard, cancel)
+
     def request(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchRequest:
         """A checked request, for `ask` and `events`; QueryError where a value is wrong."""
         from monjyu_query.request import make_request
@@ -211,6 +267,11 @@ class Monjyu:
                 yield event
         finally:
             cancel.set()
+
+    def _searcher_of(self, collection: str | None) -> Searcher:
+        from monjyu_query.which_collection import chosen_collection
+
+        return self.searcher(chosen_collection(self.data, collection))
 
     def searcher(self, collection: str) -> Searcher:
         """The searches of a collection, kept from its first question on."""

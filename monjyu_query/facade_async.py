@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 from monjyu_query.facade import Event, Monjyu, SearchOptions
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from monjyu_core.paper import ParsedPaper
     from monjyu_query.citation_view import CitationView
+    from monjyu_query.digest.result import Digest
     from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.request import Filters, SearchRequest
     from monjyu_query.result import SearchResult
@@ -54,16 +55,16 @@ class AsyncMonjyu:
 
     async def close(self) -> None:
         """Let go of snapshots and threads."""
-        await self._run(self.blocking.close)
+        await self.run(self.blocking.close)
         self._threads.shutdown(wait=False)
 
     async def collections(self) -> list[CollectionRecord]:
         """The collections that have been indexed."""
-        return await self._run(self.blocking.collections)
+        return await self.run(self.blocking.collections)
 
     async def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
         """Passages and a cited answer."""
-        return await self.ask(await self._run(partial(self.blocking.request, query, collection, **options)))
+        return await self.ask(await self.run(partial(self.blocking.request, query, collection, **options)))
 
     async def stream(
         self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]
@@ -76,7 +77,7 @@ class AsyncMonjyu:
         >>> asyncio.run(watch())[-1]["event"]
         'done'
         """
-        request = await self._run(partial(self.blocking.request, query, collection, **options))
+        request = await self.run(partial(self.blocking.request, query, collection, **options))
         async for event in self.events(request):
             yield event
 
@@ -91,25 +92,59 @@ class AsyncMonjyu:
     ) -> SearchResult:
         """The passages nearest to a vector from the collection's own embedding model."""
         search = partial(self.blocking.search_by_vector, top_k=top_k, min_score=min_score, filters=filters)
-        return await self._run(partial(search, vector, collection))
+        return await self.run(partial(search, vector, collection))
 
     async def papers(self, collection: str | None = None) -> list[PaperRecord]:
         """Every paper in short, by title."""
-        return await self._run(partial(self.blocking.papers, collection))
+        return await self.run(partial(self.blocking.papers, collection))
 
     async def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
         """One paper with its sections, references, tables and figures."""
-        return await self._run(partial(self.blocking.paper, paper_id, collection))
+        return await self.run(partial(self.blocking.paper, paper_id, collection))
 
     async def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
         """What the paper cites within the collection, and what cites it."""
-        return await self._run(partial(self.blocking.citations, paper_id, collection, depth))
+        return await self.run(partial(self.blocking.citations, paper_id, collection, depth))
+
+    async def summarize(
+        self,
+        paper_id: str,
+        collection: str | None = None,
+        *,
+        focus: str = "",
+        length: Literal["short", "medium", "long"] = "medium",
+    ) -> Digest:
+        """What a paper says, every sentence cited."""
+        return await self.run(partial(self.blocking.summarize, paper_id, collection, focus=focus, length=length))
+
+    async def compare(
+        self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
+    ) -> Digest:
+        """Two to six papers side by side."""
+        return await self.run(partial(self.blocking.compare, paper_ids, collection, aspects=aspects))
+
+    async def survey(
+        self,
+        topic: str,
+        collection: str | None = None,
+        *,
+        papers: int = 10,
+        budget: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+    ) -> Digest:
+        """An overview of a topic, then paper by paper."""
+        cancel = threading.Event()
+        survey = partial(self.blocking.survey, papers=papers, budget=budget, filters=filters, cancel=cancel)
+        try:
+            return await self.run(partial(survey, topic, collection))
+        finally:
+            cancel.set()
 
     async def ask(self, request: SearchRequest) -> SearchResult:
         """The result of a request."""
         cancel = threading.Event()
         try:
-            return await self._run(partial(self.blocking.ask, request, None, cancel))
+            return await self.run(partial(self.blocking.ask, request, None, cancel))
         finally:
             cancel.set()
 
@@ -139,5 +174,6 @@ class AsyncMonjyu:
         finally:
             cancel.set()
 
-    async def _run(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
+        """The result of blocking work in one of the threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
