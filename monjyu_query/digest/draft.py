@@ -47,7 +47,7 @@ class Draft:
         self._parts.append(Written(heading, paper_id, "extractive", statements))
 
     def written(self, heading: str, events: Iterable[dict[str, Any]]) -> None:
-        """Sentences of a model, as the answer writer told of them; one without a source is left out. They stand first."""
+        """A model's sentences as the answer writer told of them, put first; one without a source is left out."""
         part = Written(heading, None, "llm")
         for event in events:
             if event["event"] == "answer" and event["citations"]:
