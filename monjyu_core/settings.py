@@ -36,6 +36,7 @@ from monjyu_core.settings_papers import ParserSettings as ParserSettings
 from monjyu_core.settings_papers import ParseSettings as ParseSettings
 from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
 from monjyu_core.settings_papers import PdfSettings as PdfSettings
+from monjyu_core.settings_service import ServiceSettings
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
@@ -129,6 +130,7 @@ class Settings(BaseSettings):
     prompts: PromptSettings = PromptSettings()
     publish: PublishSettings = PublishSettings()
     checks: CheckSettings = CheckSettings()
+    service: ServiceSettings = ServiceSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod

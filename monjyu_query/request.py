@@ -114,10 +114,10 @@ def make_request(**values: Any) -> SearchRequest:
     try:
         return SearchRequest(**values)
     except ValidationError as error:
-        raise QueryError(f"{'; '.join(dict.fromkeys(map(_problem, error.errors())))}.") from error
+        raise QueryError(f"{'; '.join(dict.fromkeys(map(problem, error.errors())))}.") from error
 
 
-def _problem(error: Any) -> str:
+def problem(error: Any) -> str:
     """`top_k: Input should be less than or equal to 1000`, without pydantic's prefixes."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):
