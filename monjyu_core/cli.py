@@ -20,6 +20,7 @@ SUMMARIES: Mapping[str, str] = {
     "search": "Ask a collection a question.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",
+    "mcp": "Serve the collections to MCP clients (programs with language models).",
     "eval": "Measure retrieval against judged queries.",
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",

@@ -26,6 +26,7 @@ from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
+from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
 from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
@@ -131,6 +132,7 @@ class Settings(BaseSettings):
     publish: PublishSettings = PublishSettings()
     checks: CheckSettings = CheckSettings()
     service: ServiceSettings = ServiceSettings()
+    mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod
