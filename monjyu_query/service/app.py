@@ -7,17 +7,31 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware.cors import CORSMiddleware
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings import Settings
-from monjyu_query.service import collection_routes, errors, health_routes, search_routes
+from monjyu_query.service import (
+    admin_routes,
+    collection_routes,
+    errors,
+    graph_routes,
+    health_routes,
+    page_routes,
+    paper_routes,
+    search_routes,
+)
+from monjyu_query.service.gate import Gate
+from monjyu_query.service.guard import Guard
+from monjyu_query.service.principals import Authority
 from monjyu_query.service.state import Service
 
-DESCRIPTION = """Questions to collections of academic papers. Every answer is made of sentences that stand in the papers.
+DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
 
 Errors are `{"error": {"type", "message", "request_id"}}`."""
 
-TOPICS = (health_routes, collection_routes, search_routes)
+TOPICS = (search_routes, collection_routes, paper_routes, graph_routes, admin_routes, health_routes, page_routes)
 """Modules with a `router`, one a topic, in the order in which the documentation shows them."""
 
 
@@ -35,9 +49,26 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     )
     app.state.service = service
     errors.add_handlers(app)
+    _add_layers(app, service)
     for routes in TOPICS:
         app.include_router(routes.router)
+    app.mount("/static", StaticFiles(directory=page_routes.STATIC), name="static")
     return app
+
+
+def _add_layers(app: FastAPI, service: Service) -> None:
+    """What every request passes, the outermost last."""
+    settings = service.settings.service
+    app.add_middleware(Gate, settings=settings, authority=Authority(settings, service.store))
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            expose_headers=["X-Request-ID"],
+        )
+    app.add_middleware(Guard, metrics=service.metrics, audit=service.audit)
 
 
 @asynccontextmanager

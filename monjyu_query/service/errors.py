@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
 from monjyu_query.request import problem
@@ -30,14 +31,16 @@ class ErrorBody(BaseModel):
     error: ErrorDetail
 
 
-class ServiceError(MonjyuError):
-    """An error with a status of its own."""
+class ServiceError(MonjyuError, HTTPException):
+    """An error with a status of its own. An HTTPException too, since what reads a body lets no other pass."""
 
     status = 500
 
     def __init__(self, message: str, hint: str = "", headers: dict[str, str] | None = None) -> None:
-        super().__init__(message, hint)
-        self.headers = headers or {}
+        MonjyuError.__init__(self, message, hint)
+        self.status_code = self.status
+        self.detail = str(self)
+        self.headers: dict[str, str] = headers or {}
 
 
 class NotFound(ServiceError):
@@ -136,6 +139,8 @@ async def _monjyu(request: Request, error: Exception) -> JSONResponse:
 
 async def _http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
+    if isinstance(error, MonjyuError):
+        return await _monjyu(request, error)
     content = body_of(name_of(error.status_code), str(error.detail), request_id_of(request))
     return JSONResponse(content, error.status_code, dict(error.headers or {}))
 
@@ -150,3 +155,10 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(MonjyuError, _monjyu)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
+
+
+async def send_error(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with an error outside of the application."""
+    status, kind, message, headers = described(error)
+    request_id = str(scope["state"]["request_id"])
+    await JSONResponse(body_of(kind, message, request_id), status, headers)(scope, receive, send)

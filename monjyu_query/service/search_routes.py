@@ -66,8 +66,8 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     responses={
         200: {
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "Server-sent events: subquery, community, test, claim, budget, answer, done, error. The data "
-            "of each is a JSON object; that of `done` is the result of POST /search.",
+            "description": "Server-sent events: subquery, community, test, claim, budget, answer, done, error. Each "
+            "has a JSON object as data; that of `done` is the result of POST /search.",
         }
     },
 )

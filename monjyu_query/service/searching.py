@@ -53,6 +53,7 @@ class Search:
         if kept is not None:
             return kept
         result = self.served.searcher.search(self.asked, emit, cancel)
+        self.service.metrics.searched(result)
         if keepable(result) and not cancel.is_set():
             self._keep(result)
         return result.model_dump_json().encode()
@@ -68,4 +69,7 @@ def look_up(service: Service, asked: SearchRequest) -> KeptResult | Search:
     served = service.served(asked.collection)
     key = result_key(asked, service.current_id(asked.collection), served.settings_key)
     kept = None if service.results.shared else service.results.get(key)
-    return Search(service, asked, served, key) if kept is None else KeptResult(kept)
+    if kept is None:
+        return Search(service, asked, served, key)
+    service.metrics.kept()
+    return KeptResult(kept)

@@ -16,7 +16,10 @@ from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, read_current
 from monjyu_core.state import StateStore
 from monjyu_query.search import Searcher
+from monjyu_query.service.audit import AuditLog
+from monjyu_query.service.drawing import Drawing, Images
 from monjyu_query.service.errors import NotFound
+from monjyu_query.service.metrics import Metrics
 from monjyu_query.service.results import ResultCache, open_results
 from monjyu_query.service.turns import Turns
 from monjyu_query.traces import TraceLog
@@ -40,6 +43,10 @@ class Service:
         self.traces = TraceLog(self.store)
         self.turns = Turns(settings.service.searches, settings.service.waiting)
         self.results: ResultCache = open_results(settings)
+        self.images = Images(settings.service.page_cache_mb << 20)
+        self.drawing = Drawing(settings.service.page_seconds, settings.service.page_memory_mb)
+        self.metrics = Metrics()
+        self.audit = AuditLog(data.state / "audit") if settings.service.audit else None
         self._lock = threading.Lock()
         self._served: dict[str, tuple[int, Served]] = {}
 
@@ -92,6 +99,10 @@ class Service:
     def close(self) -> None:
         self.traces.flush()
         self.results.close()
+        self.turns.close()
+        self.drawing.close()
+        if self.audit is not None:
+            self.audit.close()
 
     def _open(self, name: str) -> Served:
         searcher = Searcher(self.data, name, self.traces)

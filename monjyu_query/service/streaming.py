@@ -29,8 +29,8 @@ async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIte
         return
     running = _Running(found)
     try:
-        async for event in running.events():
-            yield KEEPALIVE_COMMENT if event is None else encoded(event)
+        async for heard in running.events():
+            yield KEEPALIVE_COMMENT if heard is None else encoded(heard)
         for event in last_events(json.loads(await running.result())):
             yield encoded(event)
     except Exception as error:
