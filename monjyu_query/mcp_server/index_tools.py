@@ -15,6 +15,7 @@ from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.snapshot import open_current
 from monjyu_query.facade import Monjyu
 from monjyu_query.facade_async import AsyncMonjyu
+from monjyu_query.mcp_server.callers import require_admin
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
 from monjyu_query.mcp_server.search_tools import READS
@@ -82,6 +83,7 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
         """
         progress = _Steps(context)
         with as_tool_errors():
+            require_admin(context)
             outcome = await indexer.run(folder, collection, level, progress.tell)
         return given(outcome.as_text(), outcome)
 

@@ -56,7 +56,7 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
     found = look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
-    return _json(await _watched(found, request), kept=False)
+    return _json(await watched(found, request), kept=False)
 
 
 @router.post(
@@ -79,7 +79,7 @@ async def search_stream(asked: Asked, service: Shared, request: Request) -> Resp
     )
 
 
-async def _watched(search: Search, request: Request) -> bytes:
+async def watched(search: Search, request: Request) -> bytes:
     """The result; a search that can be cancelled is, when the client goes away."""
     if not search.long:
         return await search.run()
