@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import uuid
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
@@ -47,7 +48,7 @@ class _Gated:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope["state"] = dict(scope.get("state") or {})  # one a request: the gate notes in it who asks
+        scope["state"] = {"request_id": uuid.uuid4().hex[:16]}  # the gate notes in it who asks
         await self._gate(scope, receive, send)
 
 

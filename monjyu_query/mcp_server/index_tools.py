@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult
 from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder
@@ -18,12 +18,11 @@ from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.callers import require_admin
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
-from monjyu_query.mcp_server.search_tools import READS
+from monjyu_query.mcp_server.register import WRITES, tool
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.records import CollectionRecord
 from monjyu_query.which_collection import chosen_collection
 
-WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 MOST_FAILURES = 50
 
 
@@ -55,7 +54,7 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
     data = monjyu.blocking.data
     indexer = Indexer(data, settings)
 
-    @server.tool(title="Show collections", annotations=READS)
+    @tool(server, "Show collections")
     async def monjyu_status(
         collection: Annotated[str | None, Field(description="Only this collection.")] = None,
     ) -> Annotated[CallToolResult, Status]:
@@ -64,7 +63,7 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
             status = await monjyu.run(partial(_status, monjyu.blocking, settings, collection))
         return given(status.as_text(), status)
 
-    @server.tool(title="Index papers", annotations=WRITES)
+    @tool(server, "Index papers", WRITES)
     async def monjyu_index(
         folder: Annotated[str, Field(description="A folder or file that monjyu_status lists as indexable.")],
         context: Context[Any, Any],

@@ -13,7 +13,8 @@ from monjyu_query.digest.result import Digest
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
-from monjyu_query.mcp_server.search_tools import READS, Collection
+from monjyu_query.mcp_server.register import tool
+from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.render import safe
 
@@ -23,7 +24,7 @@ PaperId = Annotated[str, Field(description="Id of the paper, as searches and lis
 def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters: int) -> None:
     """Register them. `most_characters` of a paper's text are given at once."""
 
-    @server.tool(title="Read a paper", annotations=READS)
+    @tool(server, "Read a paper")
     async def monjyu_get_paper(
         paper_id: PaperId,
         collection: Collection = None,
@@ -43,7 +44,7 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
             view = view_of(paper, section, offset, most_characters, references)
         return given(view.as_text(), view)
 
-    @server.tool(title="Follow citations", annotations=READS)
+    @tool(server, "Follow citations")
     async def monjyu_citations(
         paper_id: PaperId,
         collection: Collection = None,
@@ -54,7 +55,7 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
             view = await monjyu.citations(paper_id, collection, depth)
         return given(_citations(view), view)
 
-    @server.tool(title="Summarize a paper", annotations=READS)
+    @tool(server, "Summarize a paper")
     async def monjyu_summarize(
         paper_id: PaperId,
         collection: Collection = None,
@@ -66,7 +67,7 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
             digest = await monjyu.summarize(paper_id, collection, focus=focus, length=length)
         return given(digest.text(), digest)
 
-    @server.tool(title="Compare papers", annotations=READS)
+    @tool(server, "Compare papers")
     async def monjyu_compare(
         paper_ids: Annotated[list[str], Field(min_length=2, max_length=6, description="Two to six papers.")],
         collection: Collection = None,

@@ -6,13 +6,14 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import CallToolResult
 from pydantic import Field
 
 from monjyu_core.paper import SectionType
 from monjyu_query.digest.result import Digest
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import as_tool_errors
+from monjyu_query.mcp_server.register import tool
 from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.mcp_server.texts import given, search_text
 from monjyu_query.request import Mode
@@ -27,13 +28,12 @@ Budget = Annotated[
         description="Mode lazy only: how many passages may be tested for relevance. More finds more and takes longer."
     ),
 ]
-READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
 def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
     """Register them."""
 
-    @server.tool(title="Search papers", annotations=READS)
+    @tool(server, "Search papers")
     async def monjyu_search(
         query: Annotated[str, Field(description="The question in words, in any language of the papers.")],
         context: Context[Any, Any],
@@ -68,7 +68,7 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
             result = await run_heard(monjyu, context, lambda emit, cancel: monjyu.blocking.ask(request, emit, cancel))
         return given(search_text(result), result)
 
-    @server.tool(title="Survey a topic", annotations=READS)
+    @tool(server, "Survey a topic")
     async def monjyu_survey(
         topic: Annotated[str, Field(description="The topic in words.")],
         context: Context[Any, Any],
