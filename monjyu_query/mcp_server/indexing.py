@@ -84,10 +84,10 @@ def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
     for root in roots:
         try:
             path = (root / folder).resolve()
-        except (OSError, ValueError, RuntimeError):
+            if path.is_relative_to(root) and path.exists():
+                return path
+        except (OSError, ValueError, RuntimeError):  # too long, a NUL byte, links in a circle
             continue
-        if path.is_relative_to(root) and path.exists():
-            return path
     listed = ", ".join(sources_within(data, settings)) or "nothing yet"
     raise QueryError(f"{folder!r} is not in the folders that may be indexed.", f"They hold: {listed}.")
 
