@@ -20,6 +20,8 @@ SUMMARIES: Mapping[str, str] = {
     "search": "Ask a collection a question.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",
+    "serve": "Answer questions over HTTP, with a web page.",
+    "keys": "Make, list and revoke the keys of the HTTP service.",
     "mcp": "Serve the collections to MCP clients (programs with language models).",
     "eval": "Measure retrieval against judged queries.",
     "snapshots": "List, compare, verify and roll back published snapshots.",

@@ -7,5 +7,6 @@ from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
+from monjyu_query.commands.serve_command import keys, serve
 
-__all__ = ["citations", "evaluate", "mcp", "papers", "search"]
+__all__ = ["citations", "evaluate", "keys", "mcp", "papers", "search", "serve"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Path, Query
@@ -104,7 +105,9 @@ def page(
 
 @router.get("/papers/{paper_id:path}", summary="One paper with its sections, references and all")
 def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> ParsedPaper:
-    return show_paper(_snapshot_with(service, collection, paper_id), paper_id)
+    """Of `source_path` only the file's name: where it lies is nobody's business."""
+    found = show_paper(_snapshot_with(service, collection, paper_id), paper_id)
+    return found.model_copy(update={"source_path": PurePath(found.source_path).name})
 
 
 def _snapshot_with(service: Service, collection: str | None, paper_id: str) -> Snapshot:

@@ -12,7 +12,7 @@ from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
-from monjyu_query.events import last_events
+from monjyu_query.events import kept_events, last_events
 from monjyu_query.service.errors import body_of, described
 from monjyu_query.service.searching import KeptResult, Search
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIterator[bytes]:
     """Events as they happen, a comment where nothing does; leaving off early cancels the search."""
     if isinstance(found, KeptResult):
-        for event in last_events(json.loads(found.content)):
+        for event in kept_events(json.loads(found.content)):
             yield encoded(event)
         return
     running = Running(found)
