@@ -15,7 +15,7 @@ from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import tool
 from monjyu_query.mcp_server.search_tools import Collection
-from monjyu_query.mcp_server.texts import given
+from monjyu_query.mcp_server.texts import digest_text, given
 from monjyu_query.render import safe
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
@@ -65,7 +65,7 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
         """A paper's purpose, methods, results, discussion and conclusion in its own, cited sentences."""
         with as_tool_errors():
             digest = await monjyu.summarize(paper_id, collection, focus=focus, length=length)
-        return given(digest.text(), digest)
+        return given(digest_text(digest), digest)
 
     @tool(server, "Compare papers")
     async def monjyu_compare(
@@ -79,7 +79,7 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
         """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
         with as_tool_errors():
             digest = await monjyu.compare(paper_ids, collection, aspects=aspects)
-        return given(digest.text(), digest)
+        return given(digest_text(digest), digest)
 
 
 def _citations(view: CitationView) -> str:

@@ -15,7 +15,7 @@ from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.register import tool
 from monjyu_query.mcp_server.running import run_heard
-from monjyu_query.mcp_server.texts import given, search_text
+from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.request import Mode
 from monjyu_query.result import SearchResult
 
@@ -86,4 +86,4 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
         survey = partial(monjyu.blocking.survey, topic, collection, papers=papers, budget=budget, filters=filters)
         with as_tool_errors():
             digest = await run_heard(monjyu, context, lambda emit, cancel: survey(emit=emit, cancel=cancel))
-        return given(digest.text(), digest)
+        return given(digest_text(digest), digest)
