@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp_types import (
+from mcp.types import (
     Completion,
     CompletionArgument,
     CompletionContext,
@@ -27,7 +27,7 @@ def add_completion(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
 
     @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]
     async def complete(
-        ref: PromptReference | ResourceTemplateReference,
+        _: PromptReference | ResourceTemplateReference,
         argument: CompletionArgument,
         context: CompletionContext | None,
     ) -> Completion | None:

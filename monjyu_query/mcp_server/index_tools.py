@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import CallToolResult
+from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder

@@ -7,7 +7,7 @@ from inspect import cleandoc
 from typing import Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
-from mcp_types import ToolAnnotations
+from mcp.types import ToolAnnotations
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from monjyu_query.digest.result import Digest, source_line

@@ -22,7 +22,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, PromptReference
+from mcp.types import CallToolResult, PromptReference
 
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
