@@ -46,6 +46,14 @@ EXAMPLES: dict[str, Any] = {
         },
     },
 }
+EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["subquery", "community", "test", "claim", "budget", "answer", "done", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
 Asked = Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)]
 Shared = Annotated[Service, Depends(service_of)]
 
@@ -62,12 +70,11 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
 @router.post(
     "/search/stream",
     response_class=StreamingResponse,
-    summary="Ask, and hear of each step",
     responses={
         200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "Server-sent events: subquery, community, test, claim, budget, answer, done, error. Each "
-            "has a JSON object as data; that of `done` is the result of POST /search.",
+            "content": {"text/event-stream": {"schema": EVENT}},
+            "description": "Server-sent events, each with a JSON object as data: that of the last, `done`, is the "
+            "result of POST /search; after an `error` nothing comes.",
         }
     },
 )
