@@ -97,7 +97,7 @@ class SearchRequest(_Model):
     mode: Mode = "auto"
     controller: Controller = "unified"
     top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = None
-    budget: Literal["z100", "z500", "z1500"] | Annotated[int, NUMBER] | None = None
+    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = None
     alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = None
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
@@ -114,13 +114,6 @@ class SearchRequest(_Model):
         if len(query) > LONGEST_QUERY:
             raise ValueError(f"has {len(query)} characters, more than {LONGEST_QUERY}: ask with fewer words")
         return query
-
-    @field_validator("budget")
-    @classmethod
-    def _not_negative(cls, budget: str | int | None) -> str | int | None:
-        if isinstance(budget, int) and budget < 0:
-            raise ValueError("must be z100, z500, z1500 or a number of 0 or more")
-        return budget
 
 
 def clean_text(text: str) -> str:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult
+from monjyu_query.service import audit
 from monjyu_query.service.errors import COMMON, request_id_of
 from monjyu_query.service.searching import KeptResult, Search, look_up
 from monjyu_query.service.state import Service, service_of
@@ -61,6 +62,7 @@ Shared = Annotated[Service, Depends(service_of)]
 @router.post("/search", response_model=SearchResult, summary="Ask a collection a question")
 async def search(asked: Asked, service: Shared, request: Request) -> Response:
     """Hits and, unless `answer` is false, an answer whose every sentence is cited."""
+    _note(asked, service, request)
     found = look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
@@ -80,10 +82,17 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
 )
 async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
     """The search ends when the client goes away."""
+    _note(asked, service, request)
     return EventSourceResponse(
         stream_events(look_up(service, asked), request_id_of(request)),
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
+
+
+def _note(asked: SearchRequest, service: Service, request: Request) -> None:
+    """For the audit log; the question only where a setting says so."""
+    query = {"query": asked.query} if service.settings.service.audit_questions else {}
+    audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)
 
 
 async def _watched(search: Search, request: Request) -> bytes:
