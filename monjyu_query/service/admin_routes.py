@@ -7,19 +7,18 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_query.request import NUMBER, Switch
 from monjyu_query.service import audit
 from monjyu_query.service.dagster_runs import Launched, launch
-from monjyu_query.service.errors import COMMON, Conflict, ErrorBody
+from monjyu_query.service.errors import COMMON, Conflict
 from monjyu_query.service.rollback import RolledBack, roll_back
 from monjyu_query.service.state import Service, service_of
-from monjyu_query.service.uploads import Stored, store_upload
+from monjyu_query.service.uploads import Stored, store_uploads
 
-RESPONSES = COMMON | {409: {"model": ErrorBody, "description": "It stands against what is there or under way."}}
 NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MOST_FILES = 50
 
-router = APIRouter(prefix="/admin", tags=["admin"], responses=RESPONSES)
+router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
 Shared = Annotated[Service, Depends(service_of)]
 
 
@@ -31,18 +30,18 @@ class _Wanted(BaseModel):
 class IndexRequest(_Wanted):
     """The collection is brought to its sources at the level it is kept at."""
 
-    allow_deletes: bool = False
+    allow_deletes: Switch = False
 
 
 class UpgradeRequest(_Wanted):
-    level: int = Field(ge=0, le=4)
+    level: Annotated[int, Field(ge=0, le=4), NUMBER]
 
 
 class RollbackRequest(_Wanted):
     """`release` goes back to the newest snapshot; else `snapshot_id`, or without it the one before the current."""
 
     snapshot_id: str | None = Field(default=None, pattern=r"^[0-9A-Za-z-]{1,100}$")
-    release: bool = False
+    release: Switch = False
 
 
 class UploadResult(BaseModel):
@@ -69,7 +68,7 @@ def rollback(asked: RollbackRequest, service: Shared, request: Request) -> Rolle
     audit.note(request.scope, collection=asked.collection, snapshot_id=asked.snapshot_id)
     service.folder(asked.collection)
     if asked.release and asked.snapshot_id:
-        raise ConfigurationError("`release` takes no snapshot.", "It goes to the newest.")
+        raise Conflict("`release` takes no snapshot.", "It goes to the newest.")
     return roll_back(service.data, asked.collection, asked.snapshot_id, release=asked.release)
 
 
@@ -89,5 +88,5 @@ def upload(
         raise Conflict(f"Collection {collection!r} has its papers elsewhere.", "Put them there, or use another name.")
     return UploadResult(
         collection=collection,
-        files=[store_upload(folder, file.filename or "", file.file, replace=replace) for file in files],
+        files=store_uploads(folder, [(file.filename or "", file.file) for file in files], replace=replace),
     )

@@ -72,8 +72,8 @@ class Busy(ServiceError):
 
 
 _STATUS: tuple[tuple[type[MonjyuError], int], ...] = (
-    (QueryError, 400),
-    (ConfigurationError, 400),
+    (QueryError, 409),
+    (ConfigurationError, 409),
     (LLMError, 502),
     (ExternalAPIError, 502),
     (StorageError, 503),
@@ -85,6 +85,7 @@ _NAMES = {
     404: "NotFound",
     405: "MethodNotAllowed",
     408: "RequestTimeout",
+    409: "Conflict",
     413: "TooLarge",
     415: "UnsupportedMediaType",
     421: "WrongHost",
@@ -94,10 +95,14 @@ _NAMES = {
 }
 
 COMMON: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorBody, "description": "It cannot be answered as asked."},
+    400: {"model": ErrorBody, "description": "The request is no HTTP request that can be read."},
     401: {"model": ErrorBody, "description": "A key is missing or wrong."},
     403: {"model": ErrorBody, "description": "The key's role does not allow it."},
     404: {"model": ErrorBody, "description": "There is no such collection, paper or page."},
+    409: {
+        "model": ErrorBody,
+        "description": "What is asked does not go together, or not with what the collection has.",
+    },
     413: {"model": ErrorBody, "description": "The body is too large."},
     422: {"model": ErrorBody, "description": "A value is missing or wrong."},
     429: {"model": ErrorBody, "description": "Too many requests."},
@@ -146,9 +151,13 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    """Values that are each right, but not together (`input` is then all of an object), are no fault of form."""
     assert isinstance(error, RequestValidationError)
-    problems = dict.fromkeys(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in error.errors())
-    return JSONResponse(body_of(name_of(422), f"{'; '.join(problems)}.", request_id_of(request)), 422)
+    found = error.errors()
+    problems = dict.fromkeys(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
+    together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
+    status = 409 if together else 422
+    return JSONResponse(body_of(name_of(status), f"{'; '.join(problems)}.", request_id_of(request)), status)
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult
+from monjyu_query.service import audit
 from monjyu_query.service.errors import COMMON, request_id_of
 from monjyu_query.service.searching import KeptResult, Search, look_up
 from monjyu_query.service.state import Service, service_of
@@ -46,6 +47,14 @@ EXAMPLES: dict[str, Any] = {
         },
     },
 }
+EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["subquery", "community", "test", "claim", "budget", "answer", "done", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
 Asked = Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)]
 Shared = Annotated[Service, Depends(service_of)]
 
@@ -53,6 +62,7 @@ Shared = Annotated[Service, Depends(service_of)]
 @router.post("/search", response_model=SearchResult, summary="Ask a collection a question")
 async def search(asked: Asked, service: Shared, request: Request) -> Response:
     """Hits and, unless `answer` is false, an answer whose every sentence is cited."""
+    note(asked, service, request)
     found = look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
@@ -62,21 +72,27 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
 @router.post(
     "/search/stream",
     response_class=StreamingResponse,
-    summary="Ask, and hear of each step",
     responses={
         200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
-            "description": "Server-sent events: subquery, community, test, claim, budget, answer, done, error. Each "
-            "has a JSON object as data; that of `done` is the result of POST /search.",
+            "content": {"text/event-stream": {"schema": EVENT}},
+            "description": "Server-sent events, each with a JSON object as data: that of the last, `done`, is the "
+            "result of POST /search; after an `error` nothing comes.",
         }
     },
 )
 async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
     """The search ends when the client goes away."""
+    note(asked, service, request)
     return EventSourceResponse(
         stream_events(look_up(service, asked), request_id_of(request)),
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
+
+
+def note(asked: SearchRequest, service: Service, request: Request) -> None:
+    """For the audit log; the question only where a setting says so."""
+    query = {"query": asked.query} if service.settings.service.audit_questions else {}
+    audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)
 
 
 async def watched(search: Search, request: Request) -> bytes:

@@ -12,8 +12,8 @@ from monjyu_query.result import SearchResult
 from monjyu_query.service.results import keepable, kept_copy, labels_for, result_key
 from monjyu_query.service.state import Served, Service
 
-LONG = ("lazy", "global", "multi")
-"""Modes whose searches can be watched and cancelled."""
+QUICK = ("vector", "keyword", "hybrid")
+"""Modes whose searches end by themselves at once; the others can be watched and cancelled."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,13 @@ class Search:
 
     @property
     def long(self) -> bool:
-        return self.asked.mode in LONG or self.asked.controller != "unified"
+        return self.asked.mode not in QUICK or self.asked.controller != "unified"
 
     async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
         """The result as JSON. A search still running after `search_seconds` is cancelled: it has what it found."""
         cancel = cancel or threading.Event()
-        turns = self.service.turns
+        turns = self.service.long_turns if self.long else self.service.turns
         async with turns.turn():
-            if cancel.is_set():
-                emit = None
             late = asyncio.get_running_loop().call_later(self.service.settings.service.search_seconds, cancel.set)
             try:
                 return await turns.run(lambda: self._search(emit, cancel))

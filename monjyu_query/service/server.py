@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -58,6 +59,8 @@ def serve(data: DataFolder, settings: Settings) -> None:
             timeout_graceful_shutdown=STOP_SECONDS,
         )
         server = uvicorn.Server(config)
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn sends itself once more what has stopped it
+            signal.signal(number, lambda *_: None)
         if service.workers == 1:
             server.run([listening])
         else:

@@ -42,6 +42,7 @@ class Service:
         self.store = StateStore(data.state)
         self.traces = TraceLog(self.store)
         self.turns = Turns(settings.service.searches, settings.service.waiting)
+        self.long_turns = Turns(settings.service.long_searches, settings.service.waiting)
         self.results: ResultCache = open_results(settings)
         self.images = Images(settings.service.page_cache_mb << 20)
         self.drawing = Drawing(settings.service.page_seconds, settings.service.page_memory_mb)
@@ -100,6 +101,7 @@ class Service:
         self.traces.flush()
         self.results.close()
         self.turns.close()
+        self.long_turns.close()
         self.drawing.close()
         if self.audit is not None:
             self.audit.close()

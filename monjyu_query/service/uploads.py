@@ -7,12 +7,12 @@ import os
 import re
 import shutil
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError
 from monjyu_core.folders import temporary_for
 from monjyu_query.service.errors import Conflict
 
@@ -36,22 +36,36 @@ _UNWANTED = re.compile(r"[^\w.()+ -]+")
 
 
 class Stored(BaseModel):
-    """`name` is the one it has now; `outcome` whether a file of that name was there."""
+    """`name` is the one it has now; `outcome` whether a file of it was there, or that it was refused, and why."""
 
     name: str
-    bytes: int
-    sha256: str
-    outcome: Literal["added", "replaced", "unchanged"]
+    bytes: int = 0
+    sha256: str | None = None
+    outcome: Literal["added", "replaced", "unchanged", "refused"]
+    message: str = ""
+
+
+def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, replace: bool) -> list[Stored]:
+    """Each file by itself; Conflict where none of them could be stored."""
+    done: list[Stored] = []
+    for given, content in files:
+        try:
+            done.append(store_upload(folder, given, content, replace=replace))
+        except Conflict as error:
+            done.append(Stored(name=given[-_LONGEST_STEM:], outcome="refused", message=str(error)))
+    if all(one.outcome == "refused" for one in done):
+        raise Conflict(" ".join(one.message for one in done))
+    return done
 
 
 def safe_name(given: str) -> str:
-    """The last part of a path in any system's writing, without what file names do not need. QueryError for a type that
+    """The last part of a path in any system's writing, without what file names do not need. Conflict for a type that
     is not indexed."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", given.encode("utf-8", "replace").decode()))[-1]
     stem, dot, ending = last.rpartition(".")
     kind = f".{ending.lower()}" if dot else ""
     if kind not in KINDS:
-        raise QueryError(f"{last[:100]!r} is of no type that can be indexed.", f"Known types: {' '.join(KINDS)}.")
+        raise Conflict(f"{last[:100]!r} is of no type that can be indexed.", f"Known types: {' '.join(KINDS)}.")
     stem = _UNWANTED.sub("-", stem).strip(" .-_")[:_LONGEST_STEM].strip(" .-_")
     return f"{stem or 'paper'}{kind}"
 
@@ -87,7 +101,7 @@ def _check_kind(name: str, content: IO[bytes]) -> None:
     begins = KINDS[Path(name).suffix]
     found = begins in head if name.endswith(".pdf") else head.startswith(begins)
     if not head or not found:
-        raise QueryError(f"{name} is empty or not what its name says.", "Nothing was stored of it.")
+        raise Conflict(f"{name} is empty or not what its name says.", "Nothing was stored of it.")
 
 
 def _hash(path: Path) -> str:

@@ -4,6 +4,11 @@ import { h } from "./dom.js";
 
 const main = document.getElementById("main");
 
+// Text with `code` in it.
+function prose(text) {
+  return (text ?? "").split("`").map((piece, place) => (place % 2 ? h("code", {}, piece) : piece));
+}
+
 function named(schema, all) {
   return schema?.$ref ? [schema.$ref.split("/").pop(), all[schema.$ref.split("/").pop()]] : [null, schema];
 }
@@ -19,7 +24,7 @@ function kind(schema) {
 
 function table(rows) {
   return h("table", {}, h("tbody", {}, rows.map(([name, type, about, required]) => h("tr", {},
-    h("td", {}, h("code", {}, name), required ? " *" : ""), h("td", { class: "dim" }, type), h("td", {}, about ?? "")))));
+    h("td", {}, h("code", {}, name), required ? " *" : ""), h("td", { class: "dim" }, type), h("td", {}, prose(about))))));
 }
 
 function fields(schema) {
@@ -30,7 +35,7 @@ function body(operation, all) {
   return Object.entries(operation.requestBody?.content ?? {}).flatMap(([type, content]) => {
     const [name, schema] = named(content.schema, all);
     const examples = Object.values(content.examples ?? {});
-    return [h("h3", {}, `Body: ${type}`), name ? h("p", { class: "dim" }, schema.description ?? "") : null, fields(schema),
+    return [h("h3", {}, `Body: ${type}`), name ? h("p", { class: "dim" }, prose(schema.description)) : null, fields(schema),
       examples.map((example) => [h("p", { class: "dim" }, example.summary), h("pre", { tabindex: "0" }, JSON.stringify(example.value, null, 2))])];
   });
 }
@@ -43,14 +48,14 @@ function answers(operation) {
 function entry(path, verb, operation, all) {
   const parameters = operation.parameters ?? [];
   return h("details", {}, h("summary", {}, h("span", { class: "verb" }, verb.toUpperCase()), " ", h("code", {}, path), h("span", { class: "dim" }, `  ${operation.summary ?? ""}`)),
-    h("div", { class: "inside" }, operation.description ? h("p", {}, operation.description) : null,
+    h("div", { class: "inside" }, operation.description ? h("p", {}, prose(operation.description)) : null,
       parameters.length ? [h("h3", {}, "Parameters"), table(parameters.map((one) => [one.name, kind(one.schema), one.description ?? one.schema?.description, one.required]))] : null,
       body(operation, all), h("h3", {}, "Answers"), answers(operation)));
 }
 
 const reference = await (await fetch("/openapi.json")).json();
 const all = reference.components?.schemas ?? {};
-main.append(...reference.info.description.split("\n\n").map((text) => h("p", {}, text)));
+main.append(...reference.info.description.split("\n\n").map((text) => h("p", {}, prose(text))));
 main.append(h("p", {}, "Where the service asks for a key: ", h("code", {}, "Authorization: Bearer KEY"), ". * is required."));
 const groups = new Map();
 for (const [path, verbs] of Object.entries(reference.paths)) {
@@ -62,4 +67,4 @@ for (const [path, verbs] of Object.entries(reference.paths)) {
 }
 for (const [group, entries] of groups) main.append(h("h2", {}, group), ...entries);
 main.append(h("h2", {}, "objects"), ...Object.entries(all).map(([name, schema]) => h("details", {}, h("summary", {}, h("code", {}, name)),
-  h("div", { class: "inside" }, schema.description ? h("p", {}, schema.description) : null, fields(schema)))));
+  h("div", { class: "inside" }, schema.description ? h("p", {}, prose(schema.description)) : null, fields(schema)))));
