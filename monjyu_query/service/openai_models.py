@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from monjyu_core.errors import QueryError
 from monjyu_query.request import SearchRequest, Turn, make_request
@@ -38,7 +38,7 @@ class ChatMessage(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    include_usage: bool = False
+    include_usage: StrictBool = False
 
 
 class ChatRequest(BaseModel):
@@ -48,7 +48,7 @@ class ChatRequest(BaseModel):
         description="A collection, or with a mode and a budget: `samples`, `samples:lazy`, `samples:lazy:z100`"
     )
     messages: list[ChatMessage] = Field(min_length=1, description="The last of role user is the question")
-    stream: bool = False
+    stream: StrictBool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] = 1
 

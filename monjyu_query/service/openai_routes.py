@@ -28,7 +28,7 @@ from monjyu_query.service.openai_models import (
     usage_of,
 )
 from monjyu_query.service.openai_stream import stream_chunks
-from monjyu_query.service.search_routes import watched
+from monjyu_query.service.search_routes import note, watched
 from monjyu_query.service.searching import KeptResult, look_up
 from monjyu_query.service.state import Service, service_of
 
@@ -52,6 +52,8 @@ EXAMPLES: dict[str, Any] = {
         },
     },
 }
+CHUNK = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
+"""An event of a stream: a chunk as JSON, or `[DONE]`."""
 Asked = Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]
 Shared = Annotated[Service, Depends(service_of)]
 
@@ -62,7 +64,7 @@ Shared = Annotated[Service, Depends(service_of)]
     summary="Ask a collection as a chat model",
     responses={
         200: {
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": CHUNK}},
             "description": "The answer with [n] marks and a list of sources; with `stream` chunks, `[DONE]` last. The "
             "extra field `monjyu` is the result as POST /search gives it.",
         }
@@ -70,7 +72,9 @@ Shared = Annotated[Service, Depends(service_of)]
 )
 async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     """The last message of role user is the question, those before it the conversation."""
-    found = look_up(service, search_request(asked))
+    question = search_request(asked)
+    note(question, service, request)
+    found = look_up(service, question)
     request_id = request_id_of(request)
     if asked.stream:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
