@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from mcp.server.mcpserver.exceptions import ToolError
 
 from monjyu_core.errors import MonjyuError
+from monjyu_core.settings import data_folder
 
 _INSTEAD = {
     "`monjyu papers list` shows what it has.": "Find its papers with monjyu_search, or read the resource "
@@ -20,8 +21,8 @@ _INSTEAD = {
 
 
 def advice(error: MonjyuError) -> str:
-    """The error's message and hint, in terms of tools."""
-    text = str(error)
+    """The error's message and hint, in terms of tools, without where the data folder lies."""
+    text = str(error).replace(str(data_folder()), "the data folder")
     for command, tool in _INSTEAD.items():
         text = text.replace(command, tool)
     return text
