@@ -73,7 +73,7 @@ class Monjyu:
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
         self._traces = TraceLog(StateStore(self.data.state))
         self._lock = threading.Lock()
-        self._searchers: dict[str, Searcher] = {}
+        self._searchers: dict[str, tuple[int, Searcher]] = {}
 
     def __enter__(self) -> Monjyu:
         return self
@@ -274,15 +274,19 @@ class Monjyu:
         return self.searcher(chosen_collection(self.data, collection))
 
     def searcher(self, collection: str) -> Searcher:
-        """The searches of a collection, kept from its first question on."""
+        """The searches of a collection, kept until its record (sources, level, model) changes."""
         from monjyu_core.settings import settings_of_folder
         from monjyu_query.search import Searcher
 
+        record = self.data.collection(collection).record
+        written = record.stat().st_mtime_ns if record.is_file() else 0
         with self._lock:
-            if collection not in self._searchers:
+            known = self._searchers.get(collection)
+            if known is None or known[0] != written:
                 with settings_of_folder(self.data.root):
-                    self._searchers[collection] = Searcher(self.data, collection, self._traces)
-            return self._searchers[collection]
+                    known = written, Searcher(self.data, collection, self._traces)
+                self._searchers[collection] = known
+            return known[1]
 
     def snapshot(self, collection: str | None = None) -> Snapshot:
         """The published snapshot, opened; the caller closes it."""
