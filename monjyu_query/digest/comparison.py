@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from monjyu_core.errors import QueryError
 from monjyu_query.digest.by_model import write_part
 from monjyu_query.digest.draft import Draft
-from monjyu_query.digest.paper_text import ASPECTS, about, best_sentences, passages_by_aspect, question_of
+from monjyu_query.digest.paper_text import ASPECTS, FURTHER, about, best_sentences, passages_by_aspect, question_of
 from monjyu_query.digest.result import Digest
 from monjyu_query.digest.within import extractive_answer
 from monjyu_query.passages import Passage
@@ -47,7 +47,7 @@ def _by_section(searcher: Searcher, draft: Draft, paper_ids: Sequence[str]) -> l
     questions = {paper_id: question_of(index, " ".join(about(index, paper_id))) for paper_id in paper_ids}
     found = {paper_id: passages_by_aspect(index, paper_id) for paper_id in paper_ids}
     used: dict[str, Passage] = {}
-    for aspect in (*ASPECTS, "Further sections"):
+    for aspect in (*ASPECTS, FURTHER):
         for paper_id in paper_ids:
             passages = found[paper_id].get(aspect, [])
             sentences = best_sentences(index, questions[paper_id], passages, SENTENCES) if passages else []

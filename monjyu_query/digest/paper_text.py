@@ -17,13 +17,17 @@ ASPECTS: Mapping[str, tuple[str, ...]] = {
     "Discussion": ("discussion",),
     "Conclusion": ("conclusion",),
 }
-"""Section types of an aspect. Sections of other types stand in where a paper has none of these but the first."""
+"""Section types of an aspect."""
+FURTHER = "Further sections"
+"""The aspect of all other sections, where a paper has none for methods or results."""
 BODY = ("other", "related_work", "appendix")
+MOST_HEADINGS = 5
 MOST_CHUNKS = 200
 """Chunks of one paper and aspect that are read."""
 
 _CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = $paper_id AND list_contains($types, section_type)
 ORDER BY ord LIMIT $most"""
+_HEADINGS = "SELECT chunk_id, heading FROM chunks WHERE paper_id = ?"
 _ABOUT = "SELECT title, abstract FROM papers WHERE paper_id = ?"
 
 
@@ -41,11 +45,22 @@ def question_of(index: OpenIndex, text: str) -> Question:
 
 
 def passages_by_aspect(index: OpenIndex, paper_id: str) -> dict[str, list[Passage]]:
-    """The paper's passages in reading order, by aspect; `Further sections` where its sections say not what they are."""
+    """The paper's passages in reading order, by aspect; `FURTHER` where its headings say not what they are."""
     found = {name: _passages(index, paper_id, types) for name, types in ASPECTS.items()}
-    if not any(passages for name, passages in found.items() if name != "Purpose"):
-        found["Further sections"] = _passages(index, paper_id, BODY)
+    if not found["Methods"] and not found["Results"]:
+        found[FURTHER] = _passages(index, paper_id, BODY)
     return {name: passages for name, passages in found.items() if passages}
+
+
+def by_heading(index: OpenIndex, passages: Sequence[Passage]) -> dict[str, list[Passage]]:
+    """One paper's passages by the heading of their section: those with most, at most `MOST_HEADINGS`, in order."""
+    papers = [passage.paper_id for passage in passages[:1]]
+    headings = dict(index.snapshot.cursor().execute(_HEADINGS, papers).fetchall()) if papers else {}
+    found: dict[str, list[Passage]] = {}
+    for passage in passages:
+        found.setdefault(headings[passage.chunk_id] or FURTHER, []).append(passage)
+    longest = sorted(found, key=lambda heading: -len(found[heading]))[:MOST_HEADINGS]
+    return {heading: some for heading, some in found.items() if heading in longest}
 
 
 def _passages(index: OpenIndex, paper_id: str, types: Sequence[str]) -> list[Passage]:

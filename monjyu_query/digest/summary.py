@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from monjyu_query.digest.by_model import write_part
 from monjyu_query.digest.draft import Draft
-from monjyu_query.digest.paper_text import about, best_sentences, passages_by_aspect, question_of
+from monjyu_query.digest.paper_text import (
+    FURTHER,
+    about,
+    best_sentences,
+    by_heading,
+    passages_by_aspect,
+    question_of,
+)
 from monjyu_query.digest.result import Digest
+from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
@@ -25,8 +35,8 @@ def summarize(searcher: Searcher, paper_id: str, focus: str = "", length: str = 
     question = question_of(index, f"{title} {abstract}")
     draft = Draft(index)
     chosen = {
-        name: best_sentences(index, question, passages, SENTENCES[length])
-        for name, passages in passages_by_aspect(index, paper_id).items()
+        name: best_sentences(index, question, some, most)
+        for name, some, most in _sections(index, paper_id, SENTENCES[length])
     }
     if focus:
         _on(searcher, draft, paper_id, focus)
@@ -38,6 +48,23 @@ def summarize(searcher: Searcher, paper_id: str, focus: str = "", length: str = 
     for name, sentences in chosen.items():
         draft.quote(name, paper_id, sentences)
     return draft.finish("summary", title or paper_id, [paper_id], partial=not whole)
+
+
+def _sections(index: OpenIndex, paper_id: str, most: int) -> Iterator[tuple[str, list[Passage], int]]:
+    """Aspects, with how many sentences; where headings say not what sections are for, the sections themselves."""
+    found = passages_by_aspect(index, paper_id)
+    further = by_heading(index, found.pop(FURTHER, []))
+    for name, passages in found.items():
+        if name != "Purpose":
+            yield from _halved(further, most)
+            further = {}
+        yield name, passages, most
+    yield from _halved(further, most)
+
+
+def _halved(sections: dict[str, list[Passage]], most: int) -> Iterator[tuple[str, list[Passage], int]]:
+    for heading, passages in sections.items():
+        yield heading, passages, max(1, most // 2)
 
 
 def _on(searcher: Searcher, draft: Draft, paper_id: str, focus: str) -> None:
