@@ -251,15 +251,20 @@ class Monjyu:
         found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
         cancel = threading.Event()
 
+        def hear(event: Event) -> None:
+            if not threading.main_thread().is_alive():  # the program ends, and no one will close this
+                cancel.set()
+            found.put(event)
+
         def run() -> None:
             try:
-                for event in last_events(self.ask(request, found.put, cancel).model_dump(mode="json")):
+                for event in last_events(self.ask(request, hear, cancel).model_dump(mode="json")):
                     found.put(event)
                 found.put(None)
             except BaseException as error:
                 found.put(error)
 
-        threading.Thread(target=run, name="search", daemon=True).start()
+        threading.Thread(target=run, name="search").start()
         try:
             while (event := found.get()) is not None:
                 if isinstance(event, BaseException):
