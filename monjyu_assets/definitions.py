@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.assets.index_snapshot import (
-    COLLECTION_ASSETS,
-    LEVEL_1_COLLECTION_ASSETS,
-    LEVEL_1_PAPER_ASSETS,
-    PAPER_ASSETS,
-    index_snapshot,
-)
+from monjyu_assets.assets.index_snapshot import ALL_ASSETS, index_snapshot
 from monjyu_assets.jobs import JOBS
 from monjyu_assets.resources import DataFolderResource
 
 defs = dg.Definitions(
-    assets=[
-        *PAPER_ASSETS,
-        *COLLECTION_ASSETS,
-        *LEVEL_1_PAPER_ASSETS,
-        *LEVEL_1_COLLECTION_ASSETS,
-        index_snapshot,
-    ],
+    assets=[*ALL_ASSETS, index_snapshot],
     jobs=JOBS,
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,

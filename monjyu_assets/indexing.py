@@ -8,32 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import HIGHEST, lagging
+from monjyu_assets.publishing.closed_set import HIGHEST
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.scan import DOCUMENT_TYPES, check_source
-from monjyu_assets.stages import (
-    chunks,
-    citation_network,
-    communities,
-    embeddings,
-    identity,
-    manifest,
-    noun_graph,
-    noun_phrases,
-    parsing,
-)
+from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Progress, Timer, Work
+from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
 from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
-from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name, collection_name_for, shard_of
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import COLLECTION_SHARD, SHARDS
+from monjyu_core.ids import check_collection_name, collection_name_for
 from monjyu_core.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
@@ -123,7 +110,12 @@ def bring_up(work: Work, source: str, *, allow_deletes: bool) -> IndexResult:
     stale = {0: stale_shards(work, scanned)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})
-    if any(stale.values()) or stale_collection_assets(work, level) or not is_published(work, level):
+    if (
+        any(stale.values())
+        or stale_collection_assets(work, level)
+        or any(stale_level(work, one) for one in range(2, level + 1))
+        or not is_published(work, level)
+    ):
         from monjyu_assets.runs import Plan, run_levels
 
         run_levels(work, Plan(level, stale), allow_deletes=allow_deletes)
@@ -196,50 +188,6 @@ def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
 
 def _contents(rows: pa.Table) -> dict[str, str]:
     return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
-
-
-def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
-    """The shards whose parts are not what the sources, the code and the settings would give now."""
-    recipes = {
-        "papers": parsing.parse_recipe(work.settings),
-        "chunks": chunks.chunk_recipe(work.settings),
-        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
-    }
-    owners = pa.array([shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()], pa.string())
-    return [
-        shard
-        for shard in SHARDS
-        if lagging(work.parts, shard) is not None
-        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
-        or not manifest.same_rows(work, shard, scanned.filter(pc.equal(owners, shard)))
-    ]
-
-
-def stale_phrases(work: Work) -> list[str]:
-    """The shards whose phrases are missing, older than their chunks, or made with other code or settings."""
-    made = noun_phrases.phrase_recipe(work.settings)
-    return [
-        shard
-        for shard in SHARDS
-        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != made
-    ]
-
-
-def stale_collection_assets(work: Work, level: int) -> list[str]:
-    """The collection-level tables up to a level that are made with other code or settings than now."""
-    recipes = {
-        "paper_identity": identity.identity_recipe(work.settings),
-        "citation_edges": citation_network.network_recipe(work.settings),
-    }
-    if level:
-        recipes["graph_nodes"] = noun_graph.graph_recipe(work.settings)
-        recipes["communities"] = communities.community_recipe(work.settings)
-    return [table for table, made in recipes.items() if _made_with(work.parts, table, COLLECTION_SHARD) != made]
-
-
-def _made_with(parts: PartStore, table: str, shard: str) -> str | None:
-    part = parts.head(table, shard)
-    return part.code_version if part else None
 
 
 def result(work: Work, counts: PaperCounts, seconds: float) -> IndexResult:

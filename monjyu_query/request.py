@@ -21,6 +21,7 @@ from monjyu_core.paper import SectionType
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
+ResponseType = Literal["short", "paragraphs", "list"]
 
 
 def _a_number(value: object) -> object:
@@ -89,7 +90,8 @@ class SearchRequest(_Model):
     """One question to one collection. What is None comes from the collection's settings.
 
     `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
-    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more).
+    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more). `expand` adds that
+    many related terms in these modes. `response_type`: two sentences at most, a paragraph a paper, or a list.
     """
 
     query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})
@@ -101,6 +103,7 @@ class SearchRequest(_Model):
     alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = None
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
+    response_type: ResponseType | None = None
     filters: Filters = Filters()
     history: list[Turn] = []
     answer: Switch = True

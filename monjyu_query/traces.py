@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +15,11 @@ from monjyu_query.result import SearchResult
 
 NAMESPACE = "traces"
 KEPT = 1000
+_TRACED = {
+    *("event", "n", "subquery", "community_id", "level", "chunk_id", "paper_id", "sentence_ids"),
+    *("score", "relevant", "used", "total", "status", "mode"),
+}
+"""Of an event: ids and numbers. Claims and subqueries hold words of papers."""
 _TIDY_EVERY = 100
 
 _log = logging.getLogger(__name__)
@@ -23,19 +29,30 @@ def new_trace_id() -> str:
     return uuid.uuid4().hex[:16]
 
 
-def trace_of(request: SearchRequest, result: SearchResult, settings: dict[str, Any]) -> dict[str, Any]:
-    """Request and settings, snapshot, hits by id and score, and the sentences cited."""
+def trace_of(
+    request: SearchRequest, result: SearchResult, settings: dict[str, Any], events: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Request and settings, snapshot, hits by id and score, the sentences cited, and the events without their texts."""
+    ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes side by side tell in any order
     return {
         "request": request.model_dump(),
         "settings": settings,
         "snapshot_id": result.snapshot_id,
         "mode": result.mode,
+        "routing": result.routing.model_dump(),
         "status": result.status,
         "warnings": result.warnings,
         "hits": [{"chunk_id": hit.chunk_id, "score": hit.score} for hit in result.hits],
         "citations": [{"chunk_id": c.chunk_id, "sentence_ids": c.sentence_ids} for c in result.citations],
         "usage": result.usage.model_dump(),
+        "events": [{name: value for name, value in event.items() if name in _TRACED} for event in ordered],
     }
+
+
+def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
+    """What a replay must repeat: all but times, money and what was found in a cache."""
+    same = ("snapshot_id", "mode", "status", "hits", "citations", "events")
+    return {name: trace.get(name) for name in same} | {"tests": trace["usage"]["relevance_tests"]}
 
 
 class TraceLog:

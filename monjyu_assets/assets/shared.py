@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
@@ -82,22 +83,32 @@ def run_stage(
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
-    tokens, cost = 0, 0.0
+    costs: dict[str, Any] = {}
     for collection, shards in by_collection(context.partition_keys).items():
         work = data.work(collection, context.log)
-        before = _used(work, context.asset_key.path[-1])
-        for report in stage(work, shards):
-            _add(total, report)
-            events.append(_materialization(context, collection, report))
-        after = _used(work, context.asset_key.path[-1])
-        tokens += after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
-        cost += after.cost_usd - before.cost_usd
+        with spent(work, context.asset_key.path[-1]) as cost:
+            for report in stage(work, shards):
+                _add(total, report)
+                events.append(_materialization(context, collection, report))
+        costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed, "tokens": tokens, "cost_usd": cost}
-    yield dg.MaterializeResult(metadata=metadata)
+    done: dict[str, Any] = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
+    yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
     for event in events:
         context.log_event(event)
+
+
+@contextmanager
+def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
+    """Filled at the end with what the asset's calls of models took meanwhile: the cost report of its metadata."""
+    before = _used(work, asset)
+    report: dict[str, Any] = {}
+    yield report
+    after = _used(work, asset)
+    for name in ("llm_calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd"):
+        report[name] = getattr(after, name) - getattr(before, name)
+    report["tokens"] = report["prompt_tokens"] + report["completion_tokens"]
 
 
 def _used(work: Work, asset: str) -> Used:

@@ -16,7 +16,7 @@ from monjyu_core.ids import digest
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.ledger import Scope
 from monjyu_core.parts import Part, PartStore
-from monjyu_core.schemas import ASSET_TABLES
+from monjyu_core.schemas import ASSET_TABLES, TABLES
 from monjyu_core.settings import Limit, Settings, settings_key
 
 Progress = Callable[[str, int, int], None]
@@ -68,7 +68,7 @@ class Work:
     def account(self, asset: str) -> Account:
         """What an asset's calls of models are charged to, one account while this work lasts."""
         if asset not in self._accounts:
-            self._accounts[asset] = self._books.account(Scope("asset", asset, 0, self.name))
+            self._accounts[asset] = self._books.account(Scope("asset", asset, level_of(asset), self.name))
         return self._accounts[asset]
 
     def take_record(self, record: CollectionRecord) -> None:
@@ -77,6 +77,11 @@ class Work:
         for made_of_it in ("settings", "_books"):
             self.__dict__.pop(made_of_it, None)
         self._accounts.clear()
+
+
+def level_of(asset: str) -> int:
+    """The level an asset belongs to; what publishes belongs to the lowest."""
+    return TABLES[ASSET_TABLES[asset][0]].level if asset in ASSET_TABLES else 0
 
 
 @dataclass

@@ -11,6 +11,9 @@ import click
 
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
 
+PLAIN = ("vector", "keyword", "hybrid")
+"""Modes that are over before one could interrupt them."""
+
 
 @click.command()
 @click.argument("query")
@@ -21,7 +24,8 @@ from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option,
 @click.option("--budget", metavar="B", help="Relevance tests of mode lazy: z100, z500, z1500 or a number.")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
 @click.option("--min-score", type=float, metavar="X", help="Lowest score of a passage, on the mode's scale.")
-@click.option("--expand", type=int, metavar="N", help="How many further queries to derive from yours.")
+@click.option("--expand", type=int, metavar="N", help="How many related terms to add (not lazy).")
+@click.option("--response-type", type=click.Choice(("short", "paragraphs", "list")), help="The form of the answer.")
 @click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
 @click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
@@ -52,7 +56,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
-    result = searcher.search(request, listener, _interrupt() if request.mode == "lazy" else None)
+    result = searcher.search(request, listener, None if request.mode in PLAIN else _interrupt())
     values = result.model_dump(mode="json")
     if as_json and stream:
         for event in last_events(values):

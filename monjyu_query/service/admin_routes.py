@@ -24,7 +24,7 @@ Shared = Annotated[Service, Depends(service_of)]
 
 class _Wanted(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    collection: str = Field(pattern=NAME, examples=["samples"])
+    collection: str = Field(pattern=NAME, examples=["my-papers"])
 
 
 class IndexRequest(_Wanted):

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.snapshot import held, read_manifest
-from monjyu_query.routing import SERVED
+from monjyu_query.routing.choose import served
 from monjyu_query.service.errors import COMMON
 from monjyu_query.service.state import Service, service_of
 
@@ -67,6 +67,6 @@ def describe(service: Service, name: str) -> CollectionInfo:
         chunks=manifest.rows["chunks"],
         failed=manifest.rows.get("failures", 0),
         embedding_model=manifest.embedding.model,
-        modes=["auto", *SERVED],
+        modes=["auto", *served(manifest.level)],
         usage={str(level): LevelUsage(**used.get(str(level), {})) for level in range(manifest.level + 1)},
     )

@@ -9,6 +9,13 @@ import pytest
 
 from tests.models import fake_server
 from tests.models.fake_server import FakeModels
+from tests.query import knowledge
+
+
+@pytest.fixture(scope="session")
+def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample papers at level 4, with rows written by hand. Read only."""
+    return knowledge.build(sample_data, tmp_path_factory.mktemp("known") / "data")
 
 
 @pytest.fixture

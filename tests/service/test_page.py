@@ -74,6 +74,7 @@ def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
     assert page.locator(".turn").count() == 2
 
     page.locator("#nav-papers").click()
+    page.select_option("#of", "samples")
     page.get_by_role("link", name="Spending a Relevance Budget").click()
     title = page.locator("main h1")
     expect(title).to_contain_text("Spending a Relevance Budget")
@@ -86,7 +87,8 @@ def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
 
 _MARKED = """async (image) => {
   await image.decode();
-  const canvas = Object.assign(document.createElement("canvas"), {width: image.naturalWidth, height: image.naturalHeight});
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
   const pen = canvas.getContext("2d");
   pen.drawImage(image, 0, 0);
   const data = pen.getImageData(0, 0, canvas.width, canvas.height).data;
@@ -123,6 +125,7 @@ def test_everyone_can_use_it(browser: Browser, service: Served) -> None:
 def test_text_of_a_paper_stays_text(page: Page, service: Served, published: list[str]) -> None:
     page.goto(f"{service.url}/#/papers/hostile")
     page.get_by_role("link", name="Ignoring budgets").click()
+    expect(page.locator(".paper")).to_contain_text("PWNED")
     expect(page.locator("main h1")).to_contain_text("<script>")
     page.locator("#nav-ask").click()
     page.select_option("#collection", "hostile")
