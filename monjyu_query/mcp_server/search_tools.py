@@ -16,7 +16,7 @@ from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.register import tool
 from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
-from monjyu_query.request import Mode
+from monjyu_query.request import Controller, Mode
 from monjyu_query.result import SearchResult
 
 Collection = Annotated[
@@ -42,9 +42,17 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
             Mode,
             Field(
                 description="auto chooses; hybrid is quick and good for facts; lazy explores broad questions step by "
-                "step; keyword finds exact words; vector finds meanings."
+                "step; keyword finds exact words; vector finds meanings; local follows entities (level 2); global "
+                "sums up the whole collection (level 3); multi joins several."
             ),
         ] = "auto",
+        controller: Annotated[
+            Controller,
+            Field(
+                description="unified asks one mode; progressive begins cheaply and goes on while the answer is thin; "
+                "hybrid asks several modes at once."
+            ),
+        ] = "unified",
         top_k: Annotated[int, Field(ge=1, le=100, description="How many passages to give.")] = 8,
         budget: Budget = None,
         answer: Annotated[bool, Field(description="False gives passages only.")] = True,
@@ -62,7 +70,14 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
         """
         filters: dict[str, Any] = {"year_from": year_from, "year_to": year_to, "authors": authors}
         filters |= {"section_types": section_types, "paper_ids": paper_ids, "languages": languages}
-        wanted: dict[str, Any] = {"mode": mode, "top_k": top_k, "budget": budget, "answer": answer, "filters": filters}
+        wanted: dict[str, Any] = {
+            "mode": mode,
+            "controller": controller,
+            "top_k": top_k,
+            "budget": budget,
+            "answer": answer,
+            "filters": filters,
+        }
         with as_tool_errors():
             request = await monjyu.run(partial(monjyu.blocking.request, query, collection, **wanted))
             result = await run_heard(monjyu, context, lambda emit, cancel: monjyu.blocking.ask(request, emit, cancel))

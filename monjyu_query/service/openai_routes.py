@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -12,11 +14,11 @@ from fastapi.sse import EventSourceResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.snapshot import read_manifest
 from monjyu_query.result import SearchResult
 from monjyu_query.service.chat_text import chat_text
-from monjyu_query.service.errors import COMMON, NotFound, request_id_of
+from monjyu_query.service.errors import COMMON, ErrorBody, NotFound, ServiceError, request_id_of
 from monjyu_query.service.openai_models import (
     AnswerMessage,
     ChatCompletion,
@@ -63,23 +65,26 @@ Shared = Annotated[Service, Depends(service_of)]
     response_model=ChatCompletion,
     summary="Ask a collection as a chat model",
     responses={
+        400: {"model": ErrorBody, "description": "It cannot be asked so: no question, or a mode that is not there."},
         200: {
             "content": {"text/event-stream": {"schema": CHUNK}},
             "description": "The answer with [n] marks and a list of sources; with `stream` chunks, `[DONE]` last. The "
             "extra field `monjyu` is the result as POST /search gives it.",
-        }
+        },
     },
 )
 async def chat(asked: Asked, service: Shared, request: Request) -> Response:
     """The last message of role user is the question, those before it the conversation."""
-    question = search_request(asked)
+    with _as_bad_requests():
+        question = search_request(asked)
     note(question, service, request)
     found = look_up(service, question)
     request_id = request_id_of(request)
     if asked.stream:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         return EventSourceResponse(stream_chunks(found, asked, request_id), headers=headers)
-    content = found.content if isinstance(found, KeptResult) else await watched(found, request)
+    with _as_bad_requests():
+        content = found.content if isinstance(found, KeptResult) else await watched(found, request)
     result = SearchResult.model_validate_json(content)
     completion = ChatCompletion(
         id=f"chatcmpl-{request_id}",
@@ -105,6 +110,19 @@ async def model(model: str, service: Shared) -> ModelCard:
     if model not in found:
         raise NotFound(f"There is no model {model!r}.", f"Known: {', '.join(found) or 'none'}.")
     return found[model]
+
+
+class BadRequest(ServiceError):
+    status = 400
+
+
+@contextmanager
+def _as_bad_requests() -> Iterator[None]:
+    """OpenAI's clients try a 409 again; what cannot be asked will not do better then."""
+    try:
+        yield
+    except QueryError as error:
+        raise BadRequest(error.message, error.hint) from error
 
 
 def _cards(service: Service) -> list[ModelCard]:
