@@ -1,4 +1,4 @@
-"""Level 0 materialised by a backfill, as the service and the Dagster UI launch it, gives what `monjyu index` gives."""
+"""Level 0 by a backfill, as the service (and the Dagster UI) launches it, gives what `monjyu index` gives."""
 
 from __future__ import annotations
 

@@ -18,6 +18,8 @@ import httpx2
 import pytest
 import uvicorn
 
+from monjyu_assets.indexing import index_collection
+from monjyu_assets.stages.common import no_progress
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings import load_settings
 from monjyu_core.state import StateStore
