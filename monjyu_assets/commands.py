@@ -85,6 +85,7 @@ def upgrade(
         from monjyu_assets.estimating import describe_estimate, estimate_upgrade
 
         cost = estimate_upgrade(DataFolder.default(), collection, level)
+        cost.cost_usd = round(cost.cost_usd, 6)
         click.echo(json.dumps(asdict(cost)) if as_json else describe_estimate(cost, level))
         return
     with progress_bar() as progress:

@@ -35,7 +35,9 @@ from monjyu_core.schemas import SHARDS
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
     """Calls, tokens and dollars of an upgrade to a level; what is in parts or in the cache is not paid again."""
     work = Work(data, name)
-    if level > 1 and not work.parts.heads("chunks") and _pays(work):
+    if level < 2 or not _pays(work):
+        return Estimate()
+    if not work.parts.heads("chunks"):
         raise ConfigurationError(
             f"{name} has no chunks yet, so that nothing can be counted.",
             "Index it at level 0 or 1 first; that is free.",
@@ -47,6 +49,7 @@ def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
         total += _of(work, "report", _report_calls(work))
     if level >= 4:
         total += _of(work, "extract", _claim_calls(work))
+    work.close()
     return total
 
 

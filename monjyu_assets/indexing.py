@@ -141,7 +141,14 @@ def bring_up(
 
         plan = Plan(level, stale, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
-    return result(work, counts, timer.seconds, before)
+    done = result(work, counts, timer.seconds, before)
+    target = target_level(work.record)
+    if done.level < target and level < target:
+        work.warn(
+            f"Levels {level + 1} to {target} of {work.name} call models and are left behind; `monjyu upgrade "
+            f"{work.name} --level {target}` brings them up to date (or this command, with levels.follow_changes)."
+        )
+    return done
 
 
 def level_to_build(work: Work, *, asked_for: bool) -> int:
