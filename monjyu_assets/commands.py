@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing import IndexResult, Usage
+    from monjyu_assets.index_result import IndexResult, Usage
     from monjyu_assets.stages.common import Progress
 
 UNREACHABLE = frozenset({"ModelUnreachable", "ModelUnavailable"})

@@ -123,7 +123,7 @@ def _report_calls(work: Work) -> Iterator[PlannedCall]:
     if not isinstance(engine, ModelReports):
         return
     session = work.session(community_reports.ASSET)
-    for source in engine.asked(_new_sources(work)):
+    for source in _new_sources(work):
         question = engine.question(source)
         yield session.plan("report", question.messages, question.prompt_hash, ModelReport)
 

@@ -21,17 +21,11 @@ LONGEST_TITLE, LONGEST_TEXT = 200, 2000
 
 
 class ModelReports:
-    """A community without a sentence is written by `otherwise`: there is nothing that a model could cite."""
+    """`calls` are made when the first community is asked about."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        calls: Callable[[], ModelCalls[ModelReport]],
-        otherwise: Callable[[CommunitySource], Report],
-    ) -> None:
+    def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelReport]]) -> None:
         self._prompts = prompts(settings, "report")
         self._calls = calls
-        self._otherwise = otherwise
         self._most = settings.levels.reports.max_findings
         _, model = role_model(settings, "report")
         self.name = f"llm-{VERSION}/{model.model}"
@@ -53,15 +47,8 @@ class ModelReports:
         papers = tuple(sorted({sentence.paper_id for sentence in source.sentences} | set(titles)))
         return Question(source.community_id, (Message("user", text),), prompt.hash, papers)
 
-    def asked(self, communities: Sequence[CommunitySource]) -> list[CommunitySource]:
-        """Those that a model is asked about."""
-        return [source for source in communities if source.sentences]
-
     def run(self, communities: Sequence[CommunitySource]) -> Iterator[ReportResult]:
-        for source in communities:
-            if not source.sentences:
-                yield ReportResult(source.community_id, self._otherwise(source))
-        asked = {source.community_id: source for source in self.asked(communities)}
+        asked = {source.community_id: source for source in communities}
         if not asked:
             return
         for question, answer in self._calls().ask(self.question(source) for source in asked.values()):

@@ -39,15 +39,10 @@ Row = dict[str, Any]
 def report_engine(work: Work) -> ReportEngine:
     """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
     role = work.settings.roles.report
-    extractive = ExtractiveReports(work.settings.levels.reports.max_findings)
     if role.engine == "extractive":
-        return extractive
+        return ExtractiveReports(work.settings.levels.reports.max_findings)
     check_role(work.settings, "report")
-    return ModelReports(
-        work.settings,
-        lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency),
-        extractive.report,
-    )
+    return ModelReports(work.settings, lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency))
 
 
 def report_recipe(work: Work) -> str:
@@ -145,7 +140,8 @@ def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[Com
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
-        return list(community_sources(chosen, graph, sentences, settings.source_tokens))
+        found = community_sources(chosen, graph, sentences, settings.source_tokens)
+        return [source for source in found if source.sentences]  # nothing to say, nothing to cite
 
 
 def _largest(communities: list[Row], settings: ReportSettings, chunks: int) -> list[Row]:
