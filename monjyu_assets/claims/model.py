@@ -3,7 +3,6 @@ are not believed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,11 +16,10 @@ from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
-from monjyu_core.text.quotes import find_quote
+from monjyu_core.text.quotes import find_quote, numbers_in
 
 VERSION = "1"
 LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class ModelClaimEngine:
@@ -81,7 +79,7 @@ def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str
         return None
     sentence = chunk.sentences[place]
     statement = plain(said.statement, LONGEST_STATEMENT)
-    if not set(_NUMBER.findall(statement)) <= set(_NUMBER.findall(f"{chunk.header} {chunk.text}")):
+    if not numbers_in(statement) <= numbers_in(f"{chunk.header} {chunk.text}"):
         return None
     return {
         # Of the chunk: overlapping chunks may claim the same of a sentence they share.
