@@ -34,6 +34,10 @@ CODE_VERSION = "1"
 FEWEST = 10
 """Reports that a collection may have, however small it is."""
 Row = dict[str, Any]
+_SENTENCES = """
+CREATE TABLE sentences AS SELECT sentence_id, paper_id, text FROM everything SEMI JOIN wanted USING (sentence_id)
+"""
+"""Read once: each community then asks for its own."""
 
 
 def report_engine(work: Work) -> ReportEngine:
@@ -131,10 +135,14 @@ def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[Com
     """What these communities say, with the sentences of the papers."""
     settings = work.settings.levels.reports
     chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
-    columns = ["sentence_id", "paper_id", "text"]
+    members = {entity for row in chosen for entity in graph.members[row["community_id"]]}
+    wanted = {sentence for entity in members for sentence in graph.entities[entity]["sentence_ids"]}
+    wanted |= {sentence for one in members for link in graph.links.get(one, ()) for sentence in link["sentence_ids"]}
     with duckdb.connect(":memory:") as connection:
+        connection.register("wanted", pa.table({"sentence_id": pa.array(sorted(wanted), pa.string())}))
         parts = [str(part.path) for part in work.parts.heads("sentences")]
-        connection.read_parquet(parts, hive_partitioning=False).select(*columns).create_view("sentences")
+        connection.read_parquet(parts, hive_partitioning=False).create_view("everything")
+        connection.execute(_SENTENCES).fetchall()
 
         def sentences(ids: set[str]) -> dict[str, tuple[str, str]]:
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
