@@ -58,14 +58,16 @@ class ModelClaimEngine:
 
     def _read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
         rows: dict[str, dict[str, Any]] = {}
-        dropped = 0
+        dropped = weak = 0
         for said in answer.claims:
             row = _claim(paper, chunk, said)
             if row is None:
                 dropped += 1
-            elif said.confidence >= self._least:
+            elif said.confidence < self._least:
+                weak += 1
+            else:
                 rows.setdefault(row["claim_id"], row)
-        if dropped and not rows:
+        if dropped and not rows and not weak:
             failure = Failure("NoQuotes", f"None of the {dropped} claims quotes a sentence of the chunk.")
             return ChunkResult(chunk.chunk_id, failure=failure, dropped=dropped)
         best = sorted(rows.values(), key=lambda row: -row["confidence"])[: self._most]
