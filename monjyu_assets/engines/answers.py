@@ -30,8 +30,8 @@ def _clamped(most: float) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-OfTen = Annotated[float, _clamped(10.0), Field(ge=0, le=10)]
-OfOne = Annotated[float, _clamped(1.0), Field(ge=0, le=1)]
+OfTen = Annotated[float, Field(ge=0, le=10), _clamped(10.0)]
+OfOne = Annotated[float, Field(ge=0, le=1), _clamped(1.0)]
 
 
 class ModelEntity(BaseModel):
