@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing import IndexResult, Usage
+    from monjyu_assets.index_result import IndexResult, Usage
     from monjyu_assets.stages.common import Progress
 
 UNREACHABLE = frozenset({"ModelUnreachable", "ModelUnavailable"})
@@ -89,6 +89,7 @@ def upgrade(
         from monjyu_assets.estimating import describe_estimate, estimate_upgrade
 
         cost = estimate_upgrade(DataFolder.default(), collection, level)
+        cost.cost_usd = round(cost.cost_usd, 6)
         click.echo(json.dumps(asdict(cost)) if as_json else describe_estimate(cost, level))
         return
     with progress_bar() as progress:

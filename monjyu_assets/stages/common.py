@@ -86,6 +86,14 @@ class Work:
             self._gateway = Gateway(self.books)
         return self._gateway.session(self.account(asset))
 
+    def close(self) -> None:
+        """Close the connections to models, if any were opened."""
+        if self._gateway is not None:
+            from monjyu_core.models.background import run
+
+            run(self._gateway.close())
+            self._gateway = None
+
     def take_record(self, record: CollectionRecord) -> None:
         """Go on with this record, and with the settings that follow from it."""
         self.record = record
@@ -116,6 +124,8 @@ class ShardReport:
     seconds: float = 0.0
     recomputed_ids: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
+    tokens: int = 0
+    cost_usd: float = 0.0
 
 
 class Timer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from monjyu_assets.engines.answers import ModelEntities
@@ -47,6 +48,9 @@ def chosen_chunks(work: Work) -> frozenset[str] | None:
     if share >= 1:
         return None
     chunks = whole_table(work, "chunks", ["chunk_id"])
+    if not work.parts.heads("graph_nodes"):  # an estimate before level 1 stands: as many, whichever they will be
+        ids = sorted(chunks["chunk_id"].to_pylist())
+        return frozenset(ids[: math.ceil(share * len(ids))])
     mentions = whole_table(work, "phrase_mentions", ["chunk_id", "phrase"])
     nodes = whole_table(work, "graph_nodes", ["phrase", "degree"])
     return central_chunks(chunks, mentions, nodes, share)

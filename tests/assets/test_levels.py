@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from monjyu_assets.commands import upgrade
 from monjyu_assets.indexing import index_collection, upgrade_collection
 from monjyu_assets.publishing.closed_set import behind, whole_level
 from monjyu_core.collection import load_record
@@ -59,7 +61,9 @@ def test_a_level_that_lags_is_left_out_and_named(world: World) -> None:
     assert tables(fourth) >= GRAPH_TABLES
 
 
-def test_index_brings_a_collection_to_its_level_and_keeps_it_there(world: World, tmp_path: Path) -> None:
+def test_index_brings_a_collection_to_its_level_and_keeps_it_there(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = DataFolder(tmp_path / "own")
     quiet = {"progress": lambda stage, done, total: None, "say": lambda text: None}
     assert index_collection(data, world.papers, "k", **quiet).level == 0  # type: ignore[arg-type]
@@ -67,6 +71,14 @@ def test_index_brings_a_collection_to_its_level_and_keeps_it_there(world: World,
     assert (done.level, done.papers.unchanged, done.behind) == (4, 2, [])
     record = load_record(data.collection("k"))
     assert record is not None and record.level == 4
+    monkeypatch.setenv("MONJYU_DATA", str(data.root))
+    estimate = CliRunner().invoke(upgrade, ["k", "--level", "4", "--estimate", "--json"])
+    assert json.loads(estimate.stdout) == {
+        "llm_calls": 0,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "cost_usd": 0.0,
+    }
     (world.papers / "p11.md").write_text(paper_text(60))
     again = index_collection(data, world.papers, "k", **quiet)  # type: ignore[arg-type]
     assert (again.level, again.papers.changed) == (4, 1)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from monjyu_assets.estimating import estimate_upgrade
+from monjyu_assets.indexing import level_to_build
 from monjyu_assets.publishing.closed_set import behind, failed_share, whole_level
 from monjyu_assets.run_rules import NoCalls, spending_of
 from monjyu_assets.stages.claims import claim_shards
@@ -24,6 +25,7 @@ from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
 from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_core.collection import save_record
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import usage_by_level
@@ -236,3 +238,15 @@ def test_a_killed_upgrade_pays_no_call_twice(world: World, fake: FakeModels) -> 
     again = [request.prompt for request in fake.requests[count:]]
     assert len(set(again)) == len(again)
     assert len(set(first) & set(again)) <= 2, "a call that was answered before the kill was made again"
+
+
+def test_levels_that_pay_are_built_when_a_person_asks(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = world.work.record
+    record.level = 4
+    save_record(world.work.folder, record)
+    assert level_to_build(world.work, asked_for=True) == 4
+    assert level_to_build(world.work, asked_for=False) == 1
+    monkeypatch.setenv("MONJYU_ROLES__EXTRACT__ENGINE", "extractive")
+    assert level_to_build(world.work, asked_for=False) == 2
+    monkeypatch.setenv("MONJYU_LEVELS__FOLLOW_CHANGES", "true")
+    assert level_to_build(world.work, asked_for=False) == 4
