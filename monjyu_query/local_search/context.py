@@ -24,7 +24,7 @@ MOST_REPORTS = 8
 MOST_SENTENCES = 3
 """Of one statement."""
 _MEMBERS = """SELECT community_id, entity_id FROM entity_community_members
-WHERE list_contains($entities::VARCHAR[], entity_id)"""
+WHERE entity_id IN (SELECT unnest($entities::VARCHAR[]))"""
 
 
 @dataclass(frozen=True)

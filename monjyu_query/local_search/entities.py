@@ -25,9 +25,9 @@ WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(name), word
     OR contains(lower(array_to_string(aliases, ' ')), word))) > 0
 ORDER BY chunks DESC, entity_id LIMIT $most"""
 _IN_CHUNKS = f"""SELECT {_COLUMNS}, list(chunk_id ORDER BY chunk_id) FROM entities JOIN entity_chunks USING (entity_id)
-WHERE list_contains($found::VARCHAR[], chunk_id) GROUP BY ALL"""
+WHERE chunk_id IN (SELECT unnest($found::VARCHAR[])) GROUP BY ALL"""
 _CHUNKS = """SELECT entity_id, chunk_id, mentions FROM entity_chunks
-WHERE list_contains($entities::VARCHAR[], entity_id) ORDER BY entity_id, mentions DESC, chunk_id"""
+WHERE entity_id IN (SELECT unnest($entities::VARCHAR[])) ORDER BY entity_id, mentions DESC, chunk_id"""
 
 
 @dataclass(frozen=True)

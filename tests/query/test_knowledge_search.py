@@ -153,7 +153,7 @@ def test_progressive_stops_where_the_answer_suffices(searcher: Searcher) -> None
 
 def test_progressive_climbs_to_the_end_and_abstains(searcher: Searcher) -> None:
     result = ask(searcher, "How are zebras fed?", controller="progressive", budget=5)
-    assert result.status == "abstained" and result.routing.reason.count("added") == 4
+    assert result.status == "abstained" and result.routing.reason.count("added") == 3
 
 
 def test_side_by_side_joins_the_modes_of_the_kind(searcher: Searcher) -> None:
