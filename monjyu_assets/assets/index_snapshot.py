@@ -26,6 +26,7 @@ from monjyu_assets.assets.quality_checks import quality_results, quality_specs
 from monjyu_assets.assets.shared import OWNERS
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
+from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer
@@ -80,9 +81,9 @@ def index_snapshot(
         raise dg.Failure(str(blocked), allow_retries=False) from blocked
     yield from map(_check_result, published.checks)
     yield from quality_results(work, published.manifest)
-    yield dg.MaterializeResult(
-        data_version=dg.DataVersion(published.manifest.content), metadata=snapshot_metadata(published, timer.seconds)
-    )
+    database = work.folder.snapshots / published.manifest.snapshot_id / "index.duckdb"
+    metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
+    yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
 def open_duckdb(path: Path) -> AbstractContextManager[Any]:
@@ -105,6 +106,11 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "preview": dg.MetadataValue.md("\n".join(table)),
     }
+
+
+def lineage_metadata(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """What has become of the previous snapshot's communities, for each graph that there is."""
+    return {f"communities_of_{graph}": dg.MetadataValue.json(found) for graph, found in counts.items()}
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:

@@ -87,7 +87,9 @@ def run_stage(
     for collection, shards in by_collection(context.partition_keys).items():
         work = data.work(collection, context.log)
         with spent(work, context.asset_key.path[-1]) as cost:
+            before = Used()
             for report in stage(work, shards):
+                before = _charge(work, context.asset_key.path[-1], report, before)
                 _add(total, report)
                 events.append(_materialization(context, collection, report))
         costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
@@ -117,6 +119,16 @@ def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
 def _used(work: Work, asset: str) -> Used:
     """What the asset has taken of models until now, by the ledger; nothing is read where no model is set up."""
     return usage_of(work.data, CallFilter("asset", asset, collection=work.name)) if work.settings.models else Used()
+
+
+def _charge(work: Work, asset: str, report: ShardReport, before: Used) -> Used:
+    """Put on a shard what was paid since the one before it; gives what was paid until now."""
+    if not work.settings.models:
+        return before
+    now = work.account(asset).used
+    report.tokens = max(0, now.prompt_tokens + now.completion_tokens - before.prompt_tokens - before.completion_tokens)
+    report.cost_usd = max(0.0, now.cost_usd - before.cost_usd)
+    return now
 
 
 def _add(total: ShardReport, report: ShardReport) -> None:
@@ -157,8 +169,8 @@ def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
         "papers_deleted": report.deleted,
         "papers_failed": report.failed,
         "seconds": round(report.seconds, 3),
-        "tokens": 0,
-        "cost_usd": 0.0,
+        "tokens": report.tokens,
+        "cost_usd": round(report.cost_usd, 6),
         "preview": dg.MetadataValue.md(_preview(report)),
     }
 

@@ -23,7 +23,8 @@ NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 NO_ENTITY = "none"
 """The vote of NER for places, dates and numbers, which are no entities here."""
 _NO_NAME = frozenset('“”"«»,;')
-_JOINERS = frozenset(("and", "or", "&"))
+_JOINERS = frozenset(("and", "or", "and/or", "&"))
+_BARE = frozenset(("data set", "training set", "test set", "software package", "software tool"))
 
 _SUCH_AS = re.compile(r"\s{0,2},?\s{0,2}(?:such as|including|like|namely|e\.g\.,?|for example,?)\s{0,2}(?:the |an? )?")
 _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
@@ -69,7 +70,8 @@ def english_findings(windows: Sequence[str]) -> list[Findings]:
 
 
 def _findings(doc: Doc, lemmatizer: Any) -> Findings:
-    spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, lemmatizer)) is not None]
+    text = doc.text  # spaCy puts it together at every call
+    spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, text, lemmatizer)) is not None]
     inside = {token.i for span, _ in spans for token in span}
     phrases = [found for span, phrase in spans for found in _typed(span, *phrase)]
     _follow_lists(doc.text, phrases)
@@ -85,9 +87,9 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
     start = span.doc.text.find(surface, span.start_char)
     start = span.start_char if start < 0 else start
     words, written = key.split(), surface.split()
-    while len(words) == len(written) and len(words) > 1 and (words[0] in generic() or words[0] in _JOINERS):
-        start += len(written[0]) + 1
-        words, written = words[1:], written[1:]
+    lead = _lead(words, written) if len(words) == len(written) else 0
+    start += sum(len(word) + 1 for word in written[:lead])
+    words, written = words[lead:], written[lead:]
     key, surface = " ".join(words), " ".join(written)
     if not words or _NO_NAME.intersection(surface):
         return
@@ -105,13 +107,26 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
     known = type_of_name(surface)
     proper = span.root.pos_ == "PROPN" or bool(_SHAPED.fullmatch(surface))
     votes = [(known, NAMED)] if known else []
-    if kind and len(words) > 1 and not all(w in STOP_WORDS or w in LEADING for w in words[:-1]):
+    if kind and len(words) > 1 and key not in _BARE and not all(w in STOP_WORDS or w in LEADING for w in words[:-1]):
         if head_role(words[-1]) != "loose" and (kind != "organization" or (proper and _capitals(written[:1]))):
             votes.append((kind, HEADED))
     elif (kind or head_role(words[-1]) == "loose") and not known:
         yield Found(key, surface, start, start + len(surface), bare=True)  # "the method", "several models"
         return
     yield Found(key, surface, start, start + len(surface), votes, proper=proper)
+
+
+def _lead(words: Sequence[str], written: Sequence[str]) -> int:
+    """How many of the first words are no part of the name: joined by "and", an owner, a judgement."""
+    lead = 0
+    for place, word in enumerate(words[:-1], start=1):
+        owner = word.endswith(("'s", "’s")) and written[place][:1].islower()
+        joined = word in _JOINERS and not _capitals([*written[: place - 1], *written[place:]])
+        if owner or joined:
+            lead = place
+    while lead < len(words) - 1 and words[lead] in generic():
+        lead += 1
+    return lead
 
 
 def head_type(words: Sequence[str]) -> str | None:
@@ -217,7 +232,7 @@ def _subject(doc: Doc, lemmatizer: Any) -> str | None:
     for roles in (("nsubj", "nsubjpass"), ("dobj", "attr", "pobj")):
         for token in doc:
             if token.dep_ in roles and token.pos_ != "PRON" and token.i in spans:
-                phrase = phrase_of(spans[token.i], lemmatizer)
+                phrase = phrase_of(spans[token.i], doc.text, lemmatizer)
                 if phrase is not None:
                     return phrase[1]
     return ""

@@ -124,6 +124,8 @@ class ShardReport:
     seconds: float = 0.0
     recomputed_ids: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
+    tokens: int = 0
+    cost_usd: float = 0.0
 
 
 class Timer:

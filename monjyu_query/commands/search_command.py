@@ -43,6 +43,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     """
     from monjyu_core.folders import DataFolder
     from monjyu_core.state import StateStore
+    from monjyu_query.events import last_events
     from monjyu_query.request import make_request
     from monjyu_query.traces import TraceLog
     from monjyu_query.which_collection import chosen_collection
@@ -58,7 +59,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     result = searcher.search(request, listener, None if request.mode in PLAIN else _interrupt())
     values = result.model_dump(mode="json")
     if as_json and stream:
-        for event in events(values):
+        for event in last_events(values):
             print_json(event)
     elif as_json:
         print_json(values)
@@ -93,12 +94,6 @@ def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
         click.echo(f"? {safe(event['text'])}", err=True)
     elif event["event"] == "budget":
         click.echo(f"{event['used']} of {event['total']} tests", err=True)
-
-
-def events(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The last events of a search: the answer with its citations, then all of the result."""
-    answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
-    return [{"event": "answer", **answer}, {"event": "done", **result}]
 
 
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.commands import evaluate, papers, search
 from monjyu_query.commands.options import CONTROLLERS, MODES
-from monjyu_query.commands.search_command import events
+from monjyu_query.events import last_events
 
 QUESTION = "What is early cutoff in a build system?"
 Run = Callable[..., tuple[int, str, str]]
@@ -74,7 +74,7 @@ def test_stream_ends_with_the_result(run: Run) -> None:
 
 def test_events_do_not_change_the_result() -> None:
     result: dict[str, Any] = {"answer": "", "status": "abstained", "verified": False, "citations": [], "hits": []}
-    assert {key: value for key, value in events(result)[-1].items() if key != "event"} == result
+    assert {key: value for key, value in last_events(result)[-1].items() if key != "event"} == result
 
 
 def test_search_for_a_reader(run: Run) -> None:

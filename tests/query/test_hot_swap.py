@@ -97,7 +97,7 @@ def test_searching_without_pause_while_publishes_happen(world: World) -> None:
         write_records(world.papers, {key: f"{text} This is version {number}." for key, text in RECORDS.items()})
         world.build()
 
-    readers = [threading.Thread(target=search) for _ in range(3)]
+    readers = [threading.Thread(target=search) for _ in range(2)]
     for reader in readers:
         reader.start()
     process = psutil.Process()

@@ -89,7 +89,7 @@ def test_across_languages(tmp_path: Path) -> None:
         for mode in ("hybrid", "vector"):
             first = [searcher.rank_papers(query, mode, 3) for query, _ in questions]
             right = [ranked[0][0].startswith(paper) for ranked, (_, paper) in zip(first, questions, strict=True)]
-            assert sum(right) >= len(questions) - 2, (mode, [ranked[0][0] for ranked in first])
+            assert sum(right) >= len(questions) - 1, (mode, [ranked[0][0] for ranked in first])
     assert_citations(DataFolder(tmp_path))
 
 
