@@ -33,20 +33,23 @@ _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 
 @dataclass(frozen=True)
 class Found:
-    """What was found, best first; of the passages `whole` are read as they are."""
+    """What was found, best first; of the passages `whole` are read as they are. `surveyed`: the claims are the points
+    of global search, from which an answer takes one after another."""
 
     passages: list[Passage]
     claims: list[Claim]
     whole: int = PASSAGES
+    surveyed: bool = False
 
 
 def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> Found:
-    """The fused hits and the claims of all results, in turns so that none is crowded out. Where the question is about
-    the whole collection, the claims are those of global search, if it is among them."""
+    """The fused hits and the claims of all results, in turns so that none is crowded out. For a survey, or a question
+    about the whole collection, the claims are those of global search, if it found any."""
     cursor = ask.index.snapshot.cursor()
     passages = load_passages(cursor, [hit.chunk_id for hit in hits], [hit.score for hit in hits])
-    if not topic_of(ask.request.query):
-        results = [result for result in results if result.mode == "global"] or results
+    whole = ask.routing.query_type == "survey" or not topic_of(ask.request.query)
+    surveys = [result for result in results if whole and result.mode == "global" and result.claims]
+    results = surveys or results
     said = [claim for turn in range(CLAIMS) for result in results for claim in result.claims[turn : turn + 1]]
     sentences = sentences_by_id(cursor, (name for claim in said for name in claim["sentence_ids"]))
     claims: dict[str, Claim] = {}
@@ -55,7 +58,7 @@ def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> 
         if sources:
             made = Claim(one["statement"], sources, one["score"], one["community_id"], one["engine"])
             claims.setdefault(one["statement"], made)
-    return Found(passages, list(claims.values())[:CLAIMS])
+    return Found(passages, list(claims.values())[:CLAIMS], surveyed=bool(surveys))
 
 
 def answer_found(tools: Tools, ask: Ask, found: Found) -> tuple[Answer, str]:
@@ -100,6 +103,8 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
     if evidence.support < tools.settings.answer.min_support:
         return abstained(evidence.thin_because())
+    if found.surveyed:
+        return spread_answer(index, found.claims, ask.settings.reports.max_sentences, kind)
     settings = for_type(tools.settings.answer, kind)
     said = terms[len(passages) :]
     chosen = choose_sentences(question, pool, said, settings)

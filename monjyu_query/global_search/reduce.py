@@ -10,15 +10,19 @@ from monjyu_query.answering import Answer, abstained
 from monjyu_query.evidence import spread_answer
 from monjyu_query.global_search.asking import Asking
 from monjyu_query.lazy.claims import Claim
-from monjyu_query.lazy.compose import MOST_PASSAGES, claim_passages, passages_of
+from monjyu_query.lazy.compose import MOST_PASSAGES, passages_of
+from monjyu_query.passages import Passage
 from monjyu_query.tools import Tools
+
+MOST_SOURCES = 24
+"""Chunks that a model writes an answer from; of each it sees a few sentences."""
 
 
 def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tuple[Answer, str]:
     """By the engine of the role `answer`; where its model fails the composed answer, marked as partial."""
     failure, ask = "", asking.ask
     if tools.uses_model("answer") and points and not ask.cancel.is_set():
-        passages = claim_passages(points)[:MOST_PASSAGES]
+        passages = point_passages(points)[:MOST_SOURCES]
         written, failure = tools.llm_answers().answer(
             ask.index, ask.request, passages, asking.asked, ask.account, ask.emit
         )
@@ -29,6 +33,19 @@ def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tupl
         status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
     return answer, "extractive"
+
+
+def point_passages(points: Sequence[Claim]) -> list[Passage]:
+    """What a model writes from: for each chunk its sentences that points rest on, and each point with its first one. So
+    a point that joins several papers can be held against all of them."""
+    said: dict[str, list[str]] = {}
+    passages: dict[str, Passage] = {}
+    for point in points:
+        for place, sentence in enumerate(point.sentences):
+            passage = passages.setdefault(sentence.passage.chunk_id, sentence.passage)
+            quote = " ".join(sentence.text.split())
+            said.setdefault(passage.chunk_id, []).extend([quote] if place else [point.statement, quote])
+    return [replace(p, text="\n".join(dict.fromkeys(said[name]))) for name, p in passages.items()]
 
 
 def compose(asking: Asking, points: Sequence[Claim], min_support: float) -> Answer:

@@ -14,6 +14,9 @@ import pytest
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.snapshot import read_current
+from monjyu_query.global_search.reduce import point_passages
+from monjyu_query.knowledge.sentences import sentences_by_id
+from monjyu_query.lazy.claims import Claim
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
@@ -164,7 +167,7 @@ def test_the_router_asks_the_model_where_the_setting_says_so(
 def test_progressive_keeps_its_caps(known_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
     query = "Compare Leiden and Louvain on zebras, antelopes, crocodiles."
     free = ask(known_data, query, controller="progressive", budget=4)
-    assert count(fake, "assess") > 4 and "lazy z500" in free.routing.reason
+    assert count(fake, "assess") == 4 and "lazy 4 added" in free.routing.reason
     fake.requests.clear()
     monkeypatch.setenv("MONJYU_SEARCH__PROGRESSIVE__MAX_CALLS", "3")
     capped = ask(known_data, query, controller="progressive", budget=4)
@@ -241,3 +244,13 @@ def test_lazy_takes_stored_claims_with_fewer_calls_and_no_less_evidence(
         found[name] = count(fake, "extract"), {name for claim in result.claims for name in claim["sentence_ids"]}
     assert found["extracted"][0] > 0 == found["stored"][0]
     assert found["extracted"][1] and found["extracted"][1] <= found["stored"][1]
+
+
+def test_a_point_of_several_papers_is_held_against_all_of_them(known_data: Path) -> None:
+    cursor = Searcher(DataFolder(known_data), "samples").current().snapshot.cursor()
+    ids = [row[0] for row in cursor.execute("SELECT min(sentence_id) FROM sentences GROUP BY paper_id").fetchall()]
+    sentences = tuple(sentences_by_id(cursor, ids[:3]).values())
+    [*sources] = point_passages([Claim("All agree.", sentences, 9.0, None, "llm")])
+    assert [source.chunk_id for source in sources] == [sentence.passage.chunk_id for sentence in sentences]
+    assert [("All agree." in source.text) for source in sources] == [True, False, False]
+    assert all(" ".join(s.text.split()) in source.text for s, source in zip(sentences, sources, strict=True))
