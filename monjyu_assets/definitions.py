@@ -1,4 +1,4 @@
-"""What Dagster loads: assets, checks, jobs and the data folder."""
+"""What Dagster loads: assets, checks, jobs, what starts them by itself, and the data folder."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from monjyu_assets.assets.index_snapshot import (
     PAPER_ASSETS,
     index_snapshot,
 )
+from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.automation.schedules import nightly
+from monjyu_assets.automation.sensor import watch_sources
 from monjyu_assets.jobs import JOBS
 from monjyu_assets.resources import DataFolderResource
 
@@ -22,7 +25,9 @@ defs = dg.Definitions(
         *LEVEL_1_COLLECTION_ASSETS,
         index_snapshot,
     ],
-    jobs=JOBS,
+    jobs=[*JOBS, reindex],
+    sensors=[watch_sources],
+    schedules=[nightly],
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -110,24 +111,47 @@ def upgrade_collection(
         return bring_up(work, ", ".join(record.sources), allow_deletes=allow_deletes)
 
 
-def bring_up(work: Work, source: str, *, allow_deletes: bool) -> IndexResult:
-    """Compute and publish what has changed, up to the level the collection is kept at."""
+@dataclass(frozen=True)
+class Todo:
+    """What a collection lacks against its sources, code and settings: shards by level, tables of the collection."""
+
+    level: int
+    counts: PaperCounts
+    scanned: pa.Table
+    shards: dict[int, list[str]]
+    tables: list[str]
+    published: bool
+
+    @property
+    def needed(self) -> bool:
+        return any(self.shards.values()) or bool(self.tables) or not self.published
+
+
+def bring_up(work: Work, source: str, *, allow_deletes: bool, level: int | None = None) -> IndexResult:
+    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at."""
     timer = Timer()
-    level = target_level(work.record)
+    todo = look(work, source, allow_deletes=allow_deletes, level=level)
+    if todo.needed:
+        from monjyu_assets.runs import Plan, run_levels
+
+        run_levels(work, Plan(todo.level, todo.shards), allow_deletes=allow_deletes)
+    return result(work, todo.counts, timer.seconds)
+
+
+def look(work: Work, source: str, *, allow_deletes: bool, level: int | None = None) -> Todo:
+    """Compare a collection with its sources; nothing is written. Stops with a question where much would be deleted."""
+    level = target_level(work.record) if level is None else level
     check_level(level)
     work.progress("scan", 0, 0)
     scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
     if scanned.num_rows == 0 and read_current(work.folder) is None:
         raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
-    counts = count_papers(work, scanned)
     stale = {0: stale_shards(work, scanned)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})
-    if any(stale.values()) or stale_collection_assets(work, level) or not is_published(work, level):
-        from monjyu_assets.runs import Plan, run_levels
-
-        run_levels(work, Plan(level, stale), allow_deletes=allow_deletes)
-    return result(work, counts, timer.seconds)
+    tables = stale_collection_assets(work, level)
+    published = not any(stale.values()) and not tables and is_published(work, level)
+    return Todo(level, count_papers(work, scanned), scanned, stale, tables, published)
 
 
 def _once(say: Say) -> Say:

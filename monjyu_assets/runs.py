@@ -80,7 +80,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: dict[str, 
     resources = {"data": DataFolderResource(root=str(work.data.root))}
     arguments |= {"instance": instance, "run_config": QUIET, "resources": resources}
     try:
-        definition.execute_in_process(tags=tags | {COMMAND_TAG: work.name}, **arguments)
+        definition.execute_in_process(tags=tags | {COMMAND_TAG: work.name, **work.run_tags}, **arguments)
     except DagsterExecutionInterruptedError as interrupt:
         raise KeyboardInterrupt from interrupt
     except Exception as error:

@@ -25,6 +25,7 @@ from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
+from monjyu_core.settings_operations import AutomationSettings, LogSettings, RunSettings, TelemetrySettings
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
 from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
 from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
@@ -127,6 +128,10 @@ class Settings(BaseSettings):
     prompts: PromptSettings = PromptSettings()
     publish: PublishSettings = PublishSettings()
     checks: CheckSettings = CheckSettings()
+    automation: AutomationSettings = AutomationSettings()
+    runs: RunSettings = RunSettings()
+    log: LogSettings = LogSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -43,6 +43,7 @@ class Work:
     name: str
     progress: Progress = no_progress
     warn: Warn = no_warning
+    run_tags: Mapping[str, str] = field(default_factory=dict)
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
