@@ -13,7 +13,7 @@ from monjyu_assets.assets.index_snapshot import (
 )
 from monjyu_assets.automation.reindex import reindex
 from monjyu_assets.automation.schedules import nightly
-from monjyu_assets.automation.sensor import watch_sources
+from monjyu_assets.automation.sensor import follow_changes, watch_sources
 from monjyu_assets.jobs import JOBS
 from monjyu_assets.resources import DataFolderResource
 
@@ -26,7 +26,7 @@ defs = dg.Definitions(
         index_snapshot,
     ],
     jobs=[*JOBS, reindex],
-    sensors=[watch_sources],
+    sensors=[watch_sources, follow_changes],
     schedules=[nightly],
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,

@@ -36,10 +36,16 @@ class Program:
     process: subprocess.Popen[bytes]
 
 
+def workspace_file() -> Path | None:
+    """The workspace file of a checkout; an installed package has none."""
+    path = Path(__file__).resolve().parents[1] / "workspace.yaml"
+    return path if path.is_file() else None
+
+
 def programs(port: int) -> dict[str, list[str]]:
-    """Command line of each program by name; an installed package has no workspace file and names the module."""
-    workspace = Path(__file__).resolve().parents[1] / "workspace.yaml"
-    target = ["-w", str(workspace)] if workspace.is_file() else ["-m", "monjyu_assets.definitions"]
+    """Command line of each program by name; without a workspace file they name the module."""
+    workspace = workspace_file()
+    target = ["-w", str(workspace)] if workspace else ["-m", "monjyu_assets.definitions"]
     python = [sys.executable, "-m"]
     return {
         "dagster-daemon": [*python, "dagster._daemon", "run", *target],

@@ -19,6 +19,7 @@ from monjyu_assets.assets.paper_manifest import paper_manifest
 from monjyu_assets.assets.parsed_papers import parsed_papers
 from monjyu_assets.assets.quality_checks import quality_results, quality_specs
 from monjyu_assets.assets.shared import OWNERS
+from monjyu_assets.automation.conditions import collection_condition
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
@@ -41,6 +42,7 @@ LEVEL_1_COLLECTION_ASSETS = [noun_graph, communities]
     owners=OWNERS,
     tags={"monjyu/level": "0"},
     pool="index_snapshot",
+    automation_condition=collection_condition(0, publishes=True),
     check_specs=[
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()

@@ -7,14 +7,17 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.automation.conditions import collection_condition, shard_condition
 from monjyu_assets.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
 from monjyu_assets.stages.common import ShardReport, Work, table_rows
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
+from monjyu_core.settings import load_settings
 
 OWNERS = ["team:data-engineering"]
+SHARDS_PER_RUN = load_settings().runs.shards_per_run
 
 Stage = Callable[[Work, tuple[str, ...]], Iterable[ShardReport]]
 
@@ -26,19 +29,27 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "name": asset,
         "partitions_def": papers,
         "group_name": LEVEL_NAMES[level],
-        "backfill_policy": dg.BackfillPolicy.single_run(),
+        "backfill_policy": backfill_policy(),
         "code_version": code_version,
         "kinds": kinds,
         "owners": OWNERS,
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
+        "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
         "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
     }
 
 
+def backfill_policy() -> dg.BackfillPolicy:
+    """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says: those go side by side."""
+    return dg.BackfillPolicy.multi_run(SHARDS_PER_RUN) if SHARDS_PER_RUN else dg.BackfillPolicy.single_run()
+
+
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
     """The arguments of `@dg.asset` that all collection-level assets share."""
-    return shard_asset_arguments(asset, code_version, kinds) | {"partitions_def": collections, "backfill_policy": None}
+    own = {"partitions_def": collections, "backfill_policy": None}
+    own |= {"automation_condition": collection_condition(TABLES[ASSET_TABLES[asset][0]].level)}
+    return shard_asset_arguments(asset, code_version, kinds) | own
 
 
 def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> dict[str, Any]:

@@ -54,3 +54,16 @@ def _unless_tried(instance: dg.DagsterInstance, watched: Watched) -> Watched:
         what = f"{watched.message}, but run {runs[0].run_id} for it ended as {runs[0].status.value}: see its log."
         return Watched(watched.name, "stopped", what)
     return Watched(watched.name, "busy", "Its run is on the way.")
+
+
+follow_changes = dg.AutomationConditionSensorDefinition(
+    "follow_changes",
+    target=dg.AssetSelection.all(),
+    use_user_code_server=True,  # the conditions ask the collections, so they are of this code
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    minimum_interval_seconds=load_settings().automation.interval_seconds,
+    description="When shards were made anew by hand or by a backfill, what rests on them is made too: only shards whose "
+    "inputs have another data version, then each collection-level asset once, then one snapshot. It fills nothing that "
+    "is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow only where the collection's "
+    "`automation.auto_refresh_levels` names them. Off until `monjyu automation on` or the switch here.",
+)

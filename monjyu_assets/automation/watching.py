@@ -64,7 +64,7 @@ def watch_collection(data: DataFolder, name: str) -> Watched:
 
 def _look(data: DataFolder, name: str) -> Watched:
     work = Work(data, name)
-    if _is_being_indexed(work.folder):
+    if is_being_indexed(work.folder):
         return Watched(name, "busy", "It is being indexed.")
     todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
     if not todo.needed:
@@ -80,7 +80,8 @@ def _look(data: DataFolder, name: str) -> Watched:
     return Watched(name, "changed", describe(todo), _key(work, todo))
 
 
-def _is_being_indexed(folder: CollectionFolder) -> bool:
+def is_being_indexed(folder: CollectionFolder) -> bool:
+    """Whether `monjyu index` or a `reindex` run holds the collection."""
     if not folder.root.is_dir():
         return False
     try:
