@@ -92,8 +92,8 @@ def collection_condition(level: int, *, publishes: bool = False) -> When[Any]:
     waiting = When.any_deps_in_progress() | When.any_deps_match(RequestedThisTick()).ignore(OF_COLLECTIONS)
     missing = When.any_deps_match(When.missing())
     ready = ~(missing.allow(BASELINE) if publishes else missing) & ~waiting & ~When.in_progress()
-    trigger = changed | along
     if level <= 1 and not publishes:
-        trigger = trigger | When.code_version_changed()
+        changed = changed | When.code_version_changed()
+    trigger = changed.since_last_handled() | along  # what goes along goes now or not at all: its result may be equal
     label = "publish what changed" if publishes else "rebuild once for all changed shards"
-    return (trigger.since_last_handled() & ready & ~When.missing() & MayFollow(level)).with_label(label)
+    return (trigger & ready & ~When.missing() & MayFollow(level)).with_label(label)
