@@ -11,6 +11,7 @@ from monjyu_assets.assets.index_snapshot import (
     PAPER_ASSETS,
     index_snapshot,
 )
+from monjyu_assets.automation.freshness import freshness, snapshot_fresh
 from monjyu_assets.automation.reindex import reindex
 from monjyu_assets.automation.schedules import nightly
 from monjyu_assets.automation.sensor import follow_changes, watch_sources
@@ -25,8 +26,9 @@ defs = dg.Definitions(
         *LEVEL_1_COLLECTION_ASSETS,
         index_snapshot,
     ],
+    asset_checks=[snapshot_fresh],
     jobs=[*JOBS, reindex],
-    sensors=[watch_sources, follow_changes],
+    sensors=[watch_sources, follow_changes, freshness],
     schedules=[nightly],
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,

@@ -26,8 +26,8 @@ class AutomationSettings(Group):
         5.0, ge=0, description="a file changed since then is still being copied: the next look decides"
     )
     nightly: Annotated[str, WHEN_NOT_WHAT] = Field("0 2 * * *", description="when all is brought up to date (cron)")
-    freshness: Annotated[str, WHEN_NOT_WHAT] = Field("17 * * * *", description="when snapshot_fresh is asked (cron)")
-    time_zone: Annotated[str, WHEN_NOT_WHAT] = Field("UTC", description="of both, such as Asia/Tokyo")
+    time_zone: Annotated[str, WHEN_NOT_WHAT] = Field("UTC", description="of nightly, such as Asia/Tokyo")
+    freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(3600, ge=1, description="how often snapshot_fresh is asked")
 
 
 class RunSettings(Group):

@@ -15,7 +15,7 @@ from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.settings import SearchSettings
-from monjyu_core.snapshot import SnapshotReader, read_current
+from monjyu_core.snapshot import PinnedReader, SnapshotReader, read_current
 from monjyu_query.events import Emit, unheard
 from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.passage_search import search_passages
@@ -35,9 +35,13 @@ if TYPE_CHECKING:
 class Searcher:
     """Searches of one collection. Safe to share between threads; a request keeps the snapshot it began with."""
 
-    def __init__(self, data: DataFolder, collection: str, traces: TraceLog | None = None) -> None:
+    def __init__(
+        self, data: DataFolder, collection: str, traces: TraceLog | None = None, *, snapshot_id: str | None = None
+    ) -> None:
+        """With `snapshot_id` it stays at that snapshot instead."""
         self.collection = collection
-        self._reader = SnapshotReader(require_collection(data, collection))
+        folder = require_collection(data, collection)
+        self._reader = PinnedReader(folder, snapshot_id) if snapshot_id else SnapshotReader(folder)
         self.settings = collection_settings(known_record(data, collection))
         self.tools = Tools(self.settings, Books(self.settings, data))
         self._traces = traces

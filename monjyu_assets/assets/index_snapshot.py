@@ -12,6 +12,7 @@ from monjyu_assets.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.assets.chunks import chunks
 from monjyu_assets.assets.citation_network import citation_network
 from monjyu_assets.assets.communities import communities
+from monjyu_assets.assets.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.assets.noun_graph import noun_graph
 from monjyu_assets.assets.noun_phrases import noun_phrases
 from monjyu_assets.assets.paper_identity import paper_identity
@@ -23,6 +24,7 @@ from monjyu_assets.automation.conditions import collection_condition
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer
 
@@ -47,7 +49,8 @@ LEVEL_1_COLLECTION_ASSETS = [noun_graph, communities]
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
     ]
-    + quality_specs("index_snapshot"),
+    + quality_specs("index_snapshot")
+    + drift_specs("index_snapshot"),
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
     "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
@@ -56,13 +59,17 @@ def index_snapshot(
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
     work = data.work(context.partition_key, context.log)
+    gate = RetrievalGate(work)
     try:
-        published = publish(work, open_duckdb)
+        published = publish(work, open_duckdb, gate)
     except PublishBlocked as blocked:
-        yield from map(_check_result, blocked.checks)
+        yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
+        if gate.ndcg is not None:
+            yield retrieval_result(gate)
         raise dg.Failure(str(blocked), allow_retries=False) from blocked
     yield from map(_check_result, published.checks)
     yield from quality_results(work, published.manifest)
+    yield from drift_results(work, published.manifest, gate)
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(published.manifest.content), metadata=snapshot_metadata(published, timer.seconds)
     )

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from dagster._core.remote_origin import RemoteInstigatorOrigin
     from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus
 
-SENSORS = {"watch_sources": "starts `reindex` where sources changed", "follow_changes": "assets follow what was remade"}
-SCHEDULES = {"nightly": "brings all collections up to date", "freshness": "asks snapshot_fresh of every collection"}
+SENSORS = {
+    "watch_sources": "starts `reindex` where sources changed",
+    "follow_changes": "assets follow what was made anew by hand",
+    "freshness": "asks snapshot_fresh of every collection",
+}
+SCHEDULES = {"nightly": "brings all collections up to date"}
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,11 @@ def _data(name: str) -> object:
 
     settings = load_settings().automation
     if name in SCHEDULES:
-        return ScheduleInstigatorData(getattr(settings, name), get_current_timestamp())
-    kind = SensorType.STANDARD if name == "watch_sources" else SensorType.AUTOMATION
+        return ScheduleInstigatorData(settings.nightly, get_current_timestamp())
     return SensorInstigatorData(
-        min_interval=settings.interval_seconds, last_sensor_start_timestamp=get_current_timestamp(), sensor_type=kind
+        min_interval=settings.freshness_seconds if name == "freshness" else settings.interval_seconds,
+        last_sensor_start_timestamp=get_current_timestamp(),
+        sensor_type=SensorType.AUTOMATION if name == "follow_changes" else SensorType.STANDARD,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -66,9 +66,13 @@ class Published:
     checks: list[CheckResult]
 
 
-def publish(work: Work, connect: Connect) -> Published:
+Gate = Callable[[str], CheckResult | None]
+"""Looks at a snapshot that is whole and not yet current; a result that did not pass keeps it from readers."""
+
+
+def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None) -> Published:
     """Publish the current parts of a collection. IndexBuildError where the set is not closed,
-    PublishBlocked where a check fails."""
+    PublishBlocked where a check fails or `gate` does not let it pass."""
     with publish_lock(work.folder):
         parts = closed_set(work.parts, work.name)
         embedding, window = _embedding(work)
@@ -79,10 +83,20 @@ def publish(work: Work, connect: Connect) -> Published:
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts)
         manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
+        if read_current(work.folder) != manifest.snapshot_id:
+            _pass(gate, work.folder, manifest.snapshot_id)
         if held(work.folder) is None:
             set_current(work.folder, manifest.snapshot_id)
         collect(work.folder, work.settings.publish.keep_snapshots)
         return Published(manifest, new, checks)
+
+
+def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str) -> None:
+    """Ask the gate; what it stops is removed, so that the next publish builds it again and asks again."""
+    outcome = gate(snapshot_id)
+    if outcome is not None and not outcome.passed:
+        shutil.rmtree(folder.snapshots / snapshot_id)
+        raise PublishBlocked([outcome])
 
 
 def set_current(folder: CollectionFolder, snapshot_id: str) -> None:
