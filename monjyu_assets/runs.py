@@ -13,11 +13,13 @@ from dagster._core.errors import DagsterExecutionInterruptedError
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance
+from monjyu_assets.observing import set_up_observing
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.stages.common import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
+from monjyu_core.telemetry import span
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
@@ -41,7 +43,9 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool) -> None:
     Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
     The collection's job of a level holds those below, so that one snapshot is published of all.
     """
-    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn):
+    set_up_observing(work.settings)
+    watched = span("index", collection=work.name, level=plan.level)
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), watched:
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])

@@ -27,7 +27,9 @@ class AutomationSettings(Group):
     )
     nightly: Annotated[str, WHEN_NOT_WHAT] = Field("0 2 * * *", description="when all is brought up to date (cron)")
     time_zone: Annotated[str, WHEN_NOT_WHAT] = Field("UTC", description="of nightly, such as Asia/Tokyo")
-    freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(3600, ge=1, description="how often snapshot_fresh is asked")
+    freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
+        3600, ge=1, description="how often snapshot_fresh is asked"
+    )
 
 
 class RunSettings(Group):

@@ -128,7 +128,8 @@ class CheckSettings(Group):
         0.5, ge=0, description="graph_steady: share by which edges a phrase, isolates and communities may change"
     )
     questions: Annotated[str | None, WARNING_ONLY] = Field(
-        None, description="retrieval_kept: JSONL, {id, text} a line, as for `monjyu eval retrieval`; outside the sources"
+        None,
+        description="retrieval_kept: JSONL, {id, text} a line, as for `monjyu eval retrieval`; outside the sources",
     )
     qrels: Annotated[str | None, WARNING_ONLY] = Field(None, description="retrieval_kept: the papers that answer them")
     min_ndcg: Annotated[float, WARNING_ONLY] = Field(0.5, ge=0, le=1, description="retrieval_kept: least nDCG@10")

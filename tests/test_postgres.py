@@ -18,7 +18,7 @@ from tests.test_backfill import ADD, launch, versions, wait_for_backfill
 from tests.test_up import ask, running_up
 
 INSTANCE = ROOT / "deploy" / "dagster.postgres.yaml"
-RUNS = '{ runsOrError { ... on Runs { results { status startTime endTime tags { key value } } } } }'
+RUNS = "{ runsOrError { ... on Runs { results { status startTime endTime tags { key value } } } } }"
 FIRST, LAST = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"
 needs_postgres = pytest.mark.skipif(PG_CTL is None, reason="no PostgreSQL: apt-get install postgresql")
 

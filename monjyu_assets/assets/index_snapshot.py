@@ -21,6 +21,7 @@ from monjyu_assets.assets.parsed_papers import parsed_papers
 from monjyu_assets.assets.quality_checks import quality_results, quality_specs
 from monjyu_assets.assets.shared import OWNERS
 from monjyu_assets.automation.conditions import collection_condition
+from monjyu_assets.observing import asset_done
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
@@ -58,7 +59,7 @@ def index_snapshot(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run_id)
     gate = RetrievalGate(work)
     try:
         published = publish(work, open_duckdb, gate)
@@ -70,6 +71,7 @@ def index_snapshot(
     yield from map(_check_result, published.checks)
     yield from quality_results(work, published.manifest)
     yield from drift_results(work, published.manifest, gate)
+    asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(published.manifest.content), metadata=snapshot_metadata(published, timer.seconds)
     )

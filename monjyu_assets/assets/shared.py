@@ -8,10 +8,11 @@ from typing import Any
 import dagster as dg
 
 from monjyu_assets.automation.conditions import collection_condition, shard_condition
+from monjyu_assets.observing import asset_done, failed_papers, shard_done
 from monjyu_assets.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
-from monjyu_assets.stages.common import ShardReport, Work, table_rows
+from monjyu_assets.stages.common import ShardReport, Timer, Work, table_rows
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 from monjyu_core.settings import load_settings
@@ -47,13 +48,16 @@ def backfill_policy() -> dg.BackfillPolicy:
 
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
     """The arguments of `@dg.asset` that all collection-level assets share."""
-    own = {"partitions_def": collections, "backfill_policy": None}
-    own |= {"automation_condition": collection_condition(TABLES[ASSET_TABLES[asset][0]].level)}
+    own: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
+    own["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
     return shard_asset_arguments(asset, code_version, kinds) | own
 
 
 def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> dict[str, Any]:
-    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed."""
+    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed.
+
+    Logs and telemetry are told of the asset at the same time."""
+    asset_done(work, asset, seconds, rows=report.part.rows)
     rows = table_rows(work.parts, asset, COLLECTION_SHARD)
     table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
     return {
@@ -94,15 +98,21 @@ def run_stage(
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
     tokens, cost = 0, 0.0
+    asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
-        work = data.work(collection, context.log)
-        before = _used(work, context.asset_key.path[-1])
+        work = data.work(collection, context.log, context.run_id)
+        timer, before, rows = Timer(), _used(work, asset), 0
         for report in stage(work, shards):
             _add(total, report)
             events.append(_materialization(context, collection, report))
-        after = _used(work, context.asset_key.path[-1])
-        tokens += after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
-        cost += after.cost_usd - before.cost_usd
+            shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
+            rows += report.rows.get(ASSET_TABLES[asset][0], 0)
+        after = _used(work, asset)
+        used = after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
+        paid = after.cost_usd - before.cost_usd
+        asset_done(work, asset, timer.seconds, rows=rows, tokens=used, cost_usd=paid)
+        tokens += used
+        cost += paid
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
     metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed, "tokens": tokens, "cost_usd": cost}

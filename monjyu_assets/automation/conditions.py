@@ -74,11 +74,13 @@ def follows(data: DataFolder, name: str, level: int) -> bool:
 @cache
 def shard_condition(level: int) -> When[Any]:
     """Of an asset by shard: just the shards whose inputs have another data version, when those are done."""
-    changed = When.any_deps_match(When.data_version_changed() | When.will_be_requested())
+    changed: When[Any] = When.any_deps_match(When.data_version_changed() | When.will_be_requested())
     if level <= 1:
         changed = changed | When.code_version_changed()
     ready = ~When.any_deps_missing() & ~When.any_deps_in_progress() & ~When.in_progress()
-    return (changed.since_last_handled() & ready & ~When.missing() & MayFollow(level)).with_label("follow changed shards")
+    return (changed.since_last_handled() & ready & ~When.missing() & MayFollow(level)).with_label(
+        "follow changed shards"
+    )
 
 
 @cache
@@ -87,7 +89,7 @@ def collection_condition(level: int, *, publishes: bool = False) -> When[Any]:
 
     What publishes needs level 0 alone: a collection may stand there.
     """
-    changed = When.any_deps_match(When.data_version_changed())
+    changed: When[Any] = When.any_deps_match(When.data_version_changed())
     along = When.any_deps_match(When.will_be_requested()).allow(OF_COLLECTIONS)
     waiting = When.any_deps_in_progress() | When.any_deps_match(RequestedThisTick()).ignore(OF_COLLECTIONS)
     missing = When.any_deps_match(When.missing())

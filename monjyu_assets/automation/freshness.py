@@ -55,8 +55,8 @@ def _hours_since_build(data: DataFolder, name: str) -> float | None:
     name="freshness",
     minimum_interval_seconds=load_settings().automation.freshness_seconds,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Asks `snapshot_fresh` of every collection, every `automation.freshness_seconds`, and reports the answers "
-    "on `index_snapshot`; no run is started for it. Off until `monjyu automation on` or the switch here.",
+    description="Asks `snapshot_fresh` of every collection, every `automation.freshness_seconds`, and reports the "
+    "answers on `index_snapshot`; no run is started for it. Off until `monjyu automation on` or the switch here.",
 )
 def freshness(context: dg.SensorEvaluationContext, data: DataFolderResource) -> dg.SensorResult:
     known = set(context.instance.get_dynamic_partitions(str(collections.name)))

@@ -9,10 +9,10 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_core.settings import load_settings
 
 DESCRIPTION = """Looks at the sources of every collection: new, changed, moved and deleted files, and new folders in
-`papers/`, each of which begins a collection. Where something changed it starts `reindex` for the collection. A change is
-tried once: after a run that failed, the next change, `nightly` or you start another. A source that cannot be read, or
-from which more papers are gone than `publish.delete_share` allows, makes the tick fail with the reason, and nothing is
-touched; the other collections go on. Levels 0 and 1 call no chat model; beyond them only those in
+`papers/`, each of which begins a collection. Where something changed it starts `reindex` for the collection. A change
+is tried once: after a run that failed, the next change, `nightly` or you start another. A source that cannot be read,
+or from which more papers are gone than `publish.delete_share` allows, makes the tick fail with the reason, and nothing
+is touched; the other collections go on. Levels 0 and 1 call no chat model; beyond them only those in
 `automation.auto_refresh_levels`, once built, are kept up. Off until `monjyu automation on` or the switch here."""
 
 
@@ -62,8 +62,8 @@ follow_changes = dg.AutomationConditionSensorDefinition(
     use_user_code_server=True,  # the conditions ask the collections, so they are of this code
     default_status=dg.DefaultSensorStatus.STOPPED,
     minimum_interval_seconds=load_settings().automation.interval_seconds,
-    description="When shards were made anew by hand or by a backfill, what rests on them is made too: only shards whose "
-    "inputs have another data version, then each collection-level asset once, then one snapshot. It fills nothing that "
+    description="When shards were made anew by hand or by a backfill, what rests on them is made too: only shards "
+    "whose inputs have another data version, then each collection-level asset once, then one snapshot. It fills nothing that "
     "is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow only where the collection's "
     "`automation.auto_refresh_levels` names them. Off until `monjyu automation on` or the switch here.",
 )

@@ -15,7 +15,12 @@ from monjyu_core.settings import load_settings
 if TYPE_CHECKING:
     from dagster import DagsterInstance
     from dagster._core.remote_origin import RemoteInstigatorOrigin
-    from dagster._core.scheduler.instigation import InstigatorState, InstigatorStatus
+    from dagster._core.scheduler.instigation import (
+        InstigatorState,
+        InstigatorStatus,
+        ScheduleInstigatorData,
+        SensorInstigatorData,
+    )
 
 SENSORS = {
     "watch_sources": "starts `reindex` where sources changed",
@@ -61,7 +66,7 @@ def _set(instance: DagsterInstance, name: str, status: InstigatorStatus) -> None
     instance.add_instigator_state(InstigatorState(origin, kind, status, _data(name)))
 
 
-def _data(name: str) -> object:
+def _data(name: str) -> ScheduleInstigatorData | SensorInstigatorData:
     from dagster._core.definitions.sensor_definition import SensorType
     from dagster._core.scheduler.instigation import ScheduleInstigatorData, SensorInstigatorData
     from dagster._time import get_current_timestamp

@@ -37,12 +37,16 @@ def no_warning(text: str) -> None:
 
 @dataclass
 class Work:
-    """One collection at work: where it lies, what it is made of, and who hears of the progress."""
+    """One collection at work: where it lies, what it is made of, and who hears of the progress.
+
+    `run_id` is the Dagster run's where there is one; `run_tags` go to the runs that this work starts.
+    """
 
     data: DataFolder
     name: str
     progress: Progress = no_progress
     warn: Warn = no_warning
+    run_id: str = ""
     run_tags: Mapping[str, str] = field(default_factory=dict)
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
 

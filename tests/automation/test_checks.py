@@ -29,7 +29,9 @@ TOPICS = ("graph pruning", "score fusion", "reader leases", "shard sizes", "noun
 
 def write(folder: Path, number: int, topic: str) -> Path:
     path = folder / f"n{number}.txt"
-    path.write_text(f"Notes on {topic}\n\nThe {topic} of an index decides how {topic} behaves in experiment {number}.\n")
+    path.write_text(
+        f"Notes on {topic}\n\nThe {topic} of an index decides how {topic} behaves in experiment {number}.\n"
+    )
     os.utime(path, (1_700_000_000 + number, 1_700_000_000))
     return path
 

@@ -16,7 +16,9 @@ from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 from tests.test_up import running_up
 
-TEXT = "Lease renewal\n\nA reader renews its lease of a snapshot every {0} seconds, and a collector waits for {0} more.\n"
+TEXT = (
+    "Lease renewal\n\nA reader renews its lease of a snapshot every {0} seconds, and a collector waits for {0} more.\n"
+)
 
 
 def seconds_until(done: Callable[[], bool], within: float, log: Path) -> float:
