@@ -23,6 +23,8 @@ from monjyu_core.telemetry import span
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
+OWN_PROCESS = {"dagster/max_retries": "0"}
+"""No worker of such a run can be replaced by the daemon: what is run again is the command or the `reindex` run."""
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 NO_ROOM = 16 << 20
 """Bytes. A run that failed with less than this free failed for want of room (a DuckDB file alone starts at some MB)."""
@@ -84,7 +86,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: dict[str, 
     resources = {"data": DataFolderResource(root=str(work.data.root))}
     arguments |= {"instance": instance, "run_config": QUIET, "resources": resources}
     try:
-        definition.execute_in_process(tags=tags | {COMMAND_TAG: work.name, **work.run_tags}, **arguments)
+        definition.execute_in_process(tags=tags | OWN_PROCESS | {COMMAND_TAG: work.name, **work.run_tags}, **arguments)
     except DagsterExecutionInterruptedError as interrupt:
         raise KeyboardInterrupt from interrupt
     except Exception as error:

@@ -78,6 +78,7 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
+    lines += [f"  behind  {what}" for what in status["behind"]]
     for level, used in status["usage"].items():
         if used["llm_calls"]:
             lines.append(

@@ -5,6 +5,7 @@ Attributes hold names, counts and ids, never text. What is not sent yet goes whe
 
 from __future__ import annotations
 
+import atexit
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from typing import Any
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings_operations import TelemetrySettings
 
+TIMEOUT_SECONDS = 5
 Attributes = Mapping[str, str | int | float | bool]
 
 
@@ -35,10 +37,12 @@ class Telemetry:
             ) from error
         endpoint = (settings.endpoint or "").rstrip("/")
         resource = Resource.create({"service.name": settings.service_name})
-        self._spans = TracerProvider(resource=resource)
-        self._spans.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces")))
-        reader = PeriodicExportingMetricReader(OTLPMetricExporter(endpoint=f"{endpoint}/v1/metrics"))
-        self._metrics = MeterProvider([reader], resource)
+        traces = OTLPSpanExporter(endpoint=f"{endpoint}/v1/traces", timeout=TIMEOUT_SECONDS)
+        metrics = OTLPMetricExporter(endpoint=f"{endpoint}/v1/metrics", timeout=TIMEOUT_SECONDS)
+        self._spans = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self._spans.add_span_processor(BatchSpanProcessor(traces))
+        self._metrics = MeterProvider([PeriodicExportingMetricReader(metrics)], resource, shutdown_on_exit=False)
+        atexit.register(self.close)
         self._tracer = self._spans.get_tracer("monjyu")
         self._meter = self._metrics.get_meter("monjyu")
         self._instruments: dict[str, Any] = {}
@@ -64,9 +68,11 @@ class Telemetry:
             self._instruments[name] = self._meter.create_histogram(name, unit=unit)
         self._instruments[name].record(value, dict(attributes))
 
-    def flush(self) -> None:
-        self._spans.force_flush()
-        self._metrics.force_flush()
+    def close(self) -> None:
+        """Send what is left. An unreachable collector costs no more than its timeout."""
+        atexit.unregister(self.close)
+        self._spans.shutdown()
+        self._metrics.shutdown()
 
 
 _current: Telemetry | None = None

@@ -63,7 +63,8 @@ follow_changes = dg.AutomationConditionSensorDefinition(
     default_status=dg.DefaultSensorStatus.STOPPED,
     minimum_interval_seconds=load_settings().automation.interval_seconds,
     description="When shards were made anew by hand or by a backfill, what rests on them is made too: only shards "
-    "whose inputs have another data version, then each collection-level asset once, then one snapshot. It fills nothing that "
-    "is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow only where the collection's "
-    "`automation.auto_refresh_levels` names them. Off until `monjyu automation on` or the switch here.",
+    "whose inputs have another data version, then each collection-level asset once, then one snapshot. It fills "
+    "nothing that is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow only where "
+    "the collection's `automation.auto_refresh_levels` names them. Off until `monjyu automation on` or the switch "
+    "here.",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,6 +64,9 @@ def test_a_dropped_file_is_searchable_and_a_removed_one_is_gone(
         added = seconds_until(lambda: found_papers(data) == {"n10.txt", "n20.txt"}, 120, log)
         (papers / "n20.txt").unlink()
         removed = seconds_until(lambda: found_papers(data) == {"n10.txt"}, 120, log)
+    with open_instance(data) as instance:
+        jobs = Counter(run.job_name for run in instance.get_runs())
+    assert jobs == {"reindex": 2, "level_0_papers": 2, "level_0_collection": 2}, "something ran that need not"
     record_property("seconds until searchable", round(added, 1))
     record_property("seconds until gone", round(removed, 1))
     print(f"searchable after {added:.1f} s, gone after {removed:.1f} s")

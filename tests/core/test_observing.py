@@ -67,8 +67,8 @@ def test_spans_and_metrics_reach_the_collector(tmp_path: Path, collector: Collec
         shard_done(work(tmp_path), "chunks", REPORT, {})
     sink = telemetry.telemetry()
     assert sink is not None
-    sink.flush()
-    bodies = {path: body for path, body in collector.received}
+    sink.close()
+    bodies = dict(collector.received)
     spans = trace_service.ExportTraceServiceRequest.FromString(bodies["/v1/traces"]).resource_spans[0].scope_spans[0]
     asset, index = sorted(spans.spans, key=lambda one: one.name)
     assert (asset.name, index.name) == ("asset chunks", "index")
