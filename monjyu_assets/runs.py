@@ -16,16 +16,12 @@ from monjyu_assets.instance import open_instance
 from monjyu_assets.observing import set_up_observing
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
+from monjyu_assets.run_tags import COMMAND_TAG, OWN_PROCESS, UNFINISHED
 from monjyu_assets.stages.common import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.telemetry import span
 
-COMMAND_TAG = "monjyu/command"
-"""Marks runs that a command executes in its own process; the value is the collection."""
-OWN_PROCESS = {"dagster/max_retries": "0"}
-"""No worker of such a run can be replaced by the daemon: what is run again is the command or the `reindex` run."""
-UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 NO_ROOM = 16 << 20
 """Bytes. A run that failed with less than this free failed for want of room (a DuckDB file alone starts at some MB)."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}

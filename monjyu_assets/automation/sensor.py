@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from monjyu_assets.automation.orphans import end_orphans
 from monjyu_assets.automation.reindex import reindex, reindex_request
 from monjyu_assets.automation.watching import Watched, watch_collection, watched_collections
 from monjyu_assets.partitions import collections
@@ -25,6 +26,8 @@ is touched; the other collections go on. Levels 0 and 1 call no chat model; beyo
 )
 def watch_sources(context: dg.SensorEvaluationContext, data: DataFolderResource) -> dg.SensorResult | dg.SkipReason:
     folder = data.folder()
+    for run_id in end_orphans(context.instance, folder):
+        context.log.warning(f"Run {run_id} had no process any more and was ended.")
     seen = [_unless_tried(context.instance, watch_collection(folder, name)) for name in watched_collections(folder)]
     for watched in seen:
         if watched.message:
