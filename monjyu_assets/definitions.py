@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.assets.index_snapshot import (
-    COLLECTION_ASSETS,
-    LEVEL_1_COLLECTION_ASSETS,
-    LEVEL_1_PAPER_ASSETS,
-    PAPER_ASSETS,
-    index_snapshot,
-)
+from monjyu_assets.assets.index_snapshot import ALL_ASSETS, index_snapshot
 from monjyu_assets.automation.freshness import freshness, snapshot_fresh
 from monjyu_assets.automation.reindex import reindex
 from monjyu_assets.automation.schedules import nightly
@@ -19,13 +13,7 @@ from monjyu_assets.jobs import JOBS
 from monjyu_assets.resources import DataFolderResource
 
 defs = dg.Definitions(
-    assets=[
-        *PAPER_ASSETS,
-        *COLLECTION_ASSETS,
-        *LEVEL_1_PAPER_ASSETS,
-        *LEVEL_1_COLLECTION_ASSETS,
-        index_snapshot,
-    ],
+    assets=[*ALL_ASSETS, index_snapshot],
     asset_checks=[snapshot_fresh],
     jobs=[*JOBS, reindex],
     sensors=[watch_sources, follow_changes, freshness],

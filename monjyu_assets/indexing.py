@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,32 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import HIGHEST, lagging
+from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, whole_level
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.scan import DOCUMENT_TYPES, check_source
-from monjyu_assets.stages import (
-    chunks,
-    citation_network,
-    communities,
-    embeddings,
-    identity,
-    manifest,
-    noun_graph,
-    noun_phrases,
-    parsing,
-)
+from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Progress, Timer, Work
+from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
 from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
-from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name, collection_name_for, shard_of
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import COLLECTION_SHARD, SHARDS
+from monjyu_core.ids import check_collection_name, collection_name_for
+from monjyu_core.models.caps import SpendingCap
+from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
@@ -56,7 +46,7 @@ class Failure(BaseModel):
 
 
 class Usage(BaseModel):
-    """Model calls of a run; levels 0 and 1 make none."""
+    """Model calls of a run."""
 
     llm_calls: int = 0
     prompt_tokens: int = 0
@@ -75,6 +65,7 @@ class IndexResult(BaseModel):
     seconds: float
     usage: Usage
     failures: list[Failure]
+    behind: list[str] = []
 
 
 def index_collection(
@@ -97,50 +88,85 @@ def index_collection(
     work = Work(data, name, progress, say)
     with index_lock(work, say):
         remember(work, source, level)
-        return bring_up(work, str(source), allow_deletes=allow_deletes)
+        return bring_up(work, str(source), allow_deletes=allow_deletes, asked_for=level is not None)
 
 
 def upgrade_collection(
-    data: DataFolder, name: str, level: int, *, allow_deletes: bool = False, progress: Progress, say: Say
+    data: DataFolder,
+    name: str,
+    level: int,
+    *,
+    allow_deletes: bool = False,
+    max_cost_usd: float | None = None,
+    progress: Progress,
+    say: Say,
 ) -> IndexResult:
-    """Bring a collection that is known to a level and keep it there; ConfigurationError where it is not known."""
+    """Bring a collection that is known to a level and keep it there; ConfigurationError where it is not known.
+
+    What models could not do before is tried again. With `max_cost_usd` all calls together stay within it.
+    """
     work = Work(data, name, progress, say)
     record = work.record
     with index_lock(work, say):
         remember(work, None, level)
-        return bring_up(work, ", ".join(record.sources), allow_deletes=allow_deletes)
+        sources = ", ".join(record.sources)
+        return bring_up(work, sources, allow_deletes=allow_deletes, asked_for=True, max_cost_usd=max_cost_usd)
 
 
 @dataclass(frozen=True)
 class Todo:
-    """What a collection lacks against its sources, code and settings: shards by level, tables of the collection."""
+    """What a collection lacks against its sources, code and settings.
+
+    `shards` of levels 0 and 1 that are stale; `further`: stale tables of the collection and shards of higher levels.
+    """
 
     level: int
     counts: PaperCounts
     scanned: pa.Table
     shards: dict[int, list[str]]
-    tables: list[str]
+    further: list[str]
     published: bool
 
     @property
     def needed(self) -> bool:
-        return any(self.shards.values()) or bool(self.tables) or not self.published
+        return any(self.shards.values()) or bool(self.further) or not self.published
 
 
-def bring_up(work: Work, source: str, *, allow_deletes: bool, level: int | None = None) -> IndexResult:
-    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at."""
+def bring_up(
+    work: Work,
+    source: str,
+    *,
+    allow_deletes: bool,
+    asked_for: bool = False,
+    max_cost_usd: float | None = None,
+    level: int | None = None,
+) -> IndexResult:
+    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at.
+
+    Levels that call models are brought up only where a person has asked for it, or the settings allow it.
+    """
     timer = Timer()
-    todo = look(work, source, allow_deletes=allow_deletes, level=level)
+    before = used_by(work)
+    todo = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
     if todo.needed:
         from monjyu_assets.runs import Plan, run_levels
 
-        run_levels(work, Plan(todo.level, todo.shards), allow_deletes=allow_deletes)
-    return result(work, todo.counts, timer.seconds)
+        plan = Plan(todo.level, todo.shards, again=asked_for)
+        run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
+    done = result(work, todo.counts, timer.seconds, before)
+    target = target_level(work.record)
+    if done.level < target and todo.level < target:
+        why = "call models" if level is None else "do not follow by themselves"
+        work.warn(
+            f"Levels {todo.level + 1} to {target} of {work.name} {why} and are left behind; `monjyu upgrade "
+            f"{work.name} --level {target}` brings them up to date (or this command, with levels.follow_changes)."
+        )
+    return done
 
 
-def look(work: Work, source: str, *, allow_deletes: bool, level: int | None = None) -> Todo:
+def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Todo:
     """Compare a collection with its sources; nothing is written. Stops with a question where much would be deleted."""
-    level = target_level(work.record) if level is None else level
+    level = level_to_build(work, asked_for=asked_for) if level is None else level
     check_level(level)
     work.progress("scan", 0, 0)
     scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
@@ -149,9 +175,31 @@ def look(work: Work, source: str, *, allow_deletes: bool, level: int | None = No
     stale = {0: stale_shards(work, scanned)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})
-    tables = stale_collection_assets(work, level)
-    published = not any(stale.values()) and not tables and is_published(work, level)
-    return Todo(level, count_papers(work, scanned), scanned, stale, tables, published)
+    further = stale_collection_assets(work, level, again=asked_for)
+    further += [shard for one in range(2, level + 1) for shard in stale_level(work, one, again=asked_for)]
+    whole = min(level, whole_level(work.parts, work.settings.levels.max_failed_share))
+    published = not any(stale.values()) and not further and is_published(work, whole)
+    return Todo(level, count_papers(work, scanned), scanned, stale, further, published)
+
+
+def level_to_build(work: Work, *, asked_for: bool) -> int:
+    """The level that is kept, or the highest below it that no model is paid for."""
+    level = target_level(work.record)
+    roles, allowed = work.settings.roles, asked_for or work.settings.levels.follow_changes
+    paying = [2] if roles.extract.engine == "llm" else [3] if roles.report.engine == "llm" else []
+    return level if allowed else min([level, *(one - 1 for one in paying)])
+
+
+def cap_of(work: Work, max_cost_usd: float | None) -> SpendingCap:
+    """One cap for all assets of a run."""
+    spending = work.settings.spending
+    most = spending.max_cost_usd_per_run if max_cost_usd is None else max_cost_usd
+    return SpendingCap("run", most, spending.max_calls_per_run)
+
+
+def used_by(work: Work) -> Used:
+    """What building the collection has taken of models until now; nothing is read where no model is set up."""
+    return usage_of(work.data, CallFilter("asset", collection=work.name)) if work.settings.models else Used()
 
 
 def _once(say: Say) -> Say:
@@ -222,52 +270,10 @@ def _contents(rows: pa.Table) -> dict[str, str]:
     return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
 
 
-def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
-    """The shards whose parts are not what the sources, the code and the settings would give now."""
-    recipes = {
-        "papers": parsing.parse_recipe(work.settings),
-        "chunks": chunks.chunk_recipe(work.settings),
-        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
-    }
-    owners = pa.array([shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()], pa.string())
-    return [
-        shard
-        for shard in SHARDS
-        if lagging(work.parts, shard) is not None
-        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
-        or not manifest.same_rows(work, shard, scanned.filter(pc.equal(owners, shard)))
-    ]
-
-
-def stale_phrases(work: Work) -> list[str]:
-    """The shards whose phrases are missing, older than their chunks, or made with other code or settings."""
-    made = noun_phrases.phrase_recipe(work.settings)
-    return [
-        shard
-        for shard in SHARDS
-        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != made
-    ]
-
-
-def stale_collection_assets(work: Work, level: int) -> list[str]:
-    """The collection-level tables up to a level that are made with other code or settings than now."""
-    recipes = {
-        "paper_identity": identity.identity_recipe(work.settings),
-        "citation_edges": citation_network.network_recipe(work.settings),
-    }
-    if level:
-        recipes["graph_nodes"] = noun_graph.graph_recipe(work.settings)
-        recipes["communities"] = communities.community_recipe(work.settings)
-    return [table for table, made in recipes.items() if _made_with(work.parts, table, COLLECTION_SHARD) != made]
-
-
-def _made_with(parts: PartStore, table: str, shard: str) -> str | None:
-    part = parts.head(table, shard)
-    return part.code_version if part else None
-
-
-def result(work: Work, counts: PaperCounts, seconds: float) -> IndexResult:
+def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> IndexResult:
     """The state after the run, from the published snapshot."""
+    after = used_by(work)
+    usage = {name: getattr(after, name) - getattr(before, name) for name in Usage.model_fields}
     snapshot_id = read_current(work.folder) or ""
     published = read_manifest(work.folder, snapshot_id)
     failures = failure_rows(work)
@@ -279,8 +285,9 @@ def result(work: Work, counts: PaperCounts, seconds: float) -> IndexResult:
         papers=counts,
         chunks=published.rows["chunks"],
         seconds=round(seconds, 3),
-        usage=Usage(),
-        failures=failures,
+        usage=Usage(**usage),
+        failures=[*failures, *level_failures(work)],
+        behind=published.behind,
     )
 
 
@@ -290,3 +297,25 @@ def failure_rows(work: Work) -> list[Failure]:
     ]
     rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
     return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
+
+
+def level_failures(work: Work) -> list[Failure]:
+    """What engines of levels 2 to 4 could not do, counted by paper (or `(communities)`) and cause."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    paths: dict[str, str] = {}
+    for asset, table in FAILURES.items():
+        rows = [row for part in work.parts.heads(table) if part.rows for row in part.read().to_pylist()]
+        for row in rows:
+            if row["failed"]:
+                paths = paths or _paths(work)
+                where = paths.get(row["paper_id"], row["paper_id"]) if "paper_id" in row else "(communities)"
+                counts[where, row["error_type"], asset] += 1
+    return [
+        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result")
+        for (where, cause, asset), count in sorted(counts.items())
+    ]
+
+
+def _paths(work: Work) -> dict[str, str]:
+    rows = [row for part in work.parts.heads("papers") for row in part.read(["paper_id", "source_path"]).to_pylist()]
+    return {row["paper_id"]: row["source_path"] for row in rows}

@@ -10,16 +10,21 @@ from typing import Any
 import dagster as dg
 from dagster._core.errors import DagsterExecutionInterruptedError
 
+from monjyu_assets.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance
 from monjyu_assets.observing import set_up_observing
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
+from monjyu_assets.publishing.closed_set import too_many_failed
+from monjyu_assets.run_rules import spending_of, trying_again
 from monjyu_assets.run_tags import COMMAND_TAG, OWN_PROCESS, UNFINISHED
 from monjyu_assets.stages.common import Work
+from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.caps import SpendingCap
 from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20
@@ -29,32 +34,61 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run: the highest level, and by level the shards that have changed."""
+    """What is to be run: the highest level, by level (0 and 1) the shards that have changed, and whether what models
+    could not do before is tried again."""
 
     level: int
     shards: Mapping[int, Sequence[str]]
+    again: bool = False
 
 
-def run_levels(work: Work, plan: Plan, *, allow_deletes: bool) -> None:
+def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap | None = None) -> None:
     """The jobs of a collection, in order: those of each level's papers over its shards, then the collection's.
 
     Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
-    The collection's job of a level holds those below, so that one snapshot is published of all.
+    The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
+    parts have failed in ends the run there: what is above it would be paid for and made again.
     """
     set_up_observing(work.settings)
     watched = span("index", collection=work.name, level=plan.level)
-    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), watched:
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
-        for level in range(plan.level + 1):
-            shards = plan.shards.get(level)
-            if shards:
-                tags = range_tags(work.name, min(shards), max(shards))
-                tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
-                run_job(instance, f"level_{level}_papers", work, tags)
+        reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
         work.progress("publish", 0, 0)
-        run_job(instance, f"level_{plan.level}_collection", work, {}, partition_key=work.name)
+        with trying_again(False):  # whatever failed has just been tried
+            run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
+
+
+def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:
+    """Run all but the publishing; gives the level that was reached."""
+    for level in range(min(plan.level, 1) + 1):
+        shards = plan.shards.get(level)
+        if shards:
+            tags = range_tags(work.name, min(shards), max(shards))
+            tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
+            run_job(instance, f"level_{level}_papers", work, tags)
+    for level in range(2, plan.level + 1):
+        # What shards of this level are made from is a whole collection's.
+        if level == 2 or PAPER_ASSETS_BY_LEVEL[level]:
+            _run_collection(instance, work, level - 1, again=plan.again)
+        shards = stale_level(work, level, again=plan.again)
+        if shards and PAPER_ASSETS_BY_LEVEL[level]:
+            run_job(instance, f"level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))
+        if not PAPER_ASSETS_BY_LEVEL[level]:
+            _run_collection(instance, work, level, again=plan.again)
+        if too_many_failed(work.parts, level, work.settings.levels.max_failed_share):
+            return level - 1
+    return plan.level
+
+
+def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, again: bool) -> None:
+    """The collection's assets up to a level, unpublished; nothing where they are as they would be made."""
+    if not stale_collection_assets(work, level, again=again):
+        return
+    with trying_again(again):
+        run_job(instance, f"level_{level}_tables", work, {}, partition_key=work.name)
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:

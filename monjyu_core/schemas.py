@@ -5,51 +5,36 @@ Rows of a table are always sorted by its keys, so equal content gives equal byte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
+
+from monjyu_core.schemas_levels import LEVEL_SPECS
+from monjyu_core.table_spec import (
+    BOOL,
+    BOX,
+    COLLECTION_SHARD,
+    CONTEXTS,
+    INT,
+    SHARDS,
+    SPANS,
+    TEXT,
+    TEXTS,
+    TableSpec,
+)
+from monjyu_core.table_spec import table as _table
+
+__all__ = [
+    "ASSET_TABLES",
+    "COLLECTION_SHARD",
+    "LEVEL_NAMES",
+    "SCHEMA_VERSION",
+    "SHARDS",
+    "TABLES",
+    "TableSpec",
+    "empty",
+]
 
 SCHEMA_VERSION = 2
 """Raised when a snapshot's tables change in a way that older readers cannot read."""
-
-TEXT, INT, BOOL = pa.string(), pa.int32(), pa.bool_()
-TEXTS = pa.list_(TEXT)
-BOX = pa.list_(pa.float32())
-SPANS = pa.list_(pa.struct([("page", INT), ("boxes", pa.list_(BOX))]))
-CONTEXTS = pa.list_(pa.struct([("section", TEXT), ("context", TEXT)]))
-
-SHARDS = tuple("0123456789abcdef")
-COLLECTION_SHARD = "all"
-
-
-@dataclass(frozen=True)
-class TableSpec:
-    """One table. `keys` identify a row; `unhashed` columns (times, paths) do not count in the data version."""
-
-    name: str
-    asset: str
-    level: int
-    schema: pa.Schema
-    keys: tuple[str, ...]
-    unhashed: tuple[str, ...] = ()
-    by_shard: bool = True
-    served: bool = True  # stands in the snapshot's index.duckdb
-
-    @property
-    def shards(self) -> tuple[str, ...]:
-        """The shards its parts lie in: the sixteen, or the one of tables that a whole collection writes."""
-        return SHARDS if self.by_shard else (COLLECTION_SHARD,)
-
-    @property
-    def hashed(self) -> list[str]:
-        return [name for name in self.schema.names if name not in self.unhashed]
-
-
-def _table(name: str, asset: str, columns: dict[str, pa.DataType], keys: tuple[str, ...], **more: object) -> TableSpec:
-    """Of level 0 unless it says another."""
-    values = {"level": 0} | more
-    return TableSpec(name, asset, schema=pa.schema(list(columns.items())), keys=keys, **values)  # type: ignore[arg-type]
-
 
 _SPECS = (
     _table(
@@ -223,6 +208,7 @@ _SPECS = (
         level=1,
         by_shard=False,
     ),
+    *LEVEL_SPECS,
 )
 
 TABLES: dict[str, TableSpec] = {spec.name: spec for spec in _SPECS}

@@ -20,6 +20,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings_graph import GraphSettings as GraphSettings
+from monjyu_core.settings_levels import LevelSettings as LevelSettings
 from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
@@ -119,6 +120,7 @@ class Settings(BaseSettings):
     citations: CitationSettings = CitationSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     graph: GraphSettings = GraphSettings()
+    levels: LevelSettings = LevelSettings()
     search: SearchSettings = SearchSettings()
     answer: AnswerSettings = AnswerSettings()
     models: Annotated[dict[str, ModelSettings], QUERY_TIME] = {}

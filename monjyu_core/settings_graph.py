@@ -9,7 +9,7 @@ from pydantic import Field
 from monjyu_core.settings_marks import Changes, Group, NoResult
 
 NODES = Changes("noun_graph")
-PARTITION = Changes("communities")
+PARTITION = Changes("communities", "entity_communities")
 
 
 class GraphSettings(Group):
@@ -34,7 +34,7 @@ class GraphSettings(Group):
         40.0, ge=0, lt=100, description="edges whose weight is below this percentile go"
     )
     backend: Annotated[Literal["leidenalg", "graspologic-native"], PARTITION] = "leidenalg"
-    max_community_size: Annotated[int, PARTITION] = Field(
+    max_community_size: Annotated[int, Changes("communities")] = Field(
         10, ge=2, description="phrases; a larger community is split until none is larger at the lowest level"
     )
     resolution: Annotated[float, PARTITION] = Field(1.0, gt=0)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from monjyu_core.settings_marks import QUERY_TIME, Group
+from monjyu_core.settings_marks import QUERY_TIME, Changes, Group
 
 
 class ModelSettings(Group):
@@ -41,11 +41,28 @@ class RoleSettings(Group):
     tokens_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit of ours")
 
 
+class ExtractRole(RoleSettings):
+    """What finds entities and claims, when a level is built and when a question is asked.
+
+    An index made by a model depends on the model too; its parts' recipes hold what the role's settings stand for.
+    """
+
+    engine: Annotated[Literal["extractive", "llm"], Changes("extracted_entities", "claims")] = "extractive"
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
+
+
+class ReportRole(RoleSettings):
+    """What writes the reports of communities (level 3)."""
+
+    engine: Annotated[Literal["extractive", "llm"], Changes("community_reports")] = "extractive"
+    max_tokens: Annotated[int, QUERY_TIME] = Field(2000, ge=1, description="longest answer")
+
+
 class RolesSettings(Group):
     expand: RoleSettings = RoleSettings()
     assess: RoleSettings = RoleSettings()
-    extract: RoleSettings = RoleSettings()
-    report: RoleSettings = RoleSettings()
+    extract: ExtractRole = ExtractRole()
+    report: ReportRole = ReportRole()
     answer: RoleSettings = RoleSettings()
     embed: RoleSettings = RoleSettings()
     rerank: RoleSettings = RoleSettings()

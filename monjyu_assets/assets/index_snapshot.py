@@ -11,8 +11,13 @@ from dagster_duckdb import DuckDBResource
 from monjyu_assets.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.assets.chunks import chunks
 from monjyu_assets.assets.citation_network import citation_network
+from monjyu_assets.assets.claims import claims
 from monjyu_assets.assets.communities import communities
+from monjyu_assets.assets.community_reports import community_reports
 from monjyu_assets.assets.drift_checks import drift_results, drift_specs, retrieval_result
+from monjyu_assets.assets.entity_communities import entity_communities
+from monjyu_assets.assets.entity_graph import entity_graph
+from monjyu_assets.assets.extracted_entities import extracted_entities
 from monjyu_assets.assets.noun_graph import noun_graph
 from monjyu_assets.assets.noun_phrases import noun_phrases
 from monjyu_assets.assets.paper_identity import paper_identity
@@ -33,13 +38,27 @@ PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network]
 LEVEL_1_PAPER_ASSETS = [noun_phrases]
 LEVEL_1_COLLECTION_ASSETS = [noun_graph, communities]
+PAPER_ASSETS_BY_LEVEL = {0: PAPER_ASSETS, 1: LEVEL_1_PAPER_ASSETS, 2: [extracted_entities], 3: [], 4: [claims]}
+COLLECTION_ASSETS_BY_LEVEL = {
+    0: COLLECTION_ASSETS,
+    1: LEVEL_1_COLLECTION_ASSETS,
+    2: [entity_graph, entity_communities],
+    3: [community_reports],
+    4: [],
+}
+ALL_ASSETS = [
+    asset
+    for by_level in (PAPER_ASSETS_BY_LEVEL, COLLECTION_ASSETS_BY_LEVEL)
+    for assets in by_level.values()
+    for asset in assets
+]
 
 
 @dg.asset(
     name="index_snapshot",
     partitions_def=collections,
     group_name="publish",
-    deps=[*PAPER_ASSETS, *COLLECTION_ASSETS, *LEVEL_1_PAPER_ASSETS, *LEVEL_1_COLLECTION_ASSETS],
+    deps=ALL_ASSETS,
     code_version=CODE_VERSION,
     kinds={"duckdb", "lancedb"},
     owners=OWNERS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
@@ -97,33 +98,57 @@ def run_stage(
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
-    tokens, cost = 0, 0.0
+    costs: dict[str, Any] = {}
     asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
         work = data.work(collection, context.log, context.run_id)
-        timer, before, rows = Timer(), _used(work, asset), 0
-        for report in stage(work, shards):
-            _add(total, report)
-            events.append(_materialization(context, collection, report))
-            shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
-            rows += report.rows.get(ASSET_TABLES[asset][0], 0)
-        after = _used(work, asset)
-        used = after.prompt_tokens + after.completion_tokens - before.prompt_tokens - before.completion_tokens
-        paid = after.cost_usd - before.cost_usd
-        asset_done(work, asset, timer.seconds, rows=rows, tokens=used, cost_usd=paid)
-        tokens += used
-        cost += paid
+        timer, rows = Timer(), 0
+        with spent(work, asset) as cost:
+            before = Used()
+            for report in stage(work, shards):
+                before = _charge(work, asset, report, before)
+                _add(total, report)
+                events.append(_materialization(context, collection, report))
+                shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
+                rows += report.rows.get(ASSET_TABLES[asset][0], 0)
+        asset_done(work, asset, timer.seconds, rows=rows, tokens=cost["tokens"], cost_usd=cost["cost_usd"])
+        costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed, "tokens": tokens, "cost_usd": cost}
-    yield dg.MaterializeResult(metadata=metadata)
+    done: dict[str, Any] = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
+    yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
     for event in events:
         context.log_event(event)
+
+
+@contextmanager
+def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
+    """Filled at the end with what the asset's calls of models took meanwhile: the cost report of its metadata."""
+    before = _used(work, asset)
+    report: dict[str, Any] = {}
+    try:
+        yield report
+    finally:
+        work.close()
+    after = _used(work, asset)
+    for name in ("llm_calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd"):
+        report[name] = getattr(after, name) - getattr(before, name)
+    report["tokens"] = report["prompt_tokens"] + report["completion_tokens"]
 
 
 def _used(work: Work, asset: str) -> Used:
     """What the asset has taken of models until now, by the ledger; nothing is read where no model is set up."""
     return usage_of(work.data, CallFilter("asset", asset, collection=work.name)) if work.settings.models else Used()
+
+
+def _charge(work: Work, asset: str, report: ShardReport, before: Used) -> Used:
+    """Put on a shard what was paid since the one before it; gives what was paid until now."""
+    if not work.settings.models:
+        return before
+    now = work.account(asset).used
+    report.tokens = max(0, now.prompt_tokens + now.completion_tokens - before.prompt_tokens - before.completion_tokens)
+    report.cost_usd = max(0.0, now.cost_usd - before.cost_usd)
+    return now
 
 
 def _add(total: ShardReport, report: ShardReport) -> None:
@@ -164,8 +189,8 @@ def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
         "papers_deleted": report.deleted,
         "papers_failed": report.failed,
         "seconds": round(report.seconds, 3),
-        "tokens": 0,
-        "cost_usd": 0.0,
+        "tokens": report.tokens,
+        "cost_usd": round(report.cost_usd, 6),
         "preview": dg.MetadataValue.md(_preview(report)),
     }
 

@@ -77,7 +77,8 @@ def shard_condition(level: int) -> When[Any]:
     changed: When[Any] = When.any_deps_match(When.data_version_changed() | When.will_be_requested())
     if level <= 1:
         changed = changed | When.code_version_changed()
-    ready = ~When.any_deps_missing() & ~When.any_deps_in_progress() & ~When.in_progress()
+    waiting = When.any_deps_in_progress() | When.any_deps_match(RequestedThisTick()).allow(OF_COLLECTIONS)
+    ready = ~When.any_deps_missing() & ~waiting & ~When.in_progress()
     return (changed.since_last_handled() & ready & ~When.missing() & MayFollow(level)).with_label(
         "follow changed shards"
     )

@@ -64,6 +64,14 @@ def watch_collection(data: DataFolder, name: str) -> Watched:
 
 def _look(data: DataFolder, name: str) -> Watched:
     work = Work(data, name)
+    try:
+        return _look_at(work)
+    finally:
+        work.close()
+
+
+def _look_at(work: Work) -> Watched:
+    name = work.name
     if is_being_indexed(work.folder):
         return Watched(name, "busy", "It is being indexed.")
     todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
@@ -120,7 +128,7 @@ def _seconds_since_change(work: Work, scanned: pa.Table) -> float:
 def _key(work: Work, todo: Todo) -> str:
     """Of the sources as they are, what is stale, and the snapshot it starts from."""
     papers = zip(*(todo.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
-    stale = (repr(todo.shards), repr(todo.tables), str(todo.level), read_current(work.folder) or "")
+    stale = (repr(todo.shards), repr(todo.further), str(todo.level), read_current(work.folder) or "")
     return digest(work.name, *stale, *("\t".join(paper) for paper in sorted(papers)), length=20)
 
 
@@ -131,6 +139,6 @@ def describe(todo: Todo) -> str:
     said = ", ".join(f"{count} {what}" for what, count in changed.items() if count)
     if said:
         return f"Papers: {said}"
-    if any(todo.shards.values()) or todo.tables:
+    if any(todo.shards.values()) or todo.further:
         return "Moved files, other code or other settings"
     return "What is computed is not published"

@@ -54,12 +54,13 @@ def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
     for span in doc.noun_chunks:
-        phrase = _phrase(span, lemmatizer)
+        phrase = phrase_of(span, lemmatizer)
         if phrase is not None:
             yield phrase
 
 
-def _phrase(span: Span, lemmatizer: Any) -> Phrase | None:
+def phrase_of(span: Span, lemmatizer: Any) -> Phrase | None:
+    """The phrase of a noun chunk, trimmed, its head lemmatised; None where it names nothing."""
     tokens = _trimmed(list(span))
     if not tokens or tokens[-1].pos_ not in _HEADS:
         return None

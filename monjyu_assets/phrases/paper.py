@@ -46,12 +46,14 @@ def paper_mentions(chunks: Sequence[ChunkText]) -> list[Mention]:
 
 def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Phrase]]:
     """The phrases of each sentence, long forms in the place of acronyms."""
-    pieces = [(sentence, window) for sentence in sentences for window in windows(clean(_undefined(sentence, known)))]
+    pieces = [
+        (sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))
+    ]
     japanese = [piece for piece in pieces if is_japanese(piece[1])]
     others = [piece for piece in pieces if not is_japanese(piece[1])]
     parsed = english_phrases([*(window for _, window in others), *known.values()]) if others else []
     longs = {
-        short: _long(form, found)
+        short: long_of(form, found)
         for (short, form), found in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
     }
     by_sentence: dict[str, list[Phrase]] = {}
@@ -63,7 +65,7 @@ def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Ph
     return by_sentence
 
 
-def _undefined(sentence: str, known: dict[str, str]) -> str:
+def without_definitions(sentence: str, known: dict[str, str]) -> str:
     """Without the bracket of a definition: the long form before it says the same."""
     for short in known:
         if f"({short}" in sentence:
@@ -71,7 +73,7 @@ def _undefined(sentence: str, known: dict[str, str]) -> str:
     return sentence
 
 
-def _long(form: str, found: list[Phrase]) -> Long:
+def long_of(form: str, found: list[Phrase]) -> Long:
     """The long form as the parser reads it where that is one phrase, else as it is written."""
     if len(found) == 1 and len(found[0][0].split()) == len(form.split()):
         return found[0]

@@ -19,10 +19,23 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "noun_phrases": ("chunks",),
     "noun_graph": ("noun_phrases", "paper_identity"),
     "communities": ("noun_graph", "noun_phrases", "paper_identity"),
+    "extracted_entities": ("parsed_papers", "chunks", "noun_graph"),
+    "entity_graph": ("extracted_entities", "parsed_papers", "paper_identity"),
+    "entity_communities": ("entity_graph",),
+    "community_reports": ("entity_communities", "entity_graph", "parsed_papers"),
+    "claims": ("parsed_papers", "chunks"),
 }
 """The assets in order, each with those whose versions its parts record."""
-HIGHEST = 1
+HIGHEST = 4
 """The highest level this version builds."""
+FAILURES = {
+    "extracted_entities": "entity_failures",
+    "community_reports": "report_failures",
+    "claims": "claim_failures",
+}
+"""Assets whose engines may fail on a chunk or community, with the tables that say so."""
+MOST_FAILED = 0.2
+"""Share of failures from which on a level is not published, where the settings say nothing else."""
 
 
 def primary(asset: str) -> str:
@@ -38,7 +51,9 @@ def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
 
     What a whole collection writes rests on all shards of what it is made from.
     """
-    if shard == COLLECTION_SHARD and by_shard(asset):
+    if not by_shard(asset):
+        shard = COLLECTION_SHARD
+    elif shard == COLLECTION_SHARD:
         versions = [asset_version(parts, asset, one) for one in SHARDS]
         return None if None in versions else digest(*versions, length=20)
     part = parts.head(primary(asset), shard)
@@ -76,27 +91,49 @@ def all_lagging(parts: PartStore, level: int) -> dict[str, str]:
     return {shard: asset for shard in (*SHARDS, COLLECTION_SHARD) if (asset := lagging(parts, shard, level))}
 
 
-def is_closed(parts: PartStore, level: int = 0) -> bool:
+def failed_share(parts: PartStore, level: int) -> tuple[int, int]:
+    """(without a result, of how many) chunks or communities that the level's engines were given."""
+    failed = done = 0
+    for asset, failures in FAILURES.items():
+        if level_of(asset) == level:
+            done += sum(len(part.keys) for part in parts.heads(primary(asset)))
+            rows = [flag for part in parts.heads(failures) if part.rows for flag in part.read(["failed"])["failed"]]
+            failed += sum(flag.as_py() for flag in rows)
+    return failed, done + failed
+
+
+def too_many_failed(parts: PartStore, level: int, most_failed: float) -> bool:
+    """Whether a level has too few results to be published."""
+    failed, of = failed_share(parts, level)
+    return failed > most_failed * of
+
+
+def is_closed(parts: PartStore, level: int = 0, most_failed: float = MOST_FAILED) -> bool:
     """Whether this level and those below are whole."""
-    return not any(all_lagging(parts, one) for one in range(level + 1))
+    return whole_level(parts, most_failed) >= level
 
 
-def whole_level(parts: PartStore) -> int:
+def whole_level(parts: PartStore, most_failed: float = MOST_FAILED) -> int:
     """The highest level that is whole with all below it; -1 where not even level 0 is."""
-    return next((level - 1 for level in range(HIGHEST + 1) if all_lagging(parts, level)), HIGHEST)
+    lacking = (one for one in range(HIGHEST + 1) if all_lagging(parts, one) or too_many_failed(parts, one, most_failed))
+    return next(lacking, HIGHEST + 1) - 1
 
 
-def behind(parts: PartStore) -> list[str]:
+def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
     """The assets of begun levels that are missing or rest on older versions, as text; they are not published."""
     found = []
-    for level in range(whole_level(parts) + 1, HIGHEST + 1):
+    for level in range(whole_level(parts, most_failed) + 1, HIGHEST + 1):
         assets = [asset for asset in RESTS_ON if level_of(asset) == level]
         if any(parts.heads(primary(asset)) for asset in assets):
-            found.append(f"level {level}: {describe(all_lagging(parts, level))}")
+            lags = all_lagging(parts, level)
+            failed, of = failed_share(parts, level)
+            said = [describe(lags)] if lags else []
+            said += [f"{failed} of {of} have no result"] if too_many_failed(parts, level, most_failed) else []
+            found.append(f"level {level}: {'; '.join(said) or 'a level below it is not whole'}")
     return found
 
 
-def closed_set(parts: PartStore, collection: str) -> list[Part]:
+def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAILED) -> list[Part]:
     """All parts of the levels that are whole. IndexBuildError where level 0 lags, naming what to materialise."""
     lags = all_lagging(parts, 0)
     if lags:
@@ -104,7 +141,7 @@ def closed_set(parts: PartStore, collection: str) -> list[Part]:
             f"Level 0 of {collection} is not whole: {describe(lags)}.",
             f"Materialise these shards, or run `monjyu index` for {collection}.",
         )
-    level = whole_level(parts)
+    level = whole_level(parts, most_failed)
     assets = [asset for asset in RESTS_ON if level_of(asset) <= level]
     return [part for asset in assets for table in ASSET_TABLES[asset] for part in parts.heads(table)]
 

@@ -74,14 +74,14 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
     """Publish the current parts of a collection. IndexBuildError where the set is not closed,
     PublishBlocked where a check fails or `gate` does not let it pass."""
     with publish_lock(work.folder):
-        parts = closed_set(work.parts, work.name)
+        parts = closed_set(work.parts, work.name, _most_failed(work))
         embedding, window = _embedding(work)
         content = _content(parts, embedding)
         before = _previous(work.folder)
         checks = run_checks(parts, embedding, window)
         if not all(check.passed for check in checks):
             raise PublishBlocked(checks)
-        new = before is None or before.content != content or before.behind != behind(work.parts)
+        new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
         manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
         if read_current(work.folder) != manifest.snapshot_id:
             _pass(gate, work.folder, manifest.snapshot_id)
@@ -117,13 +117,17 @@ def is_published(work: Work, level: int) -> bool:
     """Whether the newest snapshot is made of just the parts that are current, whole up to a level, and readers see it
     (or a rollback)."""
     before = _previous(work.folder)
-    if before is None or not is_closed(work.parts, level):
+    if before is None or not is_closed(work.parts, level, _most_failed(work)):
         return False
-    if before.behind != behind(work.parts):
+    if before.behind != behind(work.parts, _most_failed(work)):
         return False
-    if before.content != _content(closed_set(work.parts, work.name), _embedding(work)[0]):
+    if before.content != _content(closed_set(work.parts, work.name, _most_failed(work)), _embedding(work)[0]):
         return False
     return read_current(work.folder) == before.snapshot_id or held(work.folder) is not None
+
+
+def _most_failed(work: Work) -> float:
+    return work.settings.levels.max_failed_share
 
 
 def _describe(check: CheckResult) -> str:
@@ -202,7 +206,7 @@ def _manifest(
         schema_version=SCHEMA_VERSION,
         collection=work.name,
         level=max(TABLES[part.table].level for part in parts),
-        behind=behind(work.parts),
+        behind=behind(work.parts, _most_failed(work)),
         created_at=now.isoformat(timespec="seconds"),
         previous=before.snapshot_id if before else None,
         content=content,

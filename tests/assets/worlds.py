@@ -13,9 +13,14 @@ from monjyu_assets.assets.index_snapshot import open_duckdb
 from monjyu_assets.publishing.publish import Published, publish
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.citation_network import build_network
+from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.communities import find_communities
+from monjyu_assets.stages.community_reports import write_reports
 from monjyu_assets.stages.embeddings import embed_shards
+from monjyu_assets.stages.entity_communities import find_entity_communities
+from monjyu_assets.stages.entity_graph import build_entity_graph
+from monjyu_assets.stages.extracted_entities import extract_shards
 from monjyu_assets.stages.identity import find_identities
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.noun_graph import build_noun_graph
@@ -42,7 +47,7 @@ class World:
         return Work(self.data, "c")
 
     def build(self, level: int = 0) -> dict[str, set[str]]:
-        """All stages up to a level and a publish; gives the papers each stage computed."""
+        """All stages up to a level (2 and 3 with 4) and a publish; gives the papers each stage computed."""
         done = {}
         stages: dict[str, Callable[..., Any]] = {"parse": parse_shards, "chunk": chunk_shards, "embed": embed_shards}
         write_manifest(self.work, SHARDS, allow_deletes=True)
@@ -54,6 +59,12 @@ class World:
             done["phrases"] = {p for report in phrase_shards(self.work, SHARDS) for p in report.recomputed_ids}
             build_noun_graph(self.work)
             find_communities(self.work)
+        if level > 1:
+            done["entities"] = {p for report in extract_shards(self.work, SHARDS) for p in report.recomputed_ids}
+            build_entity_graph(self.work)
+            find_entity_communities(self.work)
+            write_reports(self.work)
+            done["claims"] = {p for report in claim_shards(self.work, SHARDS) for p in report.recomputed_ids}
         self.publish()
         return done
 

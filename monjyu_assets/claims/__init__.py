@@ -1,0 +1,1 @@
+"""Claims (level 4): what papers assert, sentence by sentence."""

@@ -1,0 +1,73 @@
+"""Word lists of the extractive engine: heads, names and verbs by type. They are general, of no field or collection."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+TYPES = ("researcher", "organization", "method", "model", "dataset", "metric", "task", "concept", "tool", "paper")
+
+
+def _lines(name: str) -> list[str]:
+    lines = files(__package__).joinpath(name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _by_word(name: str) -> dict[str, str]:
+    """Word to what stands before the colon of its line; the first line counts."""
+    found: dict[str, str] = {}
+    for line in _lines(name):
+        kind, _, words = line.partition(":")
+        for word in words.split():
+            found.setdefault(word, kind)
+    return found
+
+
+@lru_cache(maxsize=1)
+def heads() -> dict[str, str]:
+    """Head word to type."""
+    return _by_word("heads_en.txt")
+
+
+@lru_cache(maxsize=1)
+def names() -> dict[str, str]:
+    """Name to type: as it is written, and folded where it is too long to be taken for a word."""
+    written = _by_word("names_en.txt")
+    return {name.casefold(): kind for name, kind in written.items() if len(name) > 4} | written
+
+
+def type_of_name(name: str) -> str | None:
+    return names().get(name) or names().get(name.casefold())
+
+
+@lru_cache(maxsize=1)
+def _roles() -> dict[str, str]:
+    return _by_word("roles_en.txt")
+
+
+def head_role(word: str) -> str | None:
+    """`identifies`, `loose` (see the list) or None."""
+    return _roles().get(word)
+
+
+@lru_cache(maxsize=1)
+def verbs() -> dict[str, str]:
+    """Verb to relationship."""
+    return _by_word("verbs_en.txt")
+
+
+@lru_cache(maxsize=1)
+def japanese_verbs() -> dict[str, str]:
+    return _by_word("verbs_ja.txt")
+
+
+@lru_cache(maxsize=1)
+def japanese_endings() -> list[tuple[str, str]]:
+    """(ending, type), the longest first."""
+    found = _by_word("japanese.txt")
+    return sorted(found.items(), key=lambda item: (-len(item[0]), item[0]))
+
+
+@lru_cache(maxsize=1)
+def generic() -> frozenset[str]:
+    return frozenset(" ".join(_lines("generic_en.txt")).split())

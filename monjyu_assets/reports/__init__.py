@@ -1,0 +1,1 @@
+"""Reports of communities (level 3)."""

@@ -1,0 +1,155 @@
+"""What the stages that work chunk by chunk share (entities, claims): only new chunks are done, failures are rows.
+
+A chunk's result is kept under its key in the part; a chunk that failed has none, so that it is tried again whenever its
+shard is made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from monjyu_assets.engines.protocol import ChunkEngine, ChunkResult, Rows, failure_row
+from monjyu_assets.engines.sources import SourceChunk, SourcePaper
+from monjyu_assets.publishing.closed_set import input_versions, primary
+from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
+from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_core.ids import digest
+from monjyu_core.parts import Part
+from monjyu_core.schemas import ASSET_TABLES, TABLES
+
+Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
+"""Adds tables that are made from the others (vectors of claims, say)."""
+
+
+@dataclass(frozen=True)
+class ChunkStage:
+    """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all.
+
+    `made_with` is the part's recipe; `rows_made_with` what the engine's rows depend on, which may be less.
+    """
+
+    asset: str
+    failures: str
+    engine: ChunkEngine
+    made_with: str
+    rows_made_with: str
+    chosen: frozenset[str] | None = None
+    finisher: Finisher | None = None
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Those that the engine gives rows of."""
+        return tuple(n for n in ASSET_TABLES[self.asset] if n != self.failures and "chunk_id" in TABLES[n].schema.names)
+
+
+@dataclass
+class _Shard:
+    shard: str
+    papers: list[SourcePaper]
+    own: Part | None
+    keys: dict[str, str]
+    kept: set[str]
+    results: list[ChunkResult] = field(default_factory=list)
+    timer: Timer = field(default_factory=Timer)
+
+    @property
+    def new(self) -> set[str]:
+        return self.keys.keys() - self.kept
+
+
+def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Iterator[ShardReport]:
+    """Write these shards. An engine that pays has each shard written before it begins the next."""
+    groups = [(shard,) for shard in shards] if stage.engine.pays else [shards]
+    done = 0
+    for group in groups:
+        plans = [_plan(work, shard, stage) for shard in group]
+        wanted = {paper_id: ids for plan in plans for paper_id, ids in only(plan.papers, plan.new).items()}
+        home = {chunk_id: plan for plan in plans for chunk_id in plan.new}
+        papers = [paper for plan in plans for paper in plan.papers if paper.paper_id in wanted]
+        for result in stage.engine.run(papers, wanted) if wanted else ():
+            home[result.chunk_id].results.append(result)
+            done += 1
+            work.progress(stage.asset, done, max(done, len(home)))
+        for plan in plans:
+            yield _write(work, plan, stage)
+
+
+def new_chunks(
+    work: Work, asset: str, shard: str, engine: ChunkEngine, rows_made_with: str, chosen: frozenset[str] | None
+) -> Iterator[tuple[SourcePaper, SourceChunk]]:
+    """The chunks of a shard that have no result yet, for estimates."""
+    papers = read_papers(work, shard)
+    own = work.parts.head(primary(asset), shard)
+    keys = _keys(papers, engine, rows_made_with, chosen)
+    for paper in papers:
+        for chunk in paper.chunks:
+            key = keys.get(chunk.chunk_id)
+            if key is not None and (own is None or own.keys.get(chunk.chunk_id) != key):
+                yield paper, chunk
+
+
+def _keys(
+    papers: list[SourcePaper], engine: ChunkEngine, rows_made_with: str, chosen: frozenset[str] | None
+) -> dict[str, str]:
+    return {
+        chunk.chunk_id: digest(rows_made_with, engine.key(paper, chunk))
+        for paper in papers
+        for chunk in paper.chunks
+        if chosen is None or chunk.chunk_id in chosen
+    }
+
+
+def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
+    papers = read_papers(work, shard)
+    own = work.parts.head(primary(stage.asset), shard)
+    keys = _keys(papers, stage.engine, stage.rows_made_with, stage.chosen)
+    kept = {chunk_id for chunk_id, key in keys.items() if own and own.keys.get(chunk_id) == key}
+    return _Shard(shard, papers, own, keys, kept)
+
+
+def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
+    paper_of = {chunk.chunk_id: paper.paper_id for paper in plan.papers for chunk in paper.chunks}
+    rows: dict[str, Rows] = {name: [] for name in stage.tables}
+    failures: Rows = []
+    for result in plan.results:
+        place = {"paper_id": paper_of[result.chunk_id], "chunk_id": result.chunk_id}
+        if result.failure or result.dropped:
+            failures.append(failure_row(place, result.failure, result.dropped))
+        for name, several in result.rows.items():
+            rows[name] += [place | {"engine": stage.engine.name} | row for row in several]
+    tables = {name: _with_kept(work, plan, name, several) for name, several in rows.items()}
+    tables[stage.failures] = _with_kept(work, plan, stage.failures, failures)
+    if stage.finisher:
+        tables |= stage.finisher(tables)
+    failed = {row["chunk_id"]: row["error_type"] for row in failures if row["failed"]}
+    keys = {chunk_id: key for chunk_id, key in plan.keys.items() if chunk_id not in failed}
+    inputs = input_versions(work.parts, stage.asset, plan.shard)
+    part = work.parts.write(stage.asset, plan.shard, tables, inputs=inputs, keys=keys, code_version=stage.made_with)
+    return finish(_report(plan, paper_of, failed), part, work.parts, stage.asset, plan.timer)
+
+
+def _with_kept(work: Work, plan: _Shard, name: str, rows: Rows) -> pa.Table:
+    names = TABLES[name].schema.names
+    table = pa.Table.from_pylist([{n: row[n] for n in names} for row in rows], TABLES[name].schema)
+    part = work.parts.head(name, plan.shard)
+    return pa.concat_tables([table, rows_of(part.read(), sorted(plan.kept), "chunk_id")]) if part else table
+
+
+def _report(plan: _Shard, paper_of: dict[str, str], failed: dict[str, str]) -> ShardReport:
+    papers = {paper_of[chunk_id] for chunk_id in plan.keys}
+    changed = sorted({paper_of[chunk_id] for chunk_id in plan.new})
+    causes = list(failed.values())
+    before = set(plan.own.read(["paper_id"])["paper_id"].to_pylist()) if plan.own else set()
+    return ShardReport(
+        plan.shard,
+        total=len(papers),
+        reused=len(papers) - len(changed),
+        recomputed=len(changed),
+        deleted=len(before - {paper.paper_id for paper in plan.papers}),
+        failed=len({paper_of[chunk_id] for chunk_id in failed}),
+        recomputed_ids=changed,
+        failures={cause: causes.count(cause) for cause in sorted(set(causes))},
+    )

@@ -1,0 +1,176 @@
+"""Level 3: a report of each community of entities, with its vector. An unchanged community keeps its report."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from monjyu_assets.engines.answers import ModelReport
+from monjyu_assets.engines.model_calls import ModelCalls
+from monjyu_assets.engines.protocol import failure_row
+from monjyu_assets.publishing.closed_set import input_versions
+from monjyu_assets.reports.extractive import ExtractiveReports
+from monjyu_assets.reports.model import ModelReports
+from monjyu_assets.reports.protocol import ReportEngine, ReportResult, report_row
+from monjyu_assets.reports.sources import CommunitySource, GraphRows, community_sources
+from monjyu_assets.stages.collection_stage import CollectionReport, whole_table
+from monjyu_assets.stages.common import Work, recipe, rows_of
+from monjyu_assets.stages.vectors import vector_table
+from monjyu_core.embedding import load_embedder
+from monjyu_core.ids import digest
+from monjyu_core.models.factory import check_role
+from monjyu_core.parts import Part
+from monjyu_core.schemas import COLLECTION_SHARD, TABLES
+from monjyu_core.settings_levels import ReportSettings
+
+ASSET = "community_reports"
+FAILURES = "report_failures"
+CODE_VERSION = "1"
+FEWEST = 10
+"""Reports that a collection may have, however small it is."""
+Row = dict[str, Any]
+
+
+def report_engine(work: Work) -> ReportEngine:
+    """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
+    role = work.settings.roles.report
+    extractive = ExtractiveReports(work.settings.levels.reports.max_findings)
+    if role.engine == "extractive":
+        return extractive
+    check_role(work.settings, "report")
+    return ModelReports(
+        work.settings,
+        lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency),
+        extractive.report,
+    )
+
+
+def report_recipe(work: Work) -> str:
+    """With the embedding model: vectors are compared with those of questions."""
+    return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
+
+
+def rows_made_with(work: Work) -> str:
+    """Without it: another embedding model asks for no report again."""
+    return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with)
+
+
+def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
+    """Write the reports of communities that have changed. `again`: also try those anew that failed."""
+    made_with = report_recipe(work)
+    inputs = input_versions(work.parts, ASSET, COLLECTION_SHARD)
+    own = work.parts.head(ASSET, COLLECTION_SHARD)
+    if own is not None and own.inputs == inputs and own.code_version == made_with and not (again and _failed(work)):
+        return CollectionReport(own, recomputed=False)
+    sources = list(read_sources(work))
+    same = rows_made_with(work)
+    keys = {source.community_id: digest(same, source.content()) for source in sources}
+    kept = {key for key, value in keys.items() if own and own.keys.get(key) == value}
+    new = [source for source in sources if source.community_id not in kept]
+    results = {}
+    for done, result in enumerate(report_engine(work).run(new), start=1):
+        results[result.community_id] = result
+        work.progress("reports", done, len(new))
+    tables = _tables(work, own, sources, kept, results)
+    done_keys = {key: value for key, value in keys.items() if key in kept or results[key].report}
+    part = work.parts.write(ASSET, COLLECTION_SHARD, tables, inputs=inputs, keys=done_keys, code_version=made_with)
+    return CollectionReport(part, recomputed=True)
+
+
+def _failed(work: Work) -> bool:
+    return any(True in part.read(["failed"])["failed"].to_pylist() for part in work.parts.heads(FAILURES))
+
+
+def _tables(
+    work: Work,
+    own: Part | None,
+    sources: list[CommunitySource],
+    kept: set[str],
+    results: Mapping[str, ReportResult],
+) -> dict[str, pa.Table]:
+    by_id = {source.community_id: source for source in sources}
+    engine = report_engine(work).name
+    rows = [report_row(by_id[key], done.report, engine) for key, done in results.items() if done.report]
+    failures = [
+        failure_row({"community_id": key}, done.failure, done.dropped)
+        for key, done in results.items()
+        if done.failure or done.dropped
+    ]
+    reports = _with_kept(work, own, ASSET, rows, kept)
+    listed = reports.select(["community_id", "title", "summary"]).to_pylist()
+    texts = [f"{row['title']}\n{row['summary']}" for row in listed]
+    ids = [{"community_id": row["community_id"]} for row in listed]
+    return {
+        ASSET: reports,
+        "report_embeddings": vector_table(work, ASSET, "report_embeddings", ids, texts),
+        FAILURES: _with_kept(work, own, FAILURES, failures, kept),
+    }
+
+
+def _with_kept(work: Work, own: Part | None, name: str, rows: list[Row], kept: set[str]) -> pa.Table:
+    table = pa.Table.from_pylist(rows, schema=TABLES[name].schema)
+    part = work.parts.head(name, COLLECTION_SHARD) if own else None
+    return pa.concat_tables([table, rows_of(part.read(), sorted(kept), "community_id")]) if part else table
+
+
+def read_sources(work: Work) -> list[CommunitySource]:
+    """What each community that is large enough says, out of the parts of level 2."""
+    communities = whole_table(work, "entity_communities", ["community_id", "level", "size"]).to_pylist()
+    links = ["relationship_id", "source_id", "target_id", "type", "weight", "sentence_ids"]
+    graph = graph_rows(
+        work,
+        whole_table(work, "entities", ["entity_id", "name", "type", "mentions", "sentence_ids"]).to_pylist(),
+        whole_table(work, "entity_community_members", ["community_id", "entity_id"]).to_pylist(),
+        whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id", "mentions"]).to_pylist(),
+        whole_table(work, "relationships", links).to_pylist(),
+    )
+    return sources_of(work, communities, graph)
+
+
+def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[CommunitySource]:
+    """What these communities say, with the sentences of the papers."""
+    settings = work.settings.levels.reports
+    chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
+    columns = ["sentence_id", "paper_id", "text"]
+    with duckdb.connect(":memory:") as connection:
+        parts = [str(part.path) for part in work.parts.heads("sentences")]
+        connection.read_parquet(parts, hive_partitioning=False).select(*columns).create_view("sentences")
+
+        def sentences(ids: set[str]) -> dict[str, tuple[str, str]]:
+            query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
+            return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
+
+        return list(community_sources(chosen, graph, sentences, settings.source_tokens))
+
+
+def _largest(communities: list[Row], settings: ReportSettings, chunks: int) -> list[Row]:
+    """The communities that have reports: as many as the settings allow, the largest first."""
+    enough = [row for row in communities if row["size"] >= settings.min_size]
+    most = max(FEWEST, math.ceil(settings.per_100_chunks * chunks / 100))
+    return sorted(enough, key=lambda row: (-row["size"], row["community_id"]))[:most]
+
+
+def graph_rows(
+    work: Work, entities: list[Row], members: list[Row], places: list[Row], relationships: list[Row]
+) -> GraphRows:
+    """The rows of level 2 by what they are looked up by."""
+    papers = whole_table(work, "papers", ["paper_id", "title", "language"]).to_pylist()
+    return GraphRows(
+        {row["entity_id"]: row for row in entities},
+        {key: [row["entity_id"] for row in rows] for key, rows in _grouped(members, "community_id").items()},
+        _grouped(places, "entity_id"),
+        _grouped(relationships, "source_id"),
+        {row["paper_id"]: row for row in papers},
+    )
+
+
+def _grouped(rows: list[Row], column: str) -> dict[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[column]].append(row)
+    return grouped

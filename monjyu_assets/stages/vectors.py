@@ -1,0 +1,47 @@
+"""Vectors of reports and claims: each text once, taken over where the same model has embedded it already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.embeddings import BATCH, Vectors, matrix
+from monjyu_core.embedding import load_embedder
+from monjyu_core.ids import digest
+from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.parts import Part
+from monjyu_core.schemas import TABLES
+
+Row = dict[str, Any]
+
+
+def vector_table(work: Work, asset: str, table: str, rows: Sequence[Row], texts: Sequence[str]) -> pa.Table:
+    """`table` with the vector of each row's text; `rows` hold its other columns."""
+    embedder = load_embedder(work.settings)
+    hashes = [digest(embedder.fingerprint, text, length=32) for text in texts]
+    known = _known(work.parts.heads(table), set(hashes))
+    missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in known}
+    order = sorted(missing, key=lambda key: len(missing[key]))
+    for start in range(0, len(order), BATCH):
+        batch = order[start : start + BATCH]
+        with charged_to(work.account(asset)):
+            known |= dict(zip(batch, embedder.embed_passages([missing[key] for key in batch]), strict=True))
+        work.progress("vectors", start + len(batch), len(order))
+    full = [
+        row | {"input_hash": key, "model": embedder.model_id, "vector": known[key]}
+        for row, key in zip(rows, hashes, strict=True)
+    ]
+    return pa.Table.from_pylist(full, schema=TABLES[table].schema)
+
+
+def _known(parts: Sequence[Part], wanted: set[str]) -> Vectors:
+    known: Vectors = {}
+    for part in parts:
+        if part.rows:
+            rows = part.read(["input_hash", "vector"])
+            found = zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True)
+            known.update((key, vector) for key, vector in found if key in wanted)
+    return known

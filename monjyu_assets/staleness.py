@@ -1,0 +1,113 @@
+"""What of a collection is not as sources, code and settings would make it now."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.publishing.closed_set import FAILURES, lagging, level_of, primary
+from monjyu_assets.stages import (
+    chunks,
+    citation_network,
+    claims,
+    communities,
+    community_reports,
+    embeddings,
+    entity_communities,
+    entity_graph,
+    extracted_entities,
+    identity,
+    manifest,
+    noun_graph,
+    noun_phrases,
+    parsing,
+)
+from monjyu_assets.stages.common import Work
+from monjyu_core.embedding import load_embedder
+from monjyu_core.ids import shard_of
+from monjyu_core.parts import PartStore
+from monjyu_core.schemas import COLLECTION_SHARD, SHARDS
+
+
+def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
+    """The shards whose parts are not what the sources, the code and the settings would give now."""
+    recipes = {
+        "papers": parsing.parse_recipe(work.settings),
+        "chunks": chunks.chunk_recipe(work.settings),
+        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
+    }
+    owners = pa.array([shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()], pa.string())
+    return [
+        shard
+        for shard in SHARDS
+        if lagging(work.parts, shard) is not None
+        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
+        or not manifest.same_rows(work, shard, scanned.filter(pc.equal(owners, shard)))
+    ]
+
+
+def stale_phrases(work: Work) -> list[str]:
+    """The shards whose phrases are missing, older than their chunks, or made with other code or settings."""
+    made = noun_phrases.phrase_recipe(work.settings)
+    return [
+        shard
+        for shard in SHARDS
+        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != made
+    ]
+
+
+def stale_level(work: Work, level: int, *, again: bool = False) -> list[str]:
+    """The shards of level 2 or 4 that are missing, older than what they rest on, or made with other code, settings or
+    models; with `again` also those with chunks that failed."""
+    asset, made = {
+        2: (extracted_entities.ASSET, extracted_entities.entity_recipe),
+        4: (claims.ASSET, claims.claim_recipe),
+    }.get(level, ("", None))
+    if made is None:
+        return []
+    recipe, table = made(work), primary(asset)
+    return [
+        shard
+        for shard in SHARDS
+        if lagging(work.parts, shard, level=level)
+        or _made_with(work.parts, table, shard) != recipe
+        or (again and _has_failed(work.parts, asset, shard))
+    ]
+
+
+def _has_failed(parts: PartStore, asset: str, shard: str) -> bool:
+    part = parts.head(FAILURES[asset], shard)
+    return part is not None and part.rows > 0 and True in part.read(["failed"])["failed"].to_pylist()
+
+
+def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> list[str]:
+    """The collection-level tables up to a level that are missing, older than what they rest on, or made with other
+    code, settings or models than now; with `again` also those with failures."""
+    settings = work.settings
+    recipes = {
+        "paper_identity": identity.identity_recipe(settings),
+        "citation_network": citation_network.network_recipe(settings),
+    }
+    if level >= 1:
+        recipes["noun_graph"] = noun_graph.graph_recipe(settings)
+        recipes["communities"] = communities.community_recipe(settings)
+    if level >= 2:
+        recipes["entity_graph"] = entity_graph.entity_graph_recipe(settings)
+        recipes["entity_communities"] = entity_communities.entity_community_recipe(settings)
+    if level >= 3:
+        recipes["community_reports"] = community_reports.report_recipe(work)
+    lags = [asset for one in range(level + 1) if (asset := lagging(work.parts, COLLECTION_SHARD, one))]
+    other = [
+        asset for asset, made in recipes.items() if _made_with(work.parts, primary(asset), COLLECTION_SHARD) != made
+    ]
+    failed = [
+        asset
+        for asset in FAILURES
+        if again and asset in recipes and level_of(asset) <= level and _has_failed(work.parts, asset, COLLECTION_SHARD)
+    ]
+    return [*lags, *other, *failed]
+
+
+def _made_with(parts: PartStore, table: str, shard: str) -> str | None:
+    part = parts.head(table, shard)
+    return part.code_version if part else None
