@@ -26,6 +26,8 @@ from monjyu_core.folders import DataFolder
 
 HOST = "127.0.0.1"
 START_SECONDS = 120.0
+LOOK_SECONDS = "600"
+"""A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
 STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 2.0, signal.SIGKILL: 1.0}
 """How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
 
@@ -146,7 +148,8 @@ def run(port: int) -> None:
     click.echo(f"Starting the Dagster UI on {data.root} ...")
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
-        environment = {**os.environ, "DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        environment = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, **os.environ, **own}
     address = f"http://{HOST}:{port}"
     with running(programs(port), environment) as started:
         wait_until_ready(address, started, stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monjyu_core.schemas import ASSET_TABLES, TABLES
+from monjyu_assets.publishing.closed_set import FAILURES
 from monjyu_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 def model_pools(settings: Settings) -> list[str]:
     """The pools of the assets that may call a model: each asset has one of its name."""
-    calling = [asset for asset, tables in ASSET_TABLES.items() if TABLES[tables[0]].level >= 2]
-    return [*(["chunk_embeddings"] if settings.embedding.remote else []), *calling]
+    return [*(["chunk_embeddings"] if settings.embedding.remote else []), *FAILURES]
 
 
 def set_limits(instance: DagsterInstance, settings: Settings) -> dict[str, int]:

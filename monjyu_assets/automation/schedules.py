@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import dagster as dg
 
 from monjyu_assets.automation.reindex import reindex, reindex_request
-from monjyu_assets.automation.watching import watched_collections
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
 from monjyu_core.settings import load_settings
@@ -19,12 +18,12 @@ _SETTINGS = load_settings().automation
     cron_schedule=_SETTINGS.nightly,
     execution_timezone=_SETTINGS.time_zone,
     default_status=dg.DefaultScheduleStatus.STOPPED,
-    description="Brings every collection to its sources, code and settings (`automation.nightly`, a cron expression): "
+    description="Brings every indexed collection to its sources, code and settings (`automation.nightly`, as cron): "
     "what `watch_sources` could not finish is tried again. A run that finds nothing to do takes seconds. Off until "
     "`monjyu automation on` or the switch here.",
 )
 def nightly(context: dg.ScheduleEvaluationContext, data: DataFolderResource) -> Iterator[dg.RunRequest]:
-    names = watched_collections(data.folder())
+    names = data.folder().collections()
     known = set(context.instance.get_dynamic_partitions(str(collections.name)))
     new = [name for name in names if name not in known]
     if new:

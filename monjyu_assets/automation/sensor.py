@@ -28,7 +28,11 @@ def watch_sources(context: dg.SensorEvaluationContext, data: DataFolderResource)
     folder = data.folder()
     for run_id in end_orphans(context.instance, folder):
         context.log.warning(f"Run {run_id} had no process any more and was ended.")
-    seen = [_unless_tried(context.instance, watch_collection(folder, name)) for name in watched_collections(folder)]
+    indexed = folder.collections()
+    seen = [
+        _unless_tried(context.instance, watch_collection(folder, name), known=name in indexed)
+        for name in watched_collections(folder)
+    ]
     for watched in seen:
         if watched.message:
             context.log.info(f"{watched.name}: {watched.state}: {watched.message}")
@@ -46,13 +50,15 @@ def watch_sources(context: dg.SensorEvaluationContext, data: DataFolderResource)
     return dg.SkipReason("; ".join(f"{w.name}: {w.message or 'nothing changed'}" for w in seen) or "No collections.")
 
 
-def _unless_tried(instance: dg.DagsterInstance, watched: Watched) -> Watched:
-    """A change whose run has failed or is on its way is not asked for again."""
+def _unless_tried(instance: dg.DagsterInstance, watched: Watched, *, known: bool) -> Watched:
+    """A change whose run has failed or is on its way is not asked for again. `known`: the collection has a record."""
     if watched.state != "changed":
         return watched
     runs = instance.get_runs(dg.RunsFilter(tags={"dagster/run_key": watched.key}), limit=1)
     if not runs:
         return watched
+    if runs[0].is_finished and not known:
+        return Watched(watched.name, "same", "Its index was deleted; `monjyu index` begins it again, or a change.")
     if runs[0].is_finished:
         what = f"{watched.message}, but run {runs[0].run_id} for it ended as {runs[0].status.value}: see its log."
         return Watched(watched.name, "stopped", what)

@@ -38,10 +38,18 @@ class Watched:
 def watched_collections(data: DataFolder) -> list[str]:
     """The collections that are indexed, and the folders in `papers/` that hold a document and are no other's source."""
     known = data.collections()
-    sources = {Path(source) for name in known for source in known_record(data, name).sources}
+    sources = {source for name in known for source in _sources(data, name)}
     folders = [path for path in data.papers.iterdir() if path.is_dir()] if data.papers.is_dir() else []
     new = [path for path in folders if not any(path.is_relative_to(source) for source in sources)]
     return sorted({*known, *(path.name for path in new if _begins_a_collection(data, path.name))})
+
+
+def _sources(data: DataFolder, name: str) -> list[Path]:
+    """None where the record cannot be read: a look at that collection says so."""
+    try:
+        return [Path(source) for source in known_record(data, name).sources]
+    except MonjyuError:
+        return []
 
 
 def _begins_a_collection(data: DataFolder, name: str) -> bool:
@@ -74,18 +82,42 @@ def _look_at(work: Work) -> Watched:
     name = work.name
     if is_being_indexed(work.folder):
         return Watched(name, "busy", "It is being indexed.")
+    if not work.parts.heads("manifest"):
+        return _first_look(work)
     todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
     if not todo.needed:
         return Watched(name, "same")
     fresh = _seconds_since_change(work, todo.scanned)
     if fresh < work.settings.automation.settle_seconds:
-        return Watched(name, "settling", f"A file was changed {max(fresh, 0):.0f} s ago; waiting until it is whole.")
+        return _settling(name, fresh)
+    _may_embed(work, describe(todo))
+    return Watched(name, "changed", describe(todo), _key(work, todo))
+
+
+def _first_look(work: Work) -> Watched:
+    """At what was never scanned: by names, sizes and times alone, since hashing a large folder would outlast a tick."""
+    stats = [(file.relative, file.path.stat()) for file in find_files(work.record)]
+    if not stats:
+        return Watched(work.name, "same")
+    fresh = time.time() - max(stat.st_mtime for _, stat in stats)
+    if fresh < work.settings.automation.settle_seconds:
+        return _settling(work.name, fresh)
+    _may_embed(work, f"Files: {len(stats)} new")
+    key = digest(work.name, *(f"{name}\t{stat.st_size}\t{stat.st_mtime_ns}" for name, stat in stats), length=20)
+    return Watched(work.name, "changed", f"Files: {len(stats)} new", key)
+
+
+def _settling(name: str, fresh: float) -> Watched:
+    return Watched(name, "settling", f"A file was changed {max(fresh, 0):.0f} s ago; waiting until it is whole.")
+
+
+def _may_embed(work: Work, what: str) -> None:
+    """ConfigurationError where the change would be embedded by a model on a server and that is not allowed."""
     if work.settings.embedding.remote and not work.settings.automation.allow_paid_embeddings:
         raise ConfigurationError(
-            f"{describe(todo)}, and embedding them calls the model {work.settings.embedding.remote!r}.",
+            f"{what}, and embedding calls the model {work.settings.embedding.remote!r}.",
             "Run `monjyu index`, or allow it with automation.allow_paid_embeddings.",
         )
-    return Watched(name, "changed", describe(todo), _key(work, todo))
 
 
 def is_being_indexed(folder: CollectionFolder) -> bool:

@@ -83,20 +83,26 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
         manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
-        if read_current(work.folder) != manifest.snapshot_id:
-            _pass(gate, work.folder, manifest.snapshot_id)
-        if held(work.folder) is None:
+        waits = held(work.folder) is not None
+        if new or (read_current(work.folder) != manifest.snapshot_id and not waits):
+            _pass(gate, work.folder, manifest.snapshot_id, new=new)
+        if not waits:
             set_current(work.folder, manifest.snapshot_id)
         collect(work.folder, work.settings.publish.keep_snapshots)
         return Published(manifest, new, checks)
 
 
-def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str) -> None:
-    """Ask the gate; what it stops is removed, so that the next publish builds it again and asks again."""
-    outcome = gate(snapshot_id)
-    if outcome is not None and not outcome.passed:
-        shutil.rmtree(folder.snapshots / snapshot_id)
-        raise PublishBlocked([outcome])
+def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str, *, new: bool) -> None:
+    """Ask the gate. A new snapshot that it stops is removed, so that the next publish builds it and asks again; one
+    that a crash left without having been asked about stays, unread."""
+    try:
+        outcome = gate(snapshot_id)
+        if outcome is not None and not outcome.passed:
+            raise PublishBlocked([outcome])
+    except BaseException:
+        if new:
+            shutil.rmtree(folder.snapshots / snapshot_id)
+        raise
 
 
 def set_current(folder: CollectionFolder, snapshot_id: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import dagster as dg
@@ -12,6 +13,7 @@ import pytest
 
 from monjyu_assets.automation.freshness import freshness, freshness_of
 from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.automation.schedules import nightly
 from monjyu_assets.automation.watching import watch_collection, watched_collections
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing import index_collection
@@ -98,6 +100,13 @@ def test_the_freshness_sensor_reports_the_check_of_every_collection_without_a_ru
         assert instance.get_runs_count() == before
     assert [(event.partition, event.passed) for event in answer.asset_events] == [("notes", True)]
     assert latest.event is not None
+
+
+def test_the_nightly_schedule_asks_for_every_indexed_collection(data: DataFolder) -> None:
+    with open_instance(data) as instance:
+        context = dg.build_schedule_context(instance, scheduled_execution_time=datetime(2026, 11, 22, 2, tzinfo=UTC))
+        asked = list(nightly(context, data=DataFolderResource(root=str(data.root))))
+    assert [(one.partition_key, one.run_key) for one in asked] == [("notes", "notes-2026-11-22T02:00")]
 
 
 def test_a_source_that_lost_too_much_stops_reindex_with_the_reason(data: DataFolder) -> None:
