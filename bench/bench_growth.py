@@ -241,7 +241,7 @@ def as_document(rows: list[dict[str, float]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", default="10,20", help="sizes of the collections, with commas between them")
+    parser.add_argument("--documents", default="6,12", help="sizes of the collections, with commas between them")
     parser.add_argument("--plot", type=Path, help="write a picture of the growth here (PNG or SVG)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -13,7 +13,8 @@ from monjyu_assets.partitions import shard_key
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, level_of
 from monjyu_core.collection import CollectionRecord, save_record
 from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import SHARDS
+from monjyu_core.parts import PartStore
+from monjyu_core.schemas import ASSET_TABLES, SHARDS, empty
 
 NAME = "notes"
 DOWNSTREAM = ("chunks", "chunk_embeddings", "noun_phrases")
@@ -99,3 +100,18 @@ def test_a_collection_kept_at_level_0_does_not_climb_and_is_published(notes: Ins
 def test_nothing_that_is_missing_is_filled(notes: Instance) -> None:
     notes.instance.add_dynamic_partitions("collections", ["other"])
     assert notes.tick() == {}
+
+
+def test_levels_beyond_1_follow_where_allowed_and_built_and_nowhere_else(
+    notes: Instance, data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_record(data.collection(NAME), CollectionRecord(name=NAME, level=2))
+    notes.made(["extracted_entities"], "1")
+    notes.tick()
+    notes.made(["noun_graph"], "other")
+    assert set(notes.tick()) == {"communities", "index_snapshot"}
+    monkeypatch.setenv("MONJYU_AUTOMATION__AUTO_REFRESH_LEVELS", "[2]")
+    assert "extracted_entities" not in notes.tick(), "nobody has built it"
+    tables = {table: empty(table) for table in ASSET_TABLES["extracted_entities"]}
+    PartStore(data.collection(NAME).parts).write("extracted_entities", "0", tables, inputs={}, code_version="1")
+    assert notes.tick()["extracted_entities"] == set(SHARDS)
