@@ -64,6 +64,9 @@ def set_up_logs(settings: LogSettings) -> None:
 
 
 def log_event(message: str, fields: Mapping[str, object], level: int = logging.INFO) -> None:
-    """An event with its fields; those that are empty or None are left out."""
+    """An event with its fields; those that are empty or None are left out. Nothing where nobody set up logging: Python
+    would print warnings by themselves, and the command line has its own words for them."""
+    if not _log.hasHandlers():
+        return
     kept = {name: value for name, value in fields.items() if value is not None and value != ""}
     _log.log(level, message, extra={_FIELDS: kept})
