@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 PORT ?= 3000
+PAGE ?= 8000
 RUNS ?= 3
 
 ifeq ($(origin PAPERS),undefined)
@@ -26,7 +27,7 @@ LOCK_OPTIONS := --extra ja --extra ocr --extra otel --extra postgres --group dev
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
-	@echo "  Variables: PYTHON=$(PYTHON); demo: PAPERS=folder COLLECTION=name QUESTION='...'; up: PORT=$(PORT); bench: RUNS=$(RUNS)"
+	@echo "  Variables: PYTHON=$(PYTHON); demo: PAPERS=folder COLLECTION=name QUESTION='...'; up: PORT=$(PORT) PAGE=$(PAGE); bench: RUNS=$(RUNS)"
 
 setup: $(INSTALLED) ## Install the packages of requirements.lock into .venv (the other targets do it by themselves)
 
@@ -57,10 +58,11 @@ demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=fol
 	echo; echo "> monjyu search \"$$question\" -c $$name --top-k 5"; \
 	$(BIN)/monjyu search "$$question" -c "$$name" --top-k 5; \
 	echo; echo "Ask more:             $(BIN)/monjyu search \"your question\" -c $$name"; \
-	echo "Open the Dagster UI:  make up"
+	echo "Open the page:        make up, then http://127.0.0.1:$(PAGE)"; \
+	echo "Open the Dagster UI:  make up, then http://127.0.0.1:$(PORT)"
 
-up: $(INSTALLED) ## Start the Dagster UI and its daemon (PORT=3000); Ctrl-C stops both
-	@exec $(BIN)/python -m monjyu_assets.up --port $(PORT)
+up: $(INSTALLED) ## Start the page (PAGE=8000) and the Dagster UI with its daemon (PORT=3000); Ctrl-C stops all
+	@exec $(BIN)/python -m monjyu_assets.up --port $(PORT) --page-port $(PAGE)
 
 check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
 	@$(BIN)/ruff check

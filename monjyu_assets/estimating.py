@@ -13,7 +13,7 @@ from monjyu_assets.claims.model import ModelClaimEngine
 from monjyu_assets.engines.answers import ModelClaims, ModelEntities, ModelReport
 from monjyu_assets.engines.model_calls import Question
 from monjyu_assets.entities.model import ModelEntityEngine
-from monjyu_assets.publishing.closed_set import primary
+from monjyu_assets.publishing.closed_set import all_lagging, primary
 from monjyu_assets.reports.model import ModelReports
 from monjyu_assets.reports.sources import CommunitySource
 from monjyu_assets.stages import claims, community_reports, extracted_entities
@@ -123,15 +123,17 @@ def _report_calls(work: Work) -> Iterator[PlannedCall]:
     if not isinstance(engine, ModelReports):
         return
     session = work.session(community_reports.ASSET)
-    for source in engine.asked(_new_sources(work)):
+    for source in _new_sources(work):
         question = engine.question(source)
         yield session.plan("report", question.messages, question.prompt_hash, ModelReport)
 
 
 def _new_sources(work: Work) -> list[CommunitySource]:
     """The communities that would be asked about: as they stand, or as they are expected to be."""
-    if stale_level(work, 2) or stale_collection_assets(work, 2):
+    if all_lagging(work.parts, 2):
         return forecast_sources(work)
+    if stale_level(work, 2) or stale_collection_assets(work, 2):  # made by another engine or with other settings
+        return community_reports.read_sources(work)
     own = next(iter(work.parts.heads(primary(community_reports.ASSET))), None)
     made_with = community_reports.rows_made_with(work)
     sources = community_reports.read_sources(work)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
-from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import FAILURES
+from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_failures
 from monjyu_assets.scan import check_source
 from monjyu_assets.stages.common import Progress, Timer, Work
-from monjyu_assets.todo import PaperCounts, check_level, look
+from monjyu_assets.todo import check_level, look
 from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
 from monjyu_core.folders import DataFolder
 from monjyu_core.ids import check_collection_name, collection_name_for
@@ -23,35 +20,6 @@ from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
-
-
-class Failure(BaseModel):
-    source_path: str
-    error_type: str
-    message: str
-
-
-class Usage(BaseModel):
-    """Model calls of a run."""
-
-    llm_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float = 0.0
-
-
-class IndexResult(BaseModel):
-    """What `monjyu index --json` prints."""
-
-    collection: str
-    level: int
-    snapshot_id: str
-    papers: PaperCounts
-    chunks: int
-    seconds: float
-    usage: Usage
-    failures: list[Failure]
-    behind: list[str] = []
 
 
 def index_collection(
@@ -206,33 +174,3 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
         failures=[*failures, *level_failures(work)],
         behind=published.behind,
     )
-
-
-def failure_rows(work: Work) -> list[Failure]:
-    rows: list[dict[str, Any]] = [
-        row for part in work.parts.heads("failures") if part.rows for row in part.read().to_pylist()
-    ]
-    rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
-    return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
-
-
-def level_failures(work: Work) -> list[Failure]:
-    """What engines of levels 2 to 4 could not do, counted by paper (or `(communities)`) and cause."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    paths: dict[str, str] = {}
-    for asset, table in FAILURES.items():
-        rows = [row for part in work.parts.heads(table) if part.rows for row in part.read().to_pylist()]
-        for row in rows:
-            if row["failed"]:
-                paths = paths or _paths(work)
-                where = paths.get(row["paper_id"], row["paper_id"]) if "paper_id" in row else "(communities)"
-                counts[where, row["error_type"], asset] += 1
-    return [
-        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result")
-        for (where, cause, asset), count in sorted(counts.items())
-    ]
-
-
-def _paths(work: Work) -> dict[str, str]:
-    rows = [row for part in work.parts.heads("papers") for row in part.read(["paper_id", "source_path"]).to_pylist()]
-    return {row["paper_id"]: row["source_path"] for row in rows}

@@ -22,6 +22,7 @@ from monjyu_assets.run_rules import spending_of, trying_again
 from monjyu_assets.run_tags import COMMAND_TAG, OWN_PROCESS, UNFINISHED
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
+from monjyu_core.collection import load_record
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
@@ -69,10 +70,10 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
             tags = range_tags(work.name, min(shards), max(shards))
             tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
             run_job(instance, f"level_{level}_papers", work, tags)
+    work.take_record(load_record(work.folder) or work.record)  # the first chunks settle the embedding model
     for level in range(2, plan.level + 1):
-        # What shards of this level are made from is a whole collection's.
-        if level == 2 or PAPER_ASSETS_BY_LEVEL[level]:
-            _run_collection(instance, work, level - 1, again=plan.again)
+        if level == 2:  # its shards rest on the collection's noun graph
+            _run_collection(instance, work, 1, again=False)
         shards = stale_level(work, level, again=plan.again)
         if shards and PAPER_ASSETS_BY_LEVEL[level]:
             run_job(instance, f"level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pydantic import BaseModel
 
+from monjyu_assets.index_result import PaperCounts
 from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.scan import DOCUMENT_TYPES
@@ -16,15 +16,6 @@ from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_
 from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.snapshot import read_current
-
-
-class PaperCounts(BaseModel):
-    total: int = 0
-    added: int = 0
-    changed: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    failed: int = 0
 
 
 @dataclass(frozen=True)

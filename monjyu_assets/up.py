@@ -1,6 +1,7 @@
-"""`make up`: the Dagster UI and its daemon on this machine until Ctrl-C (`python -m monjyu_assets.up`).
+"""`make up`: the Dagster UI, its daemon and the query service with its page on this machine until Ctrl-C
+(`python -m monjyu_assets.up`).
 
-Both are child processes, each in a process group of its own: a Ctrl-C in the terminal reaches this process alone,
+All are child processes, each in a process group of its own: a Ctrl-C in the terminal reaches this process alone,
 which then ends them. Nothing but the loopback address is opened.
 """
 
@@ -44,18 +45,22 @@ def workspace_file() -> Path | None:
     return path if path.is_file() else None
 
 
-def programs(port: int) -> dict[str, list[str]]:
-    """Command line of each program by name; without a workspace file they name the module."""
+def programs(port: int, page_port: int) -> dict[str, list[str]]:
+    """Command line of each program by name; without a workspace file they name the module.
+
+    The service is another package's: it is started as its command, and knows nothing of Dagster but an address.
+    """
     workspace = workspace_file()
     target = ["-w", str(workspace)] if workspace else ["-m", "monjyu_assets.definitions"]
     python = [sys.executable, "-m"]
     return {
         "dagster-daemon": [*python, "dagster._daemon", "run", *target],
         "dagster-webserver": [*python, "dagster_webserver", "-h", HOST, "-p", str(port), *target],
+        "monjyu-service": [*python, "monjyu_core", "serve", "--host", HOST, "--port", str(page_port)],
     }
 
 
-def check_port(port: int) -> None:
+def check_port(port: int, option: str = "PORT") -> None:
     """ConfigurationError where another program holds the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -63,7 +68,8 @@ def check_port(port: int) -> None:
             probe.bind((HOST, port))
         except OSError as error:
             raise ConfigurationError(
-                f"Port {port} on {HOST} cannot be used: {error.strerror}.", "Choose another: make up PORT=3001"
+                f"Port {port} on {HOST} cannot be used: {error.strerror}.",
+                f"Choose another: make up {option}={port + 1}",
             ) from error
 
 
@@ -110,13 +116,13 @@ def _signal_group(group: int, number: int) -> bool:
     return True
 
 
-def wait_until_ready(address: str, started: Sequence[Program], stop: threading.Event) -> None:
-    """Return when the server answers or a stop is asked for; StorageError when a program ends or time runs out."""
+def wait_until_ready(urls: Sequence[str], started: Sequence[Program], stop: threading.Event) -> None:
+    """Return when all answer or a stop is asked for; StorageError when a program ends or time runs out."""
     deadline = time.monotonic() + START_SECONDS
-    while not stop.is_set() and not _answers(f"{address}/server_info"):
+    while not stop.is_set() and not all(map(_answers, urls)):
         check_alive(started)
         if time.monotonic() > deadline:
-            raise StorageError(f"The Dagster UI is not up after {START_SECONDS:.0f} s.", "Its messages stand above.")
+            raise StorageError(f"Not everything is up after {START_SECONDS:.0f} s.", "The messages stand above.")
         stop.wait(0.2)
 
 
@@ -136,7 +142,7 @@ def check_alive(started: Sequence[Program]) -> None:
             raise StorageError(f"{program.name} ended with exit code {code}.", "Its messages stand above.")
 
 
-def run(port: int) -> None:
+def run(port: int, page_port: int) -> None:
     """Serve until SIGINT or SIGTERM."""
     from monjyu_assets.instance import open_instance
 
@@ -144,28 +150,32 @@ def run(port: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     check_port(port)
+    check_port(page_port, "PAGE")
     data = DataFolder.default()
-    click.echo(f"Starting the Dagster UI on {data.root} ...")
+    click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
+    ui, page = f"http://{HOST}:{port}", f"http://{HOST}:{page_port}"
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
         own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
         environment = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, **os.environ, **own}
-    address = f"http://{HOST}:{port}"
-    with running(programs(port), environment) as started:
-        wait_until_ready(address, started, stop)
+    environment.setdefault("MONJYU_SERVICE__DAGSTER_URL", ui)
+    with running(programs(port, page_port), environment) as started:
+        wait_until_ready([f"{ui}/server_info", f"{page}/health"], started, stop)
         if not stop.is_set():
-            click.echo(f"The Dagster UI is at {address} - Ctrl-C stops it and its daemon.")
+            click.echo(f"The page is at {page}, its interface at {page}/docs.")
+            click.echo(f"The Dagster UI is at {ui} - Ctrl-C stops everything.")
         while not stop.wait(0.5):
             check_alive(started)
         click.echo("Stopping ...")
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True)
-def main(port: int) -> None:
-    """Start the Dagster UI and its daemon; Ctrl-C stops both."""
+@click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Of the Dagster UI.")
+@click.option("--page-port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="Of the page.")
+def main(port: int, page_port: int) -> None:
+    """Start the Dagster UI, its daemon and the query service; Ctrl-C stops all."""
     try:
-        run(port)
+        run(port, page_port)
     except MonjyuError as error:
         click.echo(f"monjyu: {error}", err=True)
         sys.exit(error.exit_code)

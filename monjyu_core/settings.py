@@ -10,6 +10,8 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +27,7 @@ from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
+from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
 from monjyu_core.settings_operations import AutomationSettings, LogSettings, RunSettings, TelemetrySettings
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
@@ -36,6 +39,14 @@ from monjyu_core.settings_papers import ParserSettings as ParserSettings
 from monjyu_core.settings_papers import ParseSettings as ParseSettings
 from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
 from monjyu_core.settings_papers import PdfSettings as PdfSettings
+from monjyu_core.settings_search import (
+    LocalSettings,
+    MultiSettings,
+    ProgressiveSettings,
+    ReportSearchSettings,
+    SettledMode,
+)
+from monjyu_core.settings_service import ServiceSettings
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
@@ -60,7 +71,10 @@ class LazySettings(Group):
     """Lazy search: how communities are visited, what counts as relevant, and how much goes into an answer."""
 
     rank: Annotated[Literal["vector", "hybrid"], QUERY_TIME] = Field(
-        "vector", description="what orders chunks and communities for a subquery"
+        "hybrid", description="what orders chunks and communities for a subquery"
+    )
+    opening: Annotated[int, QUERY_TIME] = Field(
+        12, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
     )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
     patience: Annotated[int, QUERY_TIME] = Field(
@@ -68,6 +82,9 @@ class LazySettings(Group):
     )
     max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="how often a subquery may go down")
     relevant_from: Annotated[float, QUERY_TIME] = Field(5.0, gt=0, le=10, description="score of a relevant sentence")
+    enough_from: Annotated[float, QUERY_TIME] = Field(
+        7.0, ge=0, le=10, description="score from which a relevant sentence counts towards enough"
+    )
     sufficiency: Annotated[Literal["count", "model", "off"], QUERY_TIME] = Field(
         "count", description="what ends a search early: enough relevant sentences, or a model (roles.assess) as well"
     )
@@ -76,7 +93,10 @@ class LazySettings(Group):
 
 
 class SearchSettings(Group):
-    mode: Annotated[Literal["hybrid", "vector", "keyword"], QUERY_TIME] = "hybrid"
+    mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
+    router: Annotated[Literal["patterns", "model"], QUERY_TIME] = Field(
+        "patterns", description="what tells the kind of a question: patterns, or the model of roles.expand"
+    )
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
     fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
@@ -84,6 +104,10 @@ class SearchSettings(Group):
     min_score: Annotated[float | None, QUERY_TIME] = None
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     lazy: LazySettings = LazySettings()
+    local: LocalSettings = LocalSettings()
+    reports: ReportSearchSettings = ReportSearchSettings()
+    multi: MultiSettings = MultiSettings()
+    progressive: ProgressiveSettings = ProgressiveSettings()
 
 
 class AnswerSettings(Group):
@@ -134,6 +158,8 @@ class Settings(BaseSettings):
     runs: RunSettings = RunSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    service: ServiceSettings = ServiceSettings()
+    mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod
@@ -191,9 +217,22 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
+_chosen_folder: ContextVar[Path | None] = ContextVar("data folder", default=None)
+
+
 def data_folder() -> Path:
-    """The data folder: `MONJYU_DATA`, else `./data`; always absolute."""
-    return Path(os.environ.get("MONJYU_DATA") or "data").expanduser().absolute()
+    """The data folder: that of `settings_of_folder`, else `MONJYU_DATA`, else `./data`; always absolute."""
+    return _chosen_folder.get() or Path(os.environ.get("MONJYU_DATA") or "data").expanduser().absolute()
+
+
+@contextmanager
+def settings_of_folder(root: Path) -> Iterator[None]:
+    """Settings that are loaded inside are those of this data folder, whatever `MONJYU_DATA` names."""
+    token = _chosen_folder.set(root)
+    try:
+        yield
+    finally:
+        _chosen_folder.reset(token)
 
 
 def config_file() -> Path | None:

@@ -31,6 +31,7 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
             "counts": manifest.rows,
             "distinct_papers": _distinct(snapshot),
             "failed_papers": _failures(snapshot),
+            "level_failures": _level_failures(snapshot),
             "without": _gaps(snapshot, collection_settings(record)),
             "usage": _usage(data, name, manifest.level),
         }
@@ -53,6 +54,17 @@ def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
     columns = ("paper_id", "source_path", "error_type", "message")
     query = "SELECT paper_id, source_path, error_type, message FROM failures ORDER BY source_path, paper_id"
     return [dict(zip(columns, row, strict=True)) for row in snapshot.cursor().execute(query).fetchall()]
+
+
+def _level_failures(snapshot: Snapshot) -> dict[str, dict[str, int]]:
+    """By table of failures: chunks or communities without a result, by cause."""
+    cursor = snapshot.cursor()
+    there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    found = {}
+    for table in sorted(there & {"entity_failures", "report_failures", "claim_failures"}):
+        query = f"SELECT error_type, count(*) FROM {table} WHERE failed GROUP BY error_type ORDER BY error_type"
+        found[table] = dict(cursor.execute(query).fetchall())
+    return {table: causes for table, causes in found.items() if causes}
 
 
 def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
@@ -96,6 +108,9 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  failed  {len(status['failed_papers'])}",
     ]
     lines += [f"  level {level} {text}" for level, text in _levels(counts)]
+    for table, causes in status["level_failures"].items():
+        told = ", ".join(f"{cause} {count}" for cause, count in causes.items())
+        lines.append(f"  {table.replace('_', ' ')}: {told}")
     lines += [f"  behind  {what}" for what in status["behind"]]
     for level, used in status["usage"].items():
         if used["llm_calls"]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from monjyu_core.snapshot import Snapshot
 from monjyu_query.citation_view import canonical_id
-
-_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from monjyu_query.xml_safe import xml_text
 
 _PAPERS = """
 SELECT p.paper_id, p.title, list(a.name ORDER BY a.ord) FILTER (a.name IS NOT NULL), p.year, p.venue, p.doi, p.arxiv_id
@@ -43,11 +42,11 @@ def graphml(snapshot: Snapshot) -> str:
     graph = networkx.DiGraph()
     cursor = snapshot.cursor()
     for paper_id, title, _, year, _, doi, _ in cursor.execute(_PAPERS).fetchall():
-        values = {"title": _NOT_XML.sub(" ", title or ""), "year": year, "doi": doi}
-        graph.add_node(paper_id, **{name: value for name, value in values.items() if value is not None})
+        values = {"title": xml_text(title), "year": year, "doi": doi and xml_text(doi)}
+        graph.add_node(xml_text(paper_id), **{name: value for name, value in values.items() if value is not None})
     edges = "SELECT citing_id, cited_id, method, score, len(contexts) FROM citation_edges ORDER BY ALL"
     for citing, cited, method, score, mentions in cursor.execute(edges).fetchall():
-        graph.add_edge(citing, cited, method=method, score=float(score), mentions=mentions)
+        graph.add_edge(xml_text(citing), xml_text(cited), method=method, score=float(score), mentions=mentions)
     buffer = io.BytesIO()
     networkx.write_graphml(graph, buffer)
     return buffer.getvalue().decode("utf-8")

@@ -10,3 +10,20 @@ Emit = Callable[[dict[str, Any]], None]
 
 def unheard(_: dict[str, Any]) -> None:
     """No one listens."""
+
+
+def last_events(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """The last events of a search: the answer with its citations, then all of the result."""
+    answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
+    return [{"event": "answer", **answer}, {"event": "done", **result}]
+
+
+def kept_events(result: dict[str, Any]) -> list[dict[str, Any]]:
+    """What of a search can be told again from its result alone: all but its single tests."""
+    used = result["usage"]
+    events = [{"event": "subquery", "n": n, "text": text} for n, text in enumerate(result["subqueries"])]
+    events += [{"event": "community", "community_id": name} for name in result["communities_visited"]]
+    if used["budget_total"]:
+        events.append({"event": "budget", "used": used["relevance_tests"], "total": used["budget_total"]})
+    events += [{"event": "claim", **claim} for claim in result["claims"]]
+    return [*events, *last_events(result)]

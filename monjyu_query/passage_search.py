@@ -27,10 +27,15 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     index, request, settings = ask.index, ask.request, ask.settings
     asked = index.keywords.query_terms(request.query) if request.answer else None
     ranking = rank(index, tools.embedder, request.query, ask.mode, request.filters, settings)
+    expanded = ""
+    if request.expand and len(index.corpus):
+        from monjyu_query.expanded import expanded_ranking
+
+        ranking, expanded = expanded_ranking(tools, ask, ranking)
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
     reranks = tools.uses_model("rerank")
     count = max(wanted, CANDIDATES) if reranks else wanted
-    corpus, cap = index.corpus, _cap(request, settings, count)
+    corpus, cap = index.corpus, paper_cap(request, settings, count)
     rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
     passages, note = _passages(ask, ranking, rows), ""
     if reranks:
@@ -55,6 +60,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         verified=answer.verified,
         citations=answer.citations,
         hits=[hit_of(passage) for passage in passages[: settings.top_k]],
+        subqueries=[expanded] if expanded else [],
         usage=Usage(**vars(ask.account.used)),
     )
 
@@ -68,7 +74,8 @@ def _answer(
         written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
-    answer = answer_from(ask.index, asked, passages, closest, tools.settings.answer)
+    kind = ask.request.response_type
+    answer = answer_from(ask.index, asked, passages, closest, tools.settings.answer, kind)
     if failure:
         status: Status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
@@ -89,7 +96,7 @@ def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float
     return float(similarity[rows].max())
 
 
-def _cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
+def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
     """Most passages of one paper. Who names the papers wants all the passages asked for, evenly spread at least."""
     named = len(set(request.filters.paper_ids))
     return max(settings.per_paper, -(-count // named)) if named and settings.per_paper else settings.per_paper
@@ -98,4 +105,4 @@ def _cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
 def _passages(ask: Ask, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
     chunks = [ask.index.corpus.chunk_ids[row] for row in rows]
     scores = [round(float(ranking.scores[row]), 6) for row in rows]
-    return load_passages(ask.index.snapshot.cursor(), chunks, scores)
+    return load_passages(ask.index.snapshot.cursor(), chunks, scores, ask.index.kept)

@@ -30,7 +30,7 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
         console.print(Text(f"Note: {safe(warning)}", style="yellow"))
     if result.answer:
         style = "dim" if result.status == "abstained" else "bold"
-        console.print(Padding(Text(safe(result.answer), style=style), (1, 0)))
+        console.print(Padding(Text("\n".join(map(safe, result.answer.split("\n"))), style=style), (1, 0)))
     for citation in result.citations:
         console.print(_source(citation))
     if result.hits:
@@ -39,6 +39,7 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
         console.print("No passages.")
     found = f"{result.mode}, level {result.level}, snapshot {result.snapshot_id}, {result.usage.seconds * 1000:.0f} ms"
     console.print(Text(found, style="dim"))
+    console.print(Text(safe(result.routing.reason), style="dim"))
 
 
 def _source(citation: Citation) -> Text:

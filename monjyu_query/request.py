@@ -3,15 +3,41 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
+ResponseType = Literal["short", "paragraphs", "list"]
+
+
+def _a_number(value: object) -> object:
+    if isinstance(value, str | bool):
+        raise ValueError("must be a number")
+    return value
+
+
+NUMBER = BeforeValidator(_a_number)
+"""Stands after the bounds, so that they are seen in the JSON schema."""
+Year = Annotated[int, Field(ge=0, le=9999), NUMBER]
+Switch = Annotated[bool, Strict()]
+"""Values as JSON has them: 5.0 is a whole number, "5" is none, and 0 is not false."""
+
+_ANY_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
+_NAMES: Any = Field(default=[], json_schema_extra={"items": {"type": "string", "pattern": r"\S"}})
 
 LONGEST_QUERY = 10_000
 """Characters. A longer text is no question, and the embedding model reads far less."""
@@ -28,12 +54,12 @@ class Filters(_Model):
     its words are words of one author's name, whatever their order, case and accents.
     """
 
-    year_from: int | None = Field(default=None, ge=0, le=9999)
-    year_to: int | None = Field(default=None, ge=0, le=9999)
-    authors: list[str] = []
+    year_from: Year | None = None
+    year_to: Year | None = None
+    authors: list[str] = _NAMES
     section_types: list[SectionType] = []
-    paper_ids: list[str] = []
-    languages: list[str] = []
+    paper_ids: list[str] = _NAMES
+    languages: list[str] = _NAMES
 
     @field_validator("authors", "paper_ids", "languages")
     @classmethod
@@ -64,21 +90,23 @@ class SearchRequest(_Model):
     """One question to one collection. What is None comes from the collection's settings.
 
     `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
-    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more).
+    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more). `expand` adds that
+    many related terms in these modes. `response_type`: two sentences at most, a paragraph a paper, or a list.
     """
 
-    query: str
+    query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})
     collection: str
     mode: Mode = "auto"
     controller: Controller = "unified"
-    top_k: int | None = Field(default=None, ge=1, le=1000)
-    budget: Literal["z100", "z500", "z1500"] | int | None = None
-    alpha: float | None = Field(default=None, ge=0, le=1)
-    min_score: float | None = Field(default=None, allow_inf_nan=False)
-    expand: int | None = Field(default=None, ge=0, le=20)
+    top_k: Annotated[int, Field(ge=1, le=1000), NUMBER] | None = None
+    budget: Literal["z100", "z500", "z1500"] | Annotated[int, Field(ge=0), NUMBER] | None = None
+    alpha: Annotated[float, Field(ge=0, le=1), NUMBER] | None = None
+    min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
+    expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
+    response_type: ResponseType | None = None
     filters: Filters = Filters()
     history: list[Turn] = []
-    answer: bool = True
+    answer: Switch = True
 
     @field_validator("query")
     @classmethod
@@ -89,13 +117,6 @@ class SearchRequest(_Model):
         if len(query) > LONGEST_QUERY:
             raise ValueError(f"has {len(query)} characters, more than {LONGEST_QUERY}: ask with fewer words")
         return query
-
-    @field_validator("budget")
-    @classmethod
-    def _not_negative(cls, budget: str | int | None) -> str | int | None:
-        if isinstance(budget, int) and budget < 0:
-            raise ValueError("must be z100, z500, z1500 or a number of 0 or more")
-        return budget
 
 
 def clean_text(text: str) -> str:
@@ -114,10 +135,10 @@ def make_request(**values: Any) -> SearchRequest:
     try:
         return SearchRequest(**values)
     except ValidationError as error:
-        raise QueryError(f"{'; '.join(dict.fromkeys(map(_problem, error.errors())))}.") from error
+        raise QueryError(f"{'; '.join(dict.fromkeys(map(problem, error.errors())))}.") from error
 
 
-def _problem(error: Any) -> str:
+def problem(error: Any) -> str:
     """`top_k: Input should be less than or equal to 1000`, without pydantic's prefixes."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):

@@ -1,10 +1,11 @@
-"""Search in one collection: follows its published snapshots, asks the mode of the request, leaves a trace."""
+"""Search in one collection: follows its published snapshots, asks mode or controller, leaves a trace."""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import Any
 
 import duckdb
 
@@ -16,38 +17,45 @@ from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.settings import SearchSettings
 from monjyu_core.snapshot import PinnedReader, SnapshotReader, read_current
+from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard
+from monjyu_query.modes import Modes
 from monjyu_query.open_index import OpenIndex, open_index
-from monjyu_query.passage_search import search_passages
 from monjyu_query.ranker import rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.request import Filters, SearchRequest
 from monjyu_query.result import SearchResult
-from monjyu_query.routing import route
+from monjyu_query.routing.choose import refuse, route
+from monjyu_query.routing.kinds import Kind, kind_of
 from monjyu_query.tools import Ask, Tools
 from monjyu_query.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.which_collection import require_collection
-
-if TYPE_CHECKING:
-    from monjyu_query.lazy.engine import LazySearch
 
 
 class Searcher:
     """Searches of one collection. Safe to share between threads; a request keeps the snapshot it began with."""
 
     def __init__(
-        self, data: DataFolder, collection: str, traces: TraceLog | None = None, *, snapshot_id: str | None = None
+        self,
+        data: DataFolder,
+        collection: str,
+        traces: TraceLog | None = None,
+        instead: Mapping[str, Any] | None = None,
+        snapshot_id: str | None = None,
     ) -> None:
-        """With `snapshot_id` it stays at that snapshot instead."""
+        """`instead`: groups of settings, as a trace holds them, in place of the collection's.
+        With `snapshot_id` it stays at that snapshot."""
         self.collection = collection
         folder = require_collection(data, collection)
         self._reader = PinnedReader(folder, snapshot_id) if snapshot_id else SnapshotReader(folder)
-        self.settings = collection_settings(known_record(data, collection))
+        settings = collection_settings(known_record(data, collection))
+        replaced = {name: type(getattr(settings, name))(**values) for name, values in (instead or {}).items()}
+        self.settings = settings.model_copy(update=replaced)
         self.tools = Tools(self.settings, Books(self.settings, data))
         self._traces = traces
         self._lock = threading.Lock()
         self._index: OpenIndex | None = None
-        self._lazy: LazySearch | None = None
+        self._modes = Modes(self.tools)
 
     def prepare(self, mode: str = "hybrid") -> None:
         """Load the model and the current snapshot, side by side; later searches find them in memory."""
@@ -70,26 +78,33 @@ class Searcher:
     ) -> SearchResult:
         """Hits and, unless `answer` is off, a cited answer. QueryError for what cannot be asked.
 
-        `emit` hears of the sentences of a model's answer as they are written and checked, and of each step of mode
-        lazy, which `cancel` ends: the result is what there is, as partial.
+        `emit` hears of the sentences of a model's answer as they are written and checked, and of each step of a search
+        that takes some, which `cancel` ends: the result is what there is, as partial.
         """
         started = time.perf_counter()
-        mode, _ = route(request, self.settings.search)
-        if mode != "keyword" or request.answer:
+        refuse(request)
+        if request.mode != "keyword" or request.answer:
             self.tools.embedder.prepare()
-        ask = self._ask(self.current(), request, emit, cancel)
+        events: list[dict[str, Any]] = []
+        heard = emit if self._traces is None else _both(events.append, emit)
+        ask = self._ask(self.current(), request, heard, cancel)
         try:
             result = self._answered(ask)
         except (duckdb.Error, OSError, RuntimeError) as error:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
                 raise StorageError(f"Snapshot {held} cannot be read: {error}.") from error
-            result = self._answered(self._ask(self.current(), request, emit, cancel))  # later publishes took its files
+            events.clear()
+            result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
         result.usage.seconds = round(time.perf_counter() - started, 6)
         if self._traces is not None:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
-            self._traces.write(result.trace_id, trace_of(request, result, settings))
+            self._traces.write(result.trace_id, trace_of(request, result, settings, events))
         return result
+
+    def account(self, index: OpenIndex) -> Account:
+        """Who pays for calls that are made beside a search: an account with the caps of one question."""
+        return self._account(index, new_trace_id())
 
     def rank_papers(self, query: str, mode: str, depth: int) -> list[tuple[str, float]]:
         """The best `depth` papers with the score of their best chunk, best first: what retrieval is measured by."""
@@ -101,14 +116,16 @@ class Searcher:
         return [(papers[index.corpus.paper[row]], float(ranking.scores[row])) for row in rows]
 
     def _ask(self, index: OpenIndex, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> Ask:
-        mode, routing = route(request, self.settings.search)
+        account = self._account(index, new_trace_id())
+        settings = self.settings.search
+        mode, routing = route(request, settings, index.snapshot.manifest.level, self._kind(request, account))
         return Ask(
             index=index,
             request=request,
-            settings=_settings_for(request, self.settings.search),
+            settings=_settings_for(request, settings),
             mode=mode,
             routing=routing,
-            account=self._account(index, new_trace_id()),
+            account=account,
             emit=emit or unheard,
             cancel=cancel or threading.Event(),
         )
@@ -117,19 +134,26 @@ class Searcher:
         level = index.snapshot.manifest.level
         return self.tools.books.account(Scope("query", trace_id, level, self.collection, run_id=trace_id))
 
+    def _kind(self, request: SearchRequest, account: Account) -> Kind:
+        """By patterns, or by a model where the setting says so and something depends on it."""
+        if self.settings.search.router == "model" and request.mode == "auto":
+            from monjyu_query.routing.by_model import asked_kind
+
+            return asked_kind(self.tools, request.query, account)
+        return kind_of(request.query)
+
     def _answered(self, ask: Ask) -> SearchResult:
         with charged_to(ask.account):
-            if ask.mode == "lazy":
-                return self._lazy_search().search(ask)
-            return search_passages(self.tools, ask)
+            return CONTROLLERS[ask.request.controller](self._modes, ask)
 
-    def _lazy_search(self) -> LazySearch:
-        with self._lock:
-            if self._lazy is None:
-                from monjyu_query.lazy.engine import LazySearch
 
-                self._lazy = LazySearch(self.tools)
-            return self._lazy
+def _both(first: Emit, second: Emit | None) -> Emit:
+    def emit(event: dict[str, Any]) -> None:
+        first(event)
+        if second is not None:
+            second(event)
+
+    return emit
 
 
 def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:

@@ -39,7 +39,7 @@ class Tools:
         self._llm: LlmAnswers | None = None
         self._rerank: Reranker | None = None
         for role in ROLES:
-            if self.uses_model(role):
+            if self.uses_model(role) or (role == "expand" and settings.search.router == "model"):
                 check_role(settings, role)
 
     def uses_model(self, *roles: Role) -> bool:

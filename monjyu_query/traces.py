@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import uuid
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 from monjyu_core.errors import MonjyuError
@@ -14,6 +16,11 @@ from monjyu_query.result import SearchResult
 
 NAMESPACE = "traces"
 KEPT = 1000
+_TRACED = {
+    *("event", "n", "subquery", "community_id", "level", "chunk_id", "paper_id", "sentence_ids"),
+    *("score", "relevant", "used", "total", "status", "mode"),
+}
+"""Of an event: ids and numbers. Claims and subqueries hold words of papers."""
 _TIDY_EVERY = 100
 
 _log = logging.getLogger(__name__)
@@ -23,43 +30,67 @@ def new_trace_id() -> str:
     return uuid.uuid4().hex[:16]
 
 
-def trace_of(request: SearchRequest, result: SearchResult, settings: dict[str, Any]) -> dict[str, Any]:
-    """Request and settings, snapshot, hits by id and score, and the sentences cited."""
+def trace_of(
+    request: SearchRequest, result: SearchResult, settings: dict[str, Any], events: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Request and settings, snapshot, hits by id and score, the sentences cited, and the events without their texts."""
+    ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes side by side tell in any order
     return {
         "request": request.model_dump(),
         "settings": settings,
         "snapshot_id": result.snapshot_id,
         "mode": result.mode,
+        "routing": result.routing.model_dump(),
         "status": result.status,
         "warnings": result.warnings,
         "hits": [{"chunk_id": hit.chunk_id, "score": hit.score} for hit in result.hits],
         "citations": [{"chunk_id": c.chunk_id, "sentence_ids": c.sentence_ids} for c in result.citations],
         "usage": result.usage.model_dump(),
+        "events": [{name: value for name, value in event.items() if name in _TRACED} for event in ordered],
     }
 
 
+def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
+    """What a replay must repeat: all but times, money and what was found in a cache."""
+    same = ("snapshot_id", "mode", "status", "hits", "citations", "events")
+    return {name: trace.get(name) for name in same} | {"tests": trace["usage"]["relevance_tests"]}
+
+
 class TraceLog:
-    """Writes traces behind the searches' back, so that no answer waits for a disk. A full disk loses traces only."""
+    """Writes traces behind the searches' back, so that no answer waits for a disk. A full disk loses traces only.
+
+    What has come since the last write is written at once: under load a write holds many. No more wait than are kept.
+    """
 
     def __init__(self, store: StateStore) -> None:
         self._store = store
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="traces")
+        self._lock = Lock()
+        self._waiting: dict[str, dict[str, Any]] = {}
         self._written = 0
         self._failed = False
 
     def write(self, trace_id: str, trace: dict[str, Any]) -> None:
-        self._writer.submit(self._write, trace_id, trace)
+        with self._lock:
+            first = not self._waiting
+            self._waiting[trace_id] = trace
+            if len(self._waiting) > KEPT:
+                del self._waiting[next(iter(self._waiting))]
+        if first:
+            self._writer.submit(self._write)
 
     def flush(self) -> None:
         """Wait until all traces given so far are written."""
         self._writer.submit(lambda: None).result()
 
-    def _write(self, trace_id: str, trace: dict[str, Any]) -> None:
+    def _write(self) -> None:
+        with self._lock:
+            traces, self._waiting = self._waiting, {}
         try:
-            self._store.put(NAMESPACE, trace_id, trace)
-            if self._written % _TIDY_EVERY == 0:
+            self._store.put_many(NAMESPACE, traces)
+            if self._written // _TIDY_EVERY != (self._written + len(traces)) // _TIDY_EVERY or not self._written:
                 self._store.keep_newest(NAMESPACE, KEPT)
-            self._written += 1
+            self._written += len(traces)
         except MonjyuError as error:
             if not self._failed:
                 _log.warning("Traces are not kept: %s", error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,6 +35,16 @@ def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subp
 @pytest.fixture(scope="session")
 def monjyu() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run_monjyu
+
+
+@pytest.fixture(scope="session")
+def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same papers with their noun graph and communities. Read only."""
+    data = tmp_path_factory.mktemp("level_1") / "data"
+    shutil.copytree(sample_data, data)
+    done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    return data
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from monjyu_assets.snapshots import collections, purge, snapshots
+from monjyu_core.collection import save_record
 from monjyu_core.commands import status
 from monjyu_core.models.cache import labels_of, open_cache
 from monjyu_core.models.ledger import Entry, Ledger, Scope
@@ -22,7 +23,7 @@ from monjyu_core.snapshot import SnapshotReader, open_current, published, read_c
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(6)}
-SECRET = "Zyzzyvaword stands in this paper alone."
+SECRET = "Zyzzyvaword is a library that shows better results than Python in this paper alone."
 
 
 @pytest.fixture
@@ -98,6 +99,11 @@ def test_a_flipped_byte_in_any_file_is_found(world: World) -> None:
 
 
 def test_a_purge_leaves_no_trace(world: World) -> None:
+    world.build(level=4)
+    record = world.work.record
+    record.level = 4
+    save_record(world.work.folder, record)
+    assert "Zyzzyvaword" in json.dumps([world.tables()[name] for name in ("claims", "entity_mentions")])
     done = asked(purge, "secret", "-c", "c")
     assert done["snapshots_removed"]
     assert published(world.work.folder) == [read_current(world.work.folder)]
@@ -105,6 +111,7 @@ def test_a_purge_leaves_no_trace(world: World) -> None:
         if path.is_file() and path.suffix not in (".parquet",):
             assert b"Zyzzyvaword" not in path.read_bytes(), path
     assert "Zyzzyvaword" not in json.dumps(world.tables())
+    assert open_current(world.work.folder).manifest.level == 4
     world.build()
     assert "secret" not in [row["paper_id"] for row in world.tables()["papers"]]
 

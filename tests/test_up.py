@@ -56,21 +56,24 @@ def healthy_daemons(data: dict[str, Any]) -> bool:
 @contextmanager
 def running_up(data: Path, log: Path) -> Iterator[int]:
     """`make up` on a data folder; gives the port once the UI answers and the daemons are well, and ends it."""
-    port = free_port()
-    command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
+    port, page = free_port(), free_port()
+    command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port), "--page-port", str(page)]
     environment = {**os.environ, "MONJYU_DATA": str(data), "PYTHONUNBUFFERED": "1"}
     with log.open("w") as output:
         up = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=output)
         try:
             wait_for(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in log.read_text(), up, 120)
             wait_for(lambda: healthy_daemons(ask(port, QUERY)), up, 60)
+            assert f"The page is at http://127.0.0.1:{page}" in log.read_text()
+            with urllib.request.urlopen(f"http://127.0.0.1:{page}/health", timeout=10) as answer:
+                assert json.load(answer)["status"] == "ok"
             yield port
             children = psutil.Process(up.pid).children(recursive=True)
             asked = time.monotonic()
             up.send_signal(signal.SIGINT)
             assert up.wait(30) == 0
             assert time.monotonic() - asked < 10
-            assert len(children) >= 2
+            assert len(children) >= 3
             assert not psutil.wait_procs(children, timeout=5)[1]
         finally:
             if up.poll() is None:

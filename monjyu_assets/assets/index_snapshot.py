@@ -29,6 +29,7 @@ from monjyu_assets.automation.conditions import collection_condition
 from monjyu_assets.observing import asset_done
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
+from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.resources import DataFolderResource
@@ -91,9 +92,9 @@ def index_snapshot(
     yield from quality_results(work, published.manifest)
     yield from drift_results(work, published.manifest, gate)
     asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
-    yield dg.MaterializeResult(
-        data_version=dg.DataVersion(published.manifest.content), metadata=snapshot_metadata(published, timer.seconds)
-    )
+    database = work.folder.snapshots / published.manifest.snapshot_id / "index.duckdb"
+    metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
+    yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
 def open_duckdb(path: Path) -> AbstractContextManager[Any]:
@@ -116,6 +117,11 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "preview": dg.MetadataValue.md("\n".join(table)),
     }
+
+
+def lineage_metadata(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """What has become of the previous snapshot's communities, for each graph that there is."""
+    return {f"communities_of_{graph}": dg.MetadataValue.json(found) for graph, found in counts.items()}
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:

@@ -7,7 +7,8 @@ import dagster as dg
 
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.automation.watching import automatic_level
-from monjyu_assets.indexing import IndexResult, bring_up, index_lock, remember
+from monjyu_assets.index_result import IndexResult
+from monjyu_assets.indexing import bring_up, index_lock, remember
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
 from monjyu_core.collection import load_record

@@ -15,7 +15,7 @@ from monjyu_assets.phrases.japanese import is_japanese
 from monjyu_assets.phrases.prose import statement_of
 from monjyu_core.ids import digest
 
-VERSION = "2"
+VERSION = "3"
 _TOPIC = re.compile(r"([^、。]{2,40}?)(?:とは|は|が)")
 Chosen = list[tuple[SourceSentence, Assertion]]
 

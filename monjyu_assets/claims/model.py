@@ -3,7 +3,6 @@ are not believed."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,11 +16,10 @@ from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
-from monjyu_core.text.quotes import find_quote
+from monjyu_core.text.quotes import find_quote, numbers_in
 
 VERSION = "1"
 LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 class ModelClaimEngine:
@@ -60,14 +58,16 @@ class ModelClaimEngine:
 
     def _read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
         rows: dict[str, dict[str, Any]] = {}
-        dropped = 0
+        dropped = weak = 0
         for said in answer.claims:
             row = _claim(paper, chunk, said)
             if row is None:
                 dropped += 1
-            elif said.confidence >= self._least:
+            elif said.confidence < self._least:
+                weak += 1
+            else:
                 rows.setdefault(row["claim_id"], row)
-        if dropped and not rows:
+        if dropped and not rows and not weak:
             failure = Failure("NoQuotes", f"None of the {dropped} claims quotes a sentence of the chunk.")
             return ChunkResult(chunk.chunk_id, failure=failure, dropped=dropped)
         best = sorted(rows.values(), key=lambda row: -row["confidence"])[: self._most]
@@ -81,7 +81,7 @@ def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str
         return None
     sentence = chunk.sentences[place]
     statement = plain(said.statement, LONGEST_STATEMENT)
-    if not set(_NUMBER.findall(statement)) <= set(_NUMBER.findall(f"{chunk.header} {chunk.text}")):
+    if not numbers_in(statement) <= numbers_in(f"{chunk.header} {chunk.text}"):
         return None
     return {
         # Of the chunk: overlapping chunks may claim the same of a sentence they share.

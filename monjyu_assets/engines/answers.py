@@ -21,33 +21,46 @@ def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
+def _clamped(most: float) -> BeforeValidator:
+    """A number past the scale is its end: a model that says 11 of 10 means very much."""
+
+    def read(value: Any) -> Any:
+        return min(most, max(0.0, value)) if isinstance(value, int | float) else value
+
+    return BeforeValidator(read)
+
+
+OfTen = Annotated[float, Field(ge=0, le=10), _clamped(10.0)]
+OfOne = Annotated[float, Field(ge=0, le=1), _clamped(1.0)]
+
+
 class ModelEntity(BaseModel):
     name: str
     type: Annotated[Type, _one_of(TYPES, "concept")]
-    description: str
-    sentences: list[int]
+    description: str = ""
+    sentences: list[int] = []
 
 
 class ModelRelationship(BaseModel):
     source: str
     target: str
     type: str
-    description: str
+    description: str = ""
     sentences: list[int]
-    strength: float = Field(ge=0, le=10)
+    strength: OfTen = 5.0
 
 
 class ModelEntities(BaseModel):
     entities: list[ModelEntity]
-    relationships: list[ModelRelationship]
+    relationships: list[ModelRelationship] = []
 
 
 class ModelClaim(BaseModel):
-    subject: str
+    subject: str = ""
     statement: str = Field(min_length=1)
     quote: str
     kind: Annotated[Kind, _one_of(KINDS, "statement")]
-    confidence: float = Field(ge=0, le=1)
+    confidence: OfOne
 
 
 class ModelClaims(BaseModel):
@@ -56,15 +69,15 @@ class ModelClaims(BaseModel):
 
 class ModelFinding(BaseModel):
     summary: str
-    explanation: str
+    explanation: str = ""
     sentences: list[int]
 
 
 class ModelReport(BaseModel):
     title: str = Field(min_length=1)
     summary: str = Field(min_length=1)
-    rating: float = Field(ge=0, le=10)
-    rating_reason: str
+    rating: OfTen
+    rating_reason: str = ""
     findings: list[ModelFinding]
 
 

@@ -70,7 +70,8 @@ def english_findings(windows: Sequence[str]) -> list[Findings]:
 
 
 def _findings(doc: Doc, lemmatizer: Any) -> Findings:
-    spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, lemmatizer)) is not None]
+    text = doc.text  # spaCy puts it together at every call
+    spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, text, lemmatizer)) is not None]
     inside = {token.i for span, _ in spans for token in span}
     phrases = [found for span, phrase in spans for found in _typed(span, *phrase)]
     _follow_lists(doc.text, phrases)
@@ -231,7 +232,7 @@ def _subject(doc: Doc, lemmatizer: Any) -> str | None:
     for roles in (("nsubj", "nsubjpass"), ("dobj", "attr", "pobj")):
         for token in doc:
             if token.dep_ in roles and token.pos_ != "PRON" and token.i in spans:
-                phrase = phrase_of(spans[token.i], lemmatizer)
+                phrase = phrase_of(spans[token.i], doc.text, lemmatizer)
                 if phrase is not None:
                     return phrase[1]
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -16,6 +17,10 @@ from monjyu_core.schemas import TABLES
 MOST_SENTENCES = 40
 """Kept with an entity or relationship; `entity_chunks` has all places."""
 MOST_ALIASES = 20
+
+_DEFINES = re.compile(r"\b(?:is|are) (?:an?|the)\b|とは")
+LONGEST_OPENING = 100
+"""Characters within which a definition names what it defines."""
 
 Tables = dict[str, pa.Table]
 
@@ -61,10 +66,6 @@ def _entity(
         names[row["name"]] += times(row)
     name, others = aliases(names)
     sentences = list(dict.fromkeys(s for row in rows for s in row["sentence_ids"]))
-    described = sorted((-row["confidence"], -len(row["sentence_ids"])) for row in rows if row["description"])
-    best = next(
-        (r for r in rows if r["description"] and (-r["confidence"], -len(r["sentence_ids"])) == described[0]), None
-    )
     known = [year for row in rows if (year := years.get(row["paper_id"])) is not None]
     if node[0] == "paper":  # the year of the work, not that of those who cite it
         known = [ids.years[key] for _, key in keys if key in ids.years] or known
@@ -74,7 +75,7 @@ def _entity(
         "name": name,
         "type": node[0],
         "aliases": others[:MOST_ALIASES],
-        "description": best["description"] if best else "",
+        "description": _description(rows),
         "mentions": sum(times(row) for row in rows),
         "chunks": len({row["chunk_id"] for row in rows}),
         "papers": len({row["paper_id"] for row in rows}),
@@ -84,6 +85,18 @@ def _entity(
         "degree": degree.get(key, 0),
         "engine": _engine(rows),
     }
+
+
+def _description(rows: list[Row]) -> str:
+    """Where a sentence says what the entity is, that one; else the surest, of the chunk that speaks of it most."""
+
+    def worth(row: Row) -> tuple[bool, float, int]:
+        said = _DEFINES.search(row["description"], 0, LONGEST_OPENING)
+        names = row["name"].split(" (")[0].casefold() in row["description"][:LONGEST_OPENING].casefold()
+        return bool(said) and names, row["confidence"], len(row["sentence_ids"])
+
+    described = [row for row in rows if row["description"]]
+    return max(described, key=worth)["description"] if described else ""
 
 
 def times(row: Row) -> int:

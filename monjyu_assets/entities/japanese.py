@@ -11,6 +11,8 @@ from monjyu_assets.phrases.japanese import japanese_phrases
 
 ENDED, NAMED = 0.75, 0.95
 _INFLECTED = "うくぐすつぬぶむる"
+_VERB_ENDING = re.compile(r"(?:する|し|さ[れせ]|せ|でき)")
+_COUNTED = re.compile(r"第[一二三四五六七八九十\d]|[\d.]+")
 _SHAPED = re.compile(r"[A-Za-z][\w.+-]{1,30}")
 
 
@@ -27,9 +29,12 @@ def _findings(text: str, phrases: Sequence[tuple[str, str]]) -> Findings:
         if start < 0:
             continue
         at = start + len(surface)
+        if _VERB_ENDING.match(text, at) or _COUNTED.match(surface):
+            continue  # "更新する" is a verb, "第一" an order
         known, ending = type_of_name(surface), _ending(surface)
         votes = [(known, NAMED)] if known else [(ending, ENDED)] if ending else []
-        found.append(Found(key, surface, start, at, votes, proper=bool(_SHAPED.fullmatch(surface))))
+        proper = bool(_SHAPED.fullmatch(surface))
+        found.append(Found(key, surface, start, at, votes, proper=proper, particle=text[at : at + 1]))
     verbs = [v for v in _verbs(text) if not any(f.start <= v.start and v.end <= f.end and _longer(f, v) for f in found)]
     return Findings(found, verbs)
 

@@ -30,6 +30,8 @@ LONGEST = 320
 """Characters of a description."""
 NEAR = 3
 """Entities on either side of a verb that it joins."""
+COMPOUND, OFTEN = 4, 4
+"""A Japanese word of fewer letters is a concept if it stands in more sentences than that."""
 NO_CONCEPT = frozenset({NO_ENTITY, "researcher"})
 """What NER says of a phrase that is then no concept either: places, dates, strangers."""
 
@@ -157,7 +159,7 @@ def _concept(
     if key in long or (several and f" {words} " in f" {front} "):
         return "concept", IN_FRONT
     if several:
-        return ("concept", SAID_TWICE) if sentences > 1 else None
+        return ("concept", SAID_TWICE) if sentences > (1 if key.isascii() or len(key) >= COMPOUND else OFTEN) else None
     return ("concept", NAME) if proper and sentences > 1 and len(surface) > 2 else None
 
 
@@ -194,7 +196,8 @@ def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list
         before = [f for f in findings.phrases if start <= f.start and f.end <= verb.start][::-1]
         after = [f for f in findings.phrases if verb.end <= f.start and f.end <= end]
         if japanese:  # subject, object, verb
-            before, after = before[1:], before[:1]
+            after = [f for f in before if f.particle and f.particle in "をにとへ"][:1]
+            before = [f for f in before if f.particle and f.particle in "はがもで"]
         for nth, subject in enumerate(before[:NEAR]):
             for mth, obj in enumerate(after[:NEAR]):
                 ends = [_end(subject, decided), _end(obj, decided)]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from monjyu_assets.graph.leiden import Community, hierarchy, walk
+from monjyu_assets.graph.cooccurrence import MEMORY
+from monjyu_assets.graph.leiden import Community, Members, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules
 from monjyu_core.ids import digest
 from monjyu_core.schemas import TABLES
@@ -16,6 +19,7 @@ TOP = 10
 """Phrases shown of a community: those with most weight inside it."""
 
 Tables = dict[str, pa.Table]
+Numbers = NDArray[np.intp]
 
 _CHUNKS = """
 WITH inside AS (SELECT DISTINCT chunk_id, phrase FROM mentions SEMI JOIN nodes USING (phrase)),
@@ -47,7 +51,7 @@ def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules
     )
     chunks = _chunk_communities(nodes, members, pieces, mentions)
     return {
-        "communities": _communities(pieces, _top_phrases(nodes, edges, members), chunks),
+        "communities": _communities(pieces, _top_phrases(nodes, edges, names, pieces), chunks),
         "community_members": members,
         "chunk_communities": chunks,
     }
@@ -63,36 +67,43 @@ def _chunk_communities(nodes: pa.Table, members: pa.Table, pieces: Pieces, menti
             "level": pa.array([community.level for _, community, _ in pieces], pa.int32()),
         }
     )
-    with duckdb.connect(":memory:") as connection:
+    with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as connection:
         for name, table in {"nodes": nodes, "members": members, "levels": levels, "mentions": mentions}.items():
             connection.register(name, table)
         return connection.sql(_CHUNKS).to_arrow_table().cast(TABLES["chunk_communities"].schema)
 
 
-_TOP = """
-WITH both_ways AS (
-    SELECT source AS phrase, target AS other, cooccurrences FROM edges
-    UNION ALL SELECT target, source, cooccurrences FROM edges
-), inside AS (
-    SELECT m.community_id, m.phrase, sum(b.cooccurrences)::BIGINT AS strength
-    FROM members m JOIN both_ways b USING (phrase)
-    JOIN members o ON o.phrase = b.other AND o.community_id = m.community_id
-    GROUP BY ALL
-), ranked AS (
-    SELECT m.community_id, n.surface, row_number() OVER (
-        PARTITION BY m.community_id ORDER BY coalesce(strength, 0) DESC, n.df DESC, m.phrase) AS place
-    FROM members m JOIN nodes n USING (phrase) LEFT JOIN inside i USING (community_id, phrase)
-)
-SELECT community_id, list(surface ORDER BY place) FROM ranked WHERE place <= $top GROUP BY community_id
-"""
-
-
-def _top_phrases(nodes: pa.Table, edges: pa.Table, members: pa.Table) -> dict[str, list[str]]:
+def _top_phrases(nodes: pa.Table, edges: pa.Table, names: Sequence[str], pieces: Pieces) -> dict[str, list[str]]:
     """By the co-occurrences with other members, then by document frequency."""
-    with duckdb.connect(":memory:") as connection:
-        for name, table in {"nodes": nodes, "edges": edges, "members": members}.items():
-            connection.register(name, table)
-        return dict(connection.execute(_TOP, {"top": TOP}).fetchall())
+    number = {name: n for n, name in enumerate(names)}
+    x, y = (np.array([number[name] for name in edges[column].to_pylist()], np.intp) for column in ("source", "target"))
+    times = edges["cooccurrences"].to_numpy()
+    order = np.array([number[name] for name in nodes["phrase"].to_pylist()], np.intp)
+    df = np.zeros(len(names), np.int64)
+    df[order] = nodes["df"].to_numpy()
+    surfaces = dict(zip(order.tolist(), nodes["surface"].to_pylist(), strict=True))
+    found = {}
+    for level in {community.level for _, community, _ in pieces}:
+        here = [(key, community.members) for key, community, _ in pieces if community.level == level]
+        strength = _strength(len(names), here, x, y, times)
+        for key, members in here:
+            best = sorted(members, key=lambda n: (-strength[n], -df[n], n))[:TOP]
+            found[key] = [surfaces[n] for n in best]
+    return found
+
+
+def _strength(
+    nodes: int, here: list[tuple[str, Members]], x: Numbers, y: Numbers, times: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Of each node the co-occurrences with nodes of its own community, on one level of the hierarchy."""
+    label = np.full(nodes, -1, np.intp)
+    for n, (_, members) in enumerate(here):
+        label[list(members)] = n
+    inside = (label[x] == label[y]) & (label[x] >= 0)
+    strength = np.zeros(nodes, np.int64)
+    for ends in (x, y):
+        np.add.at(strength, ends[inside], times[inside])
+    return strength
 
 
 def _communities(pieces: Pieces, top: dict[str, list[str]], chunks: pa.Table) -> pa.Table:

@@ -20,6 +20,8 @@ _ADDRESS = re.compile(
     r"(?:https?://|www\.)[^\s<>]{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{1,100}|\bdoi:\s?\S{1,200}|\b10\.\d{4,9}/\S{1,200}",
     re.I,
 )
+_DASH = re.compile(r"(?<=\w)[‐‑–](?=\w)")
+_EMPTY = re.compile(r"\b(?:the )?state[- ]of[- ]the[- ]art\b", re.I)
 _FORMULA = re.compile(r"\$[^$]{1,400}\$|\\[A-Za-z]{1,40}(?:\{[^{}]{0,200}\}){0,4}")
 _LICENCE = re.compile(
     r"creative commons|\ball rights reserved\b|\bopen[- ]access (?:article|paper)\b.{0,200}?\blicen[sc]e\b|"
@@ -42,6 +44,8 @@ def clean(sentence: str) -> str:
     text = _NARRATIVE.sub(" ", text)
     text = _PARENTHESES.sub(_without_citation, text)
     text = _ET_AL.sub(" ", text)
+    text = _DASH.sub("-", text)  # the parser takes "Navier–Stokes" for two names
+    text = _EMPTY.sub(" ", text)
     return " ".join(text.split())
 
 

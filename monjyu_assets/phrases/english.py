@@ -1,7 +1,7 @@
 """Noun phrases by spaCy's parser: base noun phrases, trimmed, heads lemmatised.
 
 The model is run without NER (graphrag runs it; author initials become its largest hubs) and without lemmatizing every
-word; only heads are lemmatised. `attribute_ruler` stays: without it there are no noun chunks.
+word; only heads are lemmatised. Parts of speech, without which there are no noun chunks, come from a table.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from monjyu_assets.phrases.parts_of_speech import PartsOfSpeech
 from monjyu_assets.phrases.words import LEADING, MAX_WORDS, all_stop, is_phrase, normalise
 
 if TYPE_CHECKING:
@@ -32,40 +33,62 @@ _HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})
 
 
 @lru_cache(maxsize=1)
-def parser() -> tuple[Language, Any]:
-    """The pipeline without NER and lemmatizer, and the lemmatizer, which is asked for heads only."""
+def parser() -> tuple[Language, PartsOfSpeech, Any]:
+    """Tagger and parser, the parts of speech, and the lemmatizer, which is asked for heads only."""
     import spacy
 
     pipeline = spacy.load(MODEL, exclude=["ner"])
-    lemmatizer = pipeline.get_pipe("lemmatizer")
+    parts, lemmatizer = PartsOfSpeech(pipeline), pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
-    return pipeline, lemmatizer
+    pipeline.disable_pipe("attribute_ruler")
+    return pipeline, parts, lemmatizer
 
 
 def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
     """The phrases of each window, in order. The same windows give the same phrases, whatever was parsed before."""
-    pipeline, lemmatizer = parser()
+    pipeline, parts, lemmatizer = parser()
     found = []
     with pipeline.memory_zone():  # the vocabulary would grow with every word of a collection
         for doc in pipeline.pipe(windows, batch_size=BATCH):
+            parts(doc)
             found.append(list(_phrases(doc, lemmatizer)))
     return found
 
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
-    for span in doc.noun_chunks:
-        phrase = phrase_of(span, lemmatizer)
+    text = doc.text  # spaCy puts it together at every call
+    for span in _names_joined(doc):
+        phrase = phrase_of(span, text, lemmatizer)
         if phrase is not None:
             yield phrase
 
 
-def phrase_of(span: Span, lemmatizer: Any) -> Phrase | None:
-    """The phrase of a noun chunk, trimmed, its head lemmatised; None where it names nothing."""
+def _names_joined(doc: Doc) -> Iterator[Span]:
+    """The parser's phrases, a name with the name after its "of" as one: University of Michigan."""
+    held: Span | None = None
+    for span in doc.noun_chunks:
+        if held is None:
+            held = span
+        elif span.start == held.end + 1 and doc[held.end].lower_ == "of" and _is_name(held) and _is_name(span):
+            yield doc[held.start : span.end]
+            held = None
+        else:
+            yield held
+            held = span
+    if held is not None:
+        yield held
+
+
+def _is_name(span: Span) -> bool:
+    return all(token.pos_ == "PROPN" or (token.i == span.start and token.pos_ == "DET") for token in span)
+
+
+def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
+    """The phrase of a noun chunk of this document text, trimmed, its head lemmatised; None where it names nothing."""
     tokens = _trimmed(list(span))
     if not tokens or tokens[-1].pos_ not in _HEADS:
         return None
     head = tokens[-1]
-    text = span.doc.text
     start = tokens[0].idx
     surface = normalise(text[start : head.idx + len(head)])
     key = normalise(text[start : head.idx] + _lemma(head, lemmatizer)).casefold()
@@ -95,8 +118,8 @@ def _without_leads(tokens: list[Token]) -> list[Token]:
 def _leads(tokens: list[Token]) -> bool:
     first = tokens[0]
     joined = len(tokens) > 1 and not first.whitespace_ and tokens[1].text in "-–‐‑"
-    if joined:
-        return False  # "two-way", "non-linear": a hyphenated word is one
+    if joined:  # "two-way", "non-linear": a hyphenated word is one; "20-30 participants" has none
+        return len(tokens) > 2 and first.like_num and tokens[2].like_num
     return first.pos_ in _NO_START or first.is_punct or first.lower_ in LEADING
 
 
@@ -106,9 +129,11 @@ def _last_words(tokens: list[Token]) -> list[Token]:
 
 
 def _lemma(head: Token, lemmatizer: Any) -> str:
-    """Common nouns by the lemmatizer; names as they stand, but a plural acronym ("LLMs") loses its s."""
+    """Plurals by the lemmatizer; names as they stand, but a plural acronym ("LLMs") loses its s."""
     text: str = head.text
     if head.pos_ == "NOUN":
+        if head.tag_ != "NNS":
+            return text
         found = lemmatizer.lemmatize(head)
         return str(found[0]) if found and found[0] else text
     if len(text) > 2 and text.endswith("s") and text[:-1].isupper():

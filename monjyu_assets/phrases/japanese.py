@@ -18,9 +18,13 @@ MAX_PIECES = 6
 """A longer run keeps its last nouns: in Japanese too the head stands at the end."""
 
 _JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
+_QUANTITY = re.compile(r"[\d.,年月日時分秒世紀回個人件号第約]+")
+_EDITION = re.compile(r"\w{1,12}語版")  # "（英語版）" marks a link to another language
 _KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
 _STOP = word_list("stop_words_ja.txt")
+_SPACE = (" ", "空白")
 _JOINS = frozenset({"普通名詞", "固有名詞"})
+_DOING = frozenset({"する", "出来る", "できる", "致す", "いたす"})
 
 
 def is_japanese(text: str) -> bool:
@@ -52,16 +56,30 @@ def japanese_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
 def _phrases(morphemes: Any) -> list[Phrase]:
     found: list[Phrase] = []
     run: list[tuple[str, str]] = []
+    use = ""
     for morpheme in morphemes:
-        kind, sub = morpheme.part_of_speech()[:2]
+        kind, sub, last = morpheme.part_of_speech()[:3]
         surface = morpheme.surface()
-        if _joins(kind, sub, surface, run):
-            run.append((surface, kind))
-        else:
+        if run and run[-1] == _SPACE and not surface[:1].isascii():
             _end(run, found)
             run = []
-    _end(run, found)
+        if _joins(kind, sub, surface, run):
+            run.append((surface, kind))
+            use = last
+            continue
+        if len(run) != 1 or not _is_no_noun(use, kind, morpheme.dictionary_form(), surface):
+            _end(run, found)
+        run = []
+    if len(run) != 1 or use != "副詞可能":
+        _end(run, found)
     return found
+
+
+def _is_no_noun(use: str, kind: str, form: str, surface: str) -> bool:
+    """Whether a word alone is a verb (`利用する`), an adjective (`正確な`) or an adverb (`通常`) where it stands."""
+    verb = use in {"サ変可能", "サ変形状詞可能"} and kind == "動詞" and form in _DOING
+    adjective = use in {"形状詞可能", "サ変形状詞可能"} and kind == "助動詞" and surface in {"な", "に"}
+    return verb or adjective or use == "副詞可能"
 
 
 def _joins(kind: str, sub: str, surface: str, run: list[tuple[str, str]]) -> bool:
@@ -69,6 +87,8 @@ def _joins(kind: str, sub: str, surface: str, run: list[tuple[str, str]]) -> boo
         return sub in _JOINS or (sub == "数詞" and bool(run))
     if kind == "接尾辞":
         return sub == "名詞的" and bool(run)
+    if (surface, kind) == _SPACE:
+        return bool(run) and run[-1][0].isascii() and run[-1] != _SPACE  # perhaps within "machine learning"
     return kind == "接頭辞" or (surface in "-・" and bool(run))
 
 
@@ -78,16 +98,9 @@ def _end(run: list[tuple[str, str]], found: list[Phrase]) -> None:
         run.pop()
     if not any(kind == "名詞" for _, kind in run):
         return
-    surface = normalise(_joined([text for text, _ in run[-MAX_PIECES:]]))
+    surface = normalise("".join(text for text, _ in run[-MAX_PIECES:]))
     key = surface.casefold()
-    if key not in _STOP and not _KANA_ONLY.fullmatch(key) and is_phrase(key):
+    if key in _STOP or any(shape.fullmatch(key) for shape in (_KANA_ONLY, _QUANTITY, _EDITION)):
+        return
+    if is_phrase(key):
         found.append((key, surface))
-
-
-def _joined(pieces: list[str]) -> str:
-    """Latin words with a space between them, all else without."""
-    text = ""
-    for piece in pieces:
-        latin = bool(text) and text[-1].isascii() and piece[:1].isascii() and text[-1].isalnum() and piece[:1].isalnum()
-        text += f" {piece}" if latin else piece
-    return text

@@ -34,8 +34,15 @@ STOP_PHRASES = word_list("stop_phrases.txt")
 
 
 def normalise(text: str) -> str:
-    """NFC, white space made single, marks at the edges taken off."""
-    return " ".join(unicodedata.normalize("NFC", text).split()).strip(_EDGES)
+    """NFC, white space made single, marks at the edges taken off; brackets go in pairs: `(E)-hex-2-enal`, `plot(x`."""
+    whole = " ".join(unicodedata.normalize("NFC", text).split())
+    bare = whole.strip(_EDGES)
+    missing = bare.count(")") - bare.count("(")
+    if missing == 1 and whole.partition(bare)[0].endswith("("):
+        return f"({bare}"
+    if missing == -1 and whole.rpartition(bare)[2].startswith(")"):
+        return f"{bare})"
+    return bare if missing == 0 else bare.replace(")", "(").partition("(")[0].strip(_EDGES)
 
 
 def is_phrase(key: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from monjyu_core.errors import IndexBuildError
@@ -93,13 +94,22 @@ def all_lagging(parts: PartStore, level: int) -> dict[str, str]:
 
 def failed_share(parts: PartStore, level: int) -> tuple[int, int]:
     """(without a result, of how many) chunks or communities that the level's engines were given."""
-    failed = done = 0
-    for asset, failures in FAILURES.items():
-        if level_of(asset) == level:
-            done += sum(len(part.keys) for part in parts.heads(primary(asset)))
-            rows = [flag for part in parts.heads(failures) if part.rows for flag in part.read(["failed"])["failed"]]
-            failed += sum(flag.as_py() for flag in rows)
+    assets = [asset for asset in FAILURES if level_of(asset) == level]
+    done = sum(len(part.keys) for asset in assets for part in parts.heads(primary(asset)))
+    failed = sum(failure_causes(parts, level).values())
     return failed, done + failed
+
+
+def failure_causes(parts: PartStore, level: int) -> dict[str, int]:
+    """How many chunks or communities of a level have no result, by cause."""
+    causes: Counter[str] = Counter()
+    for asset, failures in FAILURES.items():
+        for part in parts.heads(failures) if level_of(asset) == level else ():
+            if part.rows:
+                causes.update(
+                    row["error_type"] for row in part.read(["error_type", "failed"]).to_pylist() if row["failed"]
+                )
+    return dict(sorted(causes.items()))
 
 
 def too_many_failed(parts: PartStore, level: int, most_failed: float) -> bool:
@@ -126,9 +136,11 @@ def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
         assets = [asset for asset in RESTS_ON if level_of(asset) == level]
         if any(parts.heads(primary(asset)) for asset in assets):
             lags = all_lagging(parts, level)
-            failed, of = failed_share(parts, level)
             said = [describe(lags)] if lags else []
-            said += [f"{failed} of {of} have no result"] if too_many_failed(parts, level, most_failed) else []
+            if too_many_failed(parts, level, most_failed):
+                failed, of = failed_share(parts, level)
+                causes = ", ".join(f"{cause} {count}" for cause, count in failure_causes(parts, level).items())
+                said.append(f"{failed} of {of} have no result ({causes})")
             found.append(f"level {level}: {'; '.join(said) or 'a level below it is not whole'}")
     return found
 

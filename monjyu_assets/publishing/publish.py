@@ -21,6 +21,7 @@ from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.lance import publish_chunks
+from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.common import Work
 from monjyu_core.embedding import load_embedder
@@ -177,6 +178,7 @@ def _build(
         database = building / "index.duckdb"
         base = before if before and not _papers_left(work.folder, before, parts) else None
         build_database(database, parts, connect, *_base(work.folder, base))
+        write_lineage(database, connect, _database_of(work.folder, before) if before else None)
         lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, base)
         manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance, file_version(database))
         content_bytes = manifest.model_dump_json(indent=1).encode()
@@ -230,8 +232,12 @@ def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[P
     """The previous database and its parts, where there is one to build on."""
     if base is None:
         return ()
-    database = folder.snapshots / base.snapshot_id / "index.duckdb"
+    database = _database_of(folder, base)
     return (database, base.parts) if database.is_file() else ()
+
+
+def _database_of(folder: CollectionFolder, manifest: Manifest) -> Path:
+    return folder.snapshots / manifest.snapshot_id / "index.duckdb"
 
 
 def _papers_left(folder: CollectionFolder, before: Manifest, parts: list[Part]) -> bool:
@@ -244,7 +250,7 @@ def _papers_left(folder: CollectionFolder, before: Manifest, parts: list[Part]) 
 def _paper_ids(folder: CollectionFolder, manifest: Manifest) -> set[str]:
     import duckdb
 
-    path = folder.snapshots / manifest.snapshot_id / "index.duckdb"
+    path = _database_of(folder, manifest)
     if not path.is_file():
         return set()
     with duckdb.connect(str(path), read_only=True) as connection:

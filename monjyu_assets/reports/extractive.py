@@ -9,7 +9,7 @@ from monjyu_assets.phrases.prose import statement_of
 from monjyu_assets.reports.protocol import Finding, Report, ReportResult
 from monjyu_assets.reports.sources import Central, CommunitySource, Member
 
-VERSION = "2"
+VERSION = "3"
 IN_TITLE, IN_SUMMARY = 3, 2
 SUBJECTS = frozenset({"concept", "method", "model", "dataset", "metric", "task", "tool"})
 WORDS = {

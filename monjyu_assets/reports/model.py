@@ -15,23 +15,18 @@ from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
+from monjyu_core.text.quotes import numbers_in
 
 VERSION = "1"
 LONGEST_TITLE, LONGEST_TEXT = 200, 2000
 
 
 class ModelReports:
-    """A community without a sentence is written by `otherwise`: there is nothing that a model could cite."""
+    """`calls` are made when the first community is asked about."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        calls: Callable[[], ModelCalls[ModelReport]],
-        otherwise: Callable[[CommunitySource], Report],
-    ) -> None:
+    def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelReport]]) -> None:
         self._prompts = prompts(settings, "report")
         self._calls = calls
-        self._otherwise = otherwise
         self._most = settings.levels.reports.max_findings
         _, model = role_model(settings, "report")
         self.name = f"llm-{VERSION}/{model.model}"
@@ -40,28 +35,17 @@ class ModelReports:
 
     def question(self, source: CommunitySource) -> Question:
         prompt = self._prompts.get(source.language, self._prompts["en"])
-        titles = dict(source.papers)
-        sentences = [
-            f"{n}. {s.text} ({titles.get(s.paper_id, s.paper_id)})" for n, s in enumerate(source.sentences, start=1)
-        ]
         text = prompt.render(
             entities=fence(1, "\n".join(f"{member.name} ({member.type})" for member in source.members)),
             relationships=fence(2, "\n".join(" - ".join(link) for link in source.links) or "-"),
-            sources=fence(3, "\n".join(sentences)),
+            sources=fence(3, "\n".join(_lines(source))),
             most=str(self._most),
         )
-        papers = tuple(sorted({sentence.paper_id for sentence in source.sentences} | set(titles)))
+        papers = tuple(sorted({paper for paper, _ in source.papers}))
         return Question(source.community_id, (Message("user", text),), prompt.hash, papers)
 
-    def asked(self, communities: Sequence[CommunitySource]) -> list[CommunitySource]:
-        """Those that a model is asked about."""
-        return [source for source in communities if source.sentences]
-
     def run(self, communities: Sequence[CommunitySource]) -> Iterator[ReportResult]:
-        for source in communities:
-            if not source.sentences:
-                yield ReportResult(source.community_id, self._otherwise(source))
-        asked = {source.community_id: source for source in self.asked(communities)}
+        asked = {source.community_id: source for source in communities}
         if not asked:
             return
         for question, answer in self._calls().ask(self.question(source) for source in asked.values()):
@@ -73,9 +57,10 @@ class ModelReports:
     def _read(self, source: CommunitySource, answer: ModelReport) -> ReportResult:
         findings: list[Finding] = []
         dropped = 0
+        known = numbers_in(" ".join(_lines(source)))
         for said in answer.findings:
             at = [source.sentences[n - 1].sentence_id for n in said.sentences if 1 <= n <= len(source.sentences)]
-            if at:
+            if at and numbers_in(f"{said.summary} {said.explanation}") <= known:
                 texts = plain(said.summary, LONGEST_TEXT), plain(said.explanation, LONGEST_TEXT)
                 findings.append(Finding(*texts, tuple(dict.fromkeys(at))))
             else:
@@ -91,3 +76,11 @@ class ModelReports:
             plain(answer.rating_reason, LONGEST_TEXT),
         )
         return ReportResult(source.community_id, report, dropped=dropped)
+
+
+def _lines(source: CommunitySource) -> list[str]:
+    """The papers with letters, then the sentences with numbers, each with the letter of its paper."""
+    titles = dict(source.papers)
+    letters = {paper: f"P{n}" for n, paper in enumerate(dict.fromkeys(s.paper_id for s in source.sentences), start=1)}
+    lines = [f"{letter}: {titles.get(paper, paper)}" for paper, letter in letters.items()]
+    return lines + [f"{n}. {s.text} ({letters[s.paper_id]})" for n, s in enumerate(source.sentences, start=1)]

@@ -34,20 +34,19 @@ CODE_VERSION = "1"
 FEWEST = 10
 """Reports that a collection may have, however small it is."""
 Row = dict[str, Any]
+_SENTENCES = """
+CREATE TABLE sentences AS SELECT sentence_id, paper_id, text FROM everything SEMI JOIN wanted USING (sentence_id)
+"""
+"""Read once: each community then asks for its own."""
 
 
 def report_engine(work: Work) -> ReportEngine:
     """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
     role = work.settings.roles.report
-    extractive = ExtractiveReports(work.settings.levels.reports.max_findings)
     if role.engine == "extractive":
-        return extractive
+        return ExtractiveReports(work.settings.levels.reports.max_findings)
     check_role(work.settings, "report")
-    return ModelReports(
-        work.settings,
-        lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency),
-        extractive.report,
-    )
+    return ModelReports(work.settings, lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency))
 
 
 def report_recipe(work: Work) -> str:
@@ -136,16 +135,21 @@ def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[Com
     """What these communities say, with the sentences of the papers."""
     settings = work.settings.levels.reports
     chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
-    columns = ["sentence_id", "paper_id", "text"]
+    members = {entity for row in chosen for entity in graph.members[row["community_id"]]}
+    wanted = {sentence for entity in members for sentence in graph.entities[entity]["sentence_ids"]}
+    wanted |= {sentence for one in members for link in graph.links.get(one, ()) for sentence in link["sentence_ids"]}
     with duckdb.connect(":memory:") as connection:
+        connection.register("wanted", pa.table({"sentence_id": pa.array(sorted(wanted), pa.string())}))
         parts = [str(part.path) for part in work.parts.heads("sentences")]
-        connection.read_parquet(parts, hive_partitioning=False).select(*columns).create_view("sentences")
+        connection.read_parquet(parts, hive_partitioning=False).create_view("everything")
+        connection.execute(_SENTENCES).fetchall()
 
         def sentences(ids: set[str]) -> dict[str, tuple[str, str]]:
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
-        return list(community_sources(chosen, graph, sentences, settings.source_tokens))
+        found = community_sources(chosen, graph, sentences, settings.source_tokens)
+        return [source for source in found if source.sentences]  # nothing to say, nothing to cite
 
 
 def _largest(communities: list[Row], settings: ReportSettings, chunks: int) -> list[Row]:

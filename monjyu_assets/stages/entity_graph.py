@@ -14,7 +14,7 @@ from monjyu_core.schemas import TABLES
 from monjyu_core.settings import Settings
 
 ASSET = "entity_graph"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 def entity_graph_recipe(settings: Settings) -> str:

@@ -23,7 +23,7 @@ from monjyu_core.settings import Settings
 
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 PARALLEL_FROM = 400_000
 """Characters below which one process is quicker than several, each of which loads the model."""
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 SHORTEST = 8
 """Characters of a quote: shorter ones stand anywhere."""
 LONG_ENOUGH = 20
 """Characters of a sentence that a longer quote may hold."""
+
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def numbers_in(text: str) -> set[str]:
+    """The numbers of a text as they are written: those of a statement must stand in its source."""
+    return set(_NUMBER.findall(text))
 
 
 def find_quote(quote: str, sentences: Sequence[str]) -> int | None:

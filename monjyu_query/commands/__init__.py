@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from monjyu_query.commands.citations_command import citations
 from monjyu_query.commands.evaluate_command import evaluate
+from monjyu_query.commands.graph_command import graph
+from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
+from monjyu_query.commands.serve_command import keys, serve
 
-__all__ = ["citations", "evaluate", "papers", "search"]
+__all__ = ["citations", "evaluate", "graph", "keys", "mcp", "papers", "search", "serve"]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.questions.kinds import KINDS, Kind
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+_NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
-_MOST_PASSAGES = 100
-"""Shown of one lazy search, so that all that it found is counted."""
+RANKED = ("vector", "keyword", "hybrid")
+"""The modes that rank every passage."""
 
 
 @click.group("eval")
@@ -24,7 +29,7 @@ def evaluate() -> None:
 @collection_option
 @click.option("--queries", type=_FILE, required=True, help='JSONL, {"id", "text"} a line.')
 @click.option("--qrels", type=_FILE, required=True, help="TSV with a header: query_id, doc_id, score.")
-@click.option("--mode", type=click.Choice(("auto", "vector", "keyword", "hybrid")), default="auto", show_default=True)
+@click.option("--mode", type=click.Choice(("auto", *RANKED)), default="auto", show_default=True)
 @click.option("--top-k", type=click.IntRange(1, 1000), default=100, show_default=True, help="Papers in RUN.tsv.")
 @click.option("--run-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked papers here (TSV).")
 @click.option("--snapshot", "snapshot_id", help="Measure this snapshot; by default the one that is published.")
@@ -48,7 +53,8 @@ def retrieval(
     judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
     data = DataFolder.default()
     searcher = Searcher(data, chosen_collection(data, collection), snapshot_id=snapshot_id)
-    used = searcher.settings.search.mode if mode == "auto" else mode
+    settled = searcher.settings.search.mode
+    used = mode if mode != "auto" else settled if settled in RANKED else "hybrid"
     depth = max(top_k, measure.DEPTH)
 
     def ranked(query: str) -> measure.Ranked:
@@ -71,34 +77,106 @@ def retrieval(
 @collection_option
 @click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text", "gold"} a line.')
 @click.option("--budgets", default="0,25,50,100,200,500", show_default=True, help="Numbers of relevance tests.")
+@click.option("--plot", type=_NEW_FILE, help="Draw evidence recall by budget into this file (.png, .svg, .pdf).")
+@click.option("--report", type=_NEW_FILE, help="Write recall by kind of question, with intervals, here (JSON).")
 @json_option
-def lazy(collection: str | None, questions: Path, budgets: str, as_json: bool) -> None:
-    """Ask each question with each budget: how much of the gold evidence lazy search finds, and what it takes."""
+def lazy(
+    collection: str | None, questions: Path, budgets: str, plot: Path | None, report: Path | None, as_json: bool
+) -> None:
+    """Ask each question with each budget: how much of the gold evidence lazy search finds, and what it takes.
+
+    Hybrid search is given as many passages as the evidence of 100 tests stands in, and all their sentences count.
+    """
     from monjyu_core.folders import DataFolder
     from monjyu_query import evaluate_lazy as measure
-    from monjyu_query.request import make_request
-    from monjyu_query.result import SearchResult
+    from monjyu_query import evaluate_lazy_summary as figures
     from monjyu_query.search import Searcher
     from monjyu_query.which_collection import chosen_collection
 
-    try:
-        wanted = sorted({int(budget) for budget in budgets.split(",")})
-    except ValueError:
-        raise click.BadParameter("numbers with commas between them", param_hint="--budgets") from None
+    wanted = _numbers(budgets)
     gold = measure.read_questions(questions)
     data = DataFolder.default()
-    name = chosen_collection(data, collection)
-    searcher = Searcher(data, name)
+    searcher = Searcher(data, chosen_collection(data, collection))
     searcher.prepare()
-
-    def ask(query: str, mode: str, number: int) -> SearchResult:
-        counted = {"budget": number, "top_k": _MOST_PASSAGES} if mode == "lazy" else {"top_k": min(number, 1000)}
-        return searcher.search(make_request(query=query, collection=name, mode=mode, **counted))
-
-    found = measure.measure(ask, gold, wanted)
+    evidence = measure.Evidence(searcher.current().snapshot)
+    asked = len(gold) * (len(wanted) + 1)
+    with click.progressbar(measure.run(searcher, evidence, gold, wanted), asked, "searches", file=sys.stderr) as runs:
+        done = list(runs)
+    found = figures.summary(done, wanted)
+    kinds, answerable = figures.by_kind(done, wanted), figures.with_gold(gold)
+    click.echo(figures.table(kinds, answerable), err=as_json)
+    if plot is not None:
+        figures.draw(kinds, answerable, plot)
+    if report is not None:
+        write_lines(report, [json.dumps(found | {"kinds": [kind.as_dict() for kind in kinds]}, indent=1)])
     if as_json:
         print_json(found)
         return
     for label, row in [*((str(row["budget"]), row) for row in found["budgets"]), ("hybrid", found["hybrid"])]:
-        figures = (f"{key} {value:g}" for key, value in row.items() if key != "budget")
-        click.echo(f"{label:>7}  {'  '.join(figures)}")
+        values = (f"{key} {value:g}" for key, value in row.items() if key != "budget")
+        click.echo(f"{label:>7}  {'  '.join(values)}")
+
+
+@evaluate.command("questions")
+@collection_option
+@click.option("-o", "--out", type=_NEW_FILE, required=True, help="Write the questions here (JSONL).")
+@click.option("--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only this kind (repeatable).")
+@click.option("--count", type=click.IntRange(1, 10_000), default=40, show_default=True, help="At most, of each kind.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Another seed, other questions.")
+@json_option
+def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count: int, seed: int, as_json: bool) -> None:
+    """Make questions with gold sentences from a collection's own sentences, graph and citations (level 1)."""
+    from collections import Counter
+
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.snapshot import open_current
+    from monjyu_query.questions.generate import generate
+    from monjyu_query.questions.structure import Structure
+    from monjyu_query.which_collection import chosen_collection, require_collection
+
+    data = DataFolder.default()
+    folder = require_collection(data, chosen_collection(data, collection))
+    with closing(open_current(folder)) as snapshot:
+        made = generate(Structure.of(snapshot), kinds or KINDS, count, seed)
+    write_lines(out, [json.dumps(question, ensure_ascii=False) for question in made])
+    counts = Counter(question["kind"] for question in made)
+    if as_json:
+        print_json({"questions": len(made), "kinds": dict(counts)})
+    else:
+        click.echo("\n".join(f"{counts[kind]:5} {kind}" for kind in kinds or KINDS))
+
+
+@evaluate.command("replay")
+@click.argument("trace_id")
+@json_option
+def replay(trace_id: str, as_json: bool) -> None:
+    """Ask the question of a trace again, with its settings, and say what is not as it was."""
+    from dataclasses import asdict
+
+    from monjyu_core.folders import DataFolder
+    from monjyu_query.replay import replay as again
+
+    found = again(DataFolder.default(), trace_id)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        click.echo(f"Not as before: {', '.join(found.differs)}." if found.differs else "The same.")
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        wanted = sorted({int(number) for number in text.split(",")})
+    except ValueError:
+        wanted = [-1]
+    if wanted[0] < 0:
+        raise click.BadParameter("numbers of 0 or more with commas between them", param_hint="--budgets")
+    return wanted
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    from monjyu_core.errors import ConfigurationError
+
+    try:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be written: {error.strerror or error}.") from error

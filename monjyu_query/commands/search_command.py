@@ -11,6 +11,9 @@ import click
 
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
 
+PLAIN = ("vector", "keyword", "hybrid")
+"""Modes that are over before one could interrupt them."""
+
 
 @click.command()
 @click.argument("query")
@@ -21,7 +24,8 @@ from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option,
 @click.option("--budget", metavar="B", help="Relevance tests of mode lazy: z100, z500, z1500 or a number.")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
 @click.option("--min-score", type=float, metavar="X", help="Lowest score of a passage, on the mode's scale.")
-@click.option("--expand", type=int, metavar="N", help="How many further queries to derive from yours.")
+@click.option("--expand", type=int, metavar="N", help="How many related terms to add (not lazy).")
+@click.option("--response-type", type=click.Choice(("short", "paragraphs", "list")), help="The form of the answer.")
 @click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
 @click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
@@ -39,6 +43,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     """
     from monjyu_core.folders import DataFolder
     from monjyu_core.state import StateStore
+    from monjyu_query.events import last_events
     from monjyu_query.request import make_request
     from monjyu_query.traces import TraceLog
     from monjyu_query.which_collection import chosen_collection
@@ -51,10 +56,10 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
-    result = searcher.search(request, listener, _interrupt() if request.mode == "lazy" else None)
+    result = searcher.search(request, listener, None if request.mode in PLAIN else _interrupt())
     values = result.model_dump(mode="json")
     if as_json and stream:
-        for event in events(values):
+        for event in last_events(values):
             print_json(event)
     elif as_json:
         print_json(values)
@@ -89,12 +94,6 @@ def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
         click.echo(f"? {safe(event['text'])}", err=True)
     elif event["event"] == "budget":
         click.echo(f"{event['used']} of {event['total']} tests", err=True)
-
-
-def events(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """The last events of a search: the answer with its citations, then all of the result."""
-    answer = {key: result[key] for key in ("answer", "status", "verified", "citations")}
-    return [{"event": "answer", **answer}, {"event": "done", **result}]
 
 
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from monjyu_core.text.tokens import count_many
 from monjyu_query.answer import Question, alike
@@ -41,14 +41,6 @@ class Claim:
             "score": self.score,
             "engine": self.engine,
         }
-
-
-class ClaimExtractor(Protocol):
-    """Makes claims of groups of relevant chunks, one group a community."""
-
-    def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
-        """Claims whose sentences stand in the chunks; what cannot be read or found is left out and counted."""
-        ...
 
 
 class ExtractiveClaims:

@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences, weigh_evidence
-from monjyu_query.answering import Answer, abstained
+from monjyu_query.answering import Answer, abstained, as_text, for_type
 from monjyu_query.citations import cite
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, PassageSentence
+from monjyu_query.request import ResponseType
 
 MOST_PASSAGES = 12
-ADDED_WEIGHT = 0.5
+ADDED_WEIGHT = 0.2
 """What a term that expansion has added weighs beside one of the question."""
 
 
@@ -32,6 +33,7 @@ def compose(
     claims: Sequence[Claim],
     similarity: float,
     settings: AnswerSettings,
+    response_type: ResponseType | None = None,
 ) -> Answer:
     """Sentences of the claims, cited. Evidence is weighed by the question's own terms and the closest chunk."""
     sentences = [claim.sentences[0] for claim in claims]
@@ -40,12 +42,11 @@ def compose(
     evidence = weigh_evidence(question, terms[: len(passages)], similarity, index.scale)
     if evidence.support < settings.min_support:
         return abstained(evidence.thin_because())
-    chosen = choose_sentences(expanded, sentences, terms[len(passages) :], settings)
+    chosen = choose_sentences(expanded, sentences, terms[len(passages) :], for_type(settings, response_type))
     citations = cite(index.snapshot.cursor(), chosen)
     if not citations:
         return abstained("no sentence of the claims speaks of it")
-    text = " ".join(f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in citations)
-    return Answer(text, "complete", citations, verified=True)
+    return Answer(as_text(citations, response_type), "complete", citations, verified=True)
 
 
 def passages_of(sentences: Sequence[PassageSentence]) -> list[Passage]:

@@ -24,9 +24,10 @@ class Visit:
 
 @dataclass(frozen=True)
 class Walk:
-    """`top_k` chunks a visit; after `patience` communities in a row without a relevant chunk the walk goes down, at
-    most `max_depth` times."""
+    """It opens with the `opening` chunks most like the subquery, wherever they stand; then `top_k` chunks a visit;
+    after `patience` communities in a row without a relevant chunk it goes down, at most `max_depth` times."""
 
+    opening: int = 0
     top_k: int = 3
     patience: int = 5
     max_depth: int = 10
@@ -42,7 +43,7 @@ class IterativeDeepener:
         self._walk = walk
         self._sorted: dict[int, Rows] = {}
         self.depth = 0
-        self._frontier = self._ranked([*(tree.communities[root] for root in tree.roots), *self._loose()])
+        self._frontier = self._opened([*(tree.communities[root] for root in tree.roots), *self._loose()])
         self._place = 0
         self._barren = 0
         self._fruitful: list[Community] = []
@@ -84,6 +85,13 @@ class IterativeDeepener:
         rows = self._ordered(self._tree.loose)
         size = self._walk.top_k
         return [Community(None, 0, rows[start : start + size]) for start in range(0, len(rows), size)]
+
+    def _opened(self, communities: list[Community]) -> list[Community]:
+        """The communities in order, before them the chunks to open with."""
+        first = self._ordered(np.arange(len(self._scores)))[: self._walk.opening]
+        size = self._walk.top_k
+        groups = [Community(None, 0, first[start : start + size]) for start in range(0, len(first), size)]
+        return [*groups, *self._ranked(communities)]
 
     def _ranked(self, communities: list[Community]) -> list[Community]:
         """By the mean similarity of their top chunks; of equals the one named first."""

@@ -48,7 +48,8 @@ class LazySearch:
     def _match(self, asked: Question) -> None:
         lazy, state = asked.ask.settings.lazy, asked.state
         counts = lazy.sufficiency != "off"
-        searcher = CommunitySearcher(asked.walkers, asked.tester.test, asked.sufficient, lazy.relevant_from, counts)
+        marks = (lazy.relevant_from, lazy.enough_from)
+        searcher = CommunitySearcher(asked.walkers, asked.tester.test, asked.sufficient, *marks, counts)
         searcher.run(state)
         if asked.tree.empty:
             state.warnings.append("Level 1 is not built: passages were tested in the order of their similarity.")

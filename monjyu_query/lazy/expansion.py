@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answer import Question
 from monjyu_query.lazy.graph import Concept, ConceptGraph
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import load_passages
@@ -18,6 +19,10 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
 _BETWEEN_PARTS = re.compile(r"[,;:，、；：]|\b(?:and|or|versus|vs|than|as well as)\b", re.I)
 _TERMS_A_PART = 2
+_SHARE_A_PART = 0.3
+"""Of what the question's terms weigh; less is no part of its own, but a year or an aside."""
+_SHARE_A_CONCEPT = 0.15
+"""Of what the question's terms weigh; a word that says less of it leads elsewhere."""
 CONCEPTS = 4
 NEIGHBOURS = 3
 READ_CHUNKS = 10
@@ -47,9 +52,14 @@ def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list
     """The concepts all of whose terms stand in the question: those of most terms first, none inside another."""
     asked = index.keywords.query_terms(query).result()
     own = {term.term for term in asked}
+    question = Question.of(asked, len(index.corpus))
     found = graph.candidates([term.term for term in asked])
     terms = [frozenset(some) for some in index.keywords.terms([concept.surface for concept in found])]
-    whole = [(concept, some) for concept, some in zip(found, terms, strict=True) if some and some <= own]
+    whole = [
+        (concept, some)
+        for concept, some in zip(found, terms, strict=True)
+        if some and some <= own and question.share(some) >= _SHARE_A_CONCEPT
+    ]
     whole.sort(key=lambda pair: (-len(pair[1]), -pair[0].weight, pair[0].phrase))
     chosen: list[tuple[Concept, frozenset[str]]] = []
     for concept, some in whole:
@@ -78,11 +88,24 @@ def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Seque
     return Expansion(subqueries, expanded, [concept.phrase for concept in concepts])
 
 
+def related_terms(
+    index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int
+) -> list[str]:
+    """At most `most` terms to add to a question: in turns the neighbours of each of its concepts in the noun graph,
+    the closest first; without any, terms of the chunks most like it."""
+    groups = [graph.neighbours(concept.phrase, most) for concept in matching_concepts(index, graph, query)]
+    turns = [group[place].surface for place in range(most) for group in groups if place < len(group)]
+    found = [term for term in dict.fromkeys(turns) if term.casefold() not in query.casefold()]
+    return (found or _frequent_terms(index, query, best_chunks))[:most]
+
+
 def parts_of(index: OpenIndex, query: str) -> list[str]:
     """The parts of a question that asks for several things, each of two terms or more; none where it asks for one."""
     parts = [part.strip(" ?.!。？") for part in _BETWEEN_PARTS.split(query)]
-    terms = index.keywords.terms(parts)
-    whole = [part for part, own in zip(parts, terms, strict=True) if len(set(own)) >= _TERMS_A_PART]
+    question = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
+    terms = [set(own) for own in index.keywords.terms(parts)]
+    pairs = zip(parts, terms, strict=True)
+    whole = [part for part, own in pairs if len(own) >= _TERMS_A_PART and question.share(own) >= _SHARE_A_PART]
     return whole if len(whole) > 1 else []
 
 

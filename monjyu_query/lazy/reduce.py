@@ -8,18 +8,20 @@ from monjyu_query.answering import Answer, answer_from
 from monjyu_query.lazy.claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.lazy.compose import MOST_PASSAGES, claim_passages, compose
 from monjyu_query.lazy.refine import Question
+from monjyu_query.lazy.stored import stored_claims
 from monjyu_query.tools import Tools
 
 
 def make_claims(asked: Question, tools: Tools) -> list[Claim]:
-    """Claims by the engine of the role `extract`, ranked, without duplicates, within the token budget.
+    """The stored claims of level 4; of other chunks claims by the engine of the role `extract`. Ranked, without
+    duplicates, within the token budget.
 
     Where the model gives none for the relevant chunks, their sentences are the claims.
     """
     state, index = asked.state, asked.ask.index
-    groups = grouped(state.relevant)
+    stored, groups = stored_claims(index, grouped(state.relevant))
     claims: list[Claim] = []
-    if asked.roles is not None and tools.uses_model("extract") and not state.cancelled:
+    if groups and asked.roles is not None and tools.uses_model("extract") and not state.cancelled:
         from monjyu_query.lazy.model_roles import ModelClaimExtractor
 
         by_model = ModelClaimExtractor(asked.roles, state.expanded)
@@ -28,9 +30,9 @@ def make_claims(asked: Question, tools: Tools) -> list[Claim]:
             state.warnings.append(f"{by_model.dropped} claims of the model quote no source and were left out.")
         if by_model.failed:
             state.warnings.append(f"{len(by_model.failed)} calls for claims failed: {by_model.failed[0]}")
-    if not claims:
+    if groups and not claims:
         claims = ExtractiveClaims(index).extract(groups)
-    ranked = within_tokens(rank_claims(index, asked.terms, claims), asked.ask.settings.lazy.claim_tokens)
+    ranked = within_tokens(rank_claims(index, asked.terms, [*stored, *claims]), asked.ask.settings.lazy.claim_tokens)
     for claim in ranked:
         state.claims.append(claim.as_dict())
         state.emit({"event": "claim", **state.claims[-1]})
@@ -47,7 +49,8 @@ def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[A
         written, failure = tools.llm_answers().answer(ask.index, request, passages, asked.asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
-    answer = compose(ask.index, asked.terms, asked.expanded, claims, asked.similarity, tools.settings.answer)
+    kind, settings = ask.request.response_type, tools.settings.answer
+    answer = compose(ask.index, asked.terms, asked.expanded, claims, asked.similarity, settings, kind)
     if failure:
         status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
@@ -57,4 +60,5 @@ def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[A
 def answer_without_tests(asked: Question, tools: Tools) -> Answer:
     """What mode vector answers."""
     similarity = asked.similarity if asked.nearest else None
-    return answer_from(asked.ask.index, asked.asked, asked.nearest, similarity, tools.settings.answer)
+    settings, kind = tools.settings.answer, asked.ask.request.response_type
+    return answer_from(asked.ask.index, asked.asked, asked.nearest, similarity, settings, kind)

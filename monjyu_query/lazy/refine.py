@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from monjyu_query.lazy.deepening import IterativeDeepener, Walk
 from monjyu_query.lazy.expansion import READ_CHUNKS, Expansion, expand, in_context
 from monjyu_query.lazy.graph import ConceptGraph
 from monjyu_query.lazy.judgements import JudgementStore
-from monjyu_query.lazy.relevance import Assessor, ExtractiveAssessor, RelevanceTester
+from monjyu_query.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
 from monjyu_query.lazy.state import LazyState
 from monjyu_query.lazy.tree import CommunityTree
 from monjyu_query.open_index import OpenIndex
@@ -84,13 +84,17 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
     found = _expanded(tools, ask, query, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
     for n, subquery in enumerate(state.subqueries):
-        state.emit({"event": "subquery", "n": n, "text": subquery})
+        around = {} if n else {"concepts": _subgraph(ConceptGraph.of(index.snapshot.cursor()), found.concepts)}
+        state.emit({"event": "subquery", "n": n, "text": subquery, **around})
     asked = index.keywords.query_terms(query).result()
     terms = Terms.of(asked, len(index.corpus))
     similar, ordered = _rankings(tools, ask, state.subqueries, query, ranking)
-    questions = [weighted_question(index, subquery, terms) for subquery in state.subqueries]
-    walk = Walk(lazy.chunks_per_visit, lazy.patience, lazy.max_depth)
+    others = [(subquery, near) for subquery, near in zip(state.subqueries, similar, strict=True) if subquery != query]
+    asked_too = [Asked(weighted_question(index, subquery, terms), near) for subquery, near in others]
+    walk = Walk(0, lazy.chunks_per_visit, lazy.patience, lazy.max_depth)
+    first = replace(walk, opening=lazy.opening)
     rows = best_rows(ranking.scores, index.corpus.work, NEAREST, ask.settings.per_paper, None, index.corpus.passage)
+    assessor = _assessor(tools, index, roles, state, Asked(terms, ranking.scores), asked_too)
     return Question(
         ask=ask,
         tree=tree,
@@ -101,8 +105,8 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
         expanded=weighted_question(index, state.expanded, terms),
         nearest=_nearest(index, ranking, rows),
         similarity=float(ranking.scores[rows].max()) if rows else 0.0,
-        tester=RelevanceTester(index, _assessor(tools, index, roles, state, questions, similar), similar, store),
-        walkers=[IterativeDeepener(tree, scores, walk) for scores in ordered],
+        tester=RelevanceTester(index, assessor, similar, store),
+        walkers=[IterativeDeepener(tree, scores, walk if n else first) for n, scores in enumerate(ordered)],
         roles=roles,
     )
 
@@ -143,6 +147,13 @@ def _expanded(
     return replace(made, concepts=own.concepts)
 
 
+def _subgraph(graph: ConceptGraph, phrases: list[str]) -> dict[str, Any]:
+    """The question's concepts with their neighbours, and the edges among all of these."""
+    near = [concept.phrase for phrase in phrases for concept in graph.neighbours(phrase, 5)]
+    nodes = list(dict.fromkeys([*phrases, *near]))
+    return {"nodes": nodes, "edges": [list(edge) for edge in graph.subgraph(nodes)]}
+
+
 def _named(graph: ConceptGraph, expansion: Expansion) -> list[str]:
     near = [concept.surface for phrase in expansion.concepts for concept in graph.neighbours(phrase, 5)]
     return list(dict.fromkeys([*expansion.concepts, *near]))
@@ -173,15 +184,10 @@ def _first_twins(scores: Scores, index: OpenIndex) -> Scores:
 
 
 def _assessor(
-    tools: Tools,
-    index: OpenIndex,
-    roles: ModelRoles | None,
-    state: LazyState,
-    questions: list[Terms],
-    similar: list[Scores],
+    tools: Tools, index: OpenIndex, roles: ModelRoles | None, state: LazyState, own: Asked, others: list[Asked]
 ) -> Assessor:
     if roles is not None and tools.uses_model("assess"):
         from monjyu_query.lazy.model_roles import ModelAssessor
 
         return ModelAssessor(roles, state.subqueries)
-    return ExtractiveAssessor(index, questions, similar)
+    return ExtractiveAssessor(index, own, others)

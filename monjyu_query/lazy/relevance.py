@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from monjyu_core.ids import digest
@@ -15,10 +15,24 @@ from monjyu_query.lazy.state import Candidate, Judgement
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import load_passages, sentences_by_chunk
 
-VERSION = "1"
+VERSION = "2"
 """Of the extractive assessor: raised when equal inputs get other scores."""
 _NEAR_WEIGHT = 0.4
 """What nearness of meaning adds where words agree."""
+_GROWTH = 1.5
+"""The first words of a question that a sentence shares say more than the last."""
+_SUBQUERY_WEIGHT = 0.6
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question or subquery: its terms with their weights, and its similarity (n,) to all chunks."""
+
+    terms: Question
+    similar: Scores
+
+    def near(self, row: int) -> float:
+        return float(self.similar[row])
 
 
 class Assessor(Protocol):
@@ -34,24 +48,24 @@ class Assessor(Protocol):
 
 
 class ExtractiveAssessor:
-    """Scores by weighted overlap with the subquery's terms and the chunk's stored vector. Embeds nothing.
+    """Scores by weighted overlap with the question's terms and the chunk's stored vector. Embeds nothing.
 
-    `10 * (1 - (1 - share) * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the subquery's terms
-    and `near` (0-1) where the chunk's similarity lies on the model's scale; 0 without a shared term, or for no prose.
-    The best over all subqueries counts: it costs nothing, and a chunk is tested but once.
+    `10 * (1 - (1 - share)^1.5 * (1 - 0.4 * near))` where `share` (0-1) is the idf-weighted share of the question's
+    terms and `near` (0-1) where the chunk's similarity lies on the model's scale; 0 without a shared term, or for no
+    prose.
+    A subquery finds passages, but what it asks is a part of the question or beside it: its share counts 0.6, and only
+    where that is more. The best counts, whichever subquery led to the chunk, for a chunk is tested but once.
     """
 
-    def __init__(self, index: OpenIndex, questions: Sequence[Question], similar: Sequence[Scores]) -> None:
-        """`questions`: the terms of each subquery with their weights; `similar`: its similarity (n,) to all chunks."""
+    def __init__(self, index: OpenIndex, own: Asked, subqueries: Sequence[Asked]) -> None:
         self._index = index
-        self._similar = similar
-        self._questions = questions
-        self._hashes = [digest(*(f"{term} {weight:.9g}" for term, weight in q.weights.items())) for q in questions]
+        self._asked = [(own, 1.0), *((asked, _SUBQUERY_WEIGHT) for asked in subqueries)]
+        terms = (f"{term} {weight:.9g}" for asked, _ in self._asked for term, weight in asked.terms.weights.items())
+        self._hash = digest(*terms)
 
     def key(self, candidate: Candidate) -> str:
-        near = (f"{similarity:.3f}" for similarity in self._similarities(candidate))
-        parts = (*self._hashes, *near, *self._index.scale)
-        return digest("extractive", VERSION, *parts, text_hash(candidate), length=32)
+        near = (f"{asked.near(candidate.row):.3f}" for asked, _ in self._asked)
+        return digest("extractive", VERSION, self._hash, *near, *self._index.scale, text_hash(candidate), length=32)
 
     def assess(self, candidates: Sequence[Candidate]) -> list[Judgement]:
         terms = iter(self._index.keywords.terms([s.text for c in candidates for s in c.sentences]))
@@ -61,16 +75,13 @@ class ExtractiveAssessor:
         if not is_prose(text):
             return 0.0
         own = set(terms)
-        pairs = zip(self._questions, self._similarities(candidate), strict=True)
-        return max(self._worth(question.share(own), similarity) for question, similarity in pairs)
+        worths = (self._worth(weight * a.terms.share(own), a.near(candidate.row)) for a, weight in self._asked)
+        return max(worths)
 
     def _worth(self, share: float, similarity: float) -> float:
         low, high = self._index.scale
         near = min(1.0, max(0.0, (round(similarity, 3) - low) / (high - low)))
-        return round(10 * (1 - (1 - share) * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
-
-    def _similarities(self, candidate: Candidate) -> list[float]:
-        return [float(similar[candidate.row]) for similar in self._similar]
+        return round(10 * (1 - (1 - share) ** _GROWTH * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
 
 
 def text_hash(candidate: Candidate) -> str:

@@ -24,6 +24,7 @@ class CommunitySearcher:
     test: Test
     sufficient: Callable[[LazyState], bool]
     relevant_from: float
+    enough_from: float = 0.0
     count_suffices: bool = True
 
     def run(self, state: LazyState) -> None:
@@ -77,7 +78,7 @@ class CommunitySearcher:
             state.emit(event)
 
     def _noted(self, state: LazyState, candidate: Candidate, judgement: Judgement) -> bool:
-        relevant = state.note(candidate, judgement, self.relevant_from)
+        relevant = state.note(candidate, judgement, self.relevant_from, self.enough_from)
         event: dict[str, Any] = {"event": "test", "chunk_id": candidate.passage.chunk_id}
         event |= {"paper_id": candidate.passage.paper_id}
         event |= {"subquery": candidate.subquery, "score": judgement.best, "relevant": relevant}
@@ -88,7 +89,7 @@ class CommunitySearcher:
         state.failed_rounds = state.failed_rounds + 1 if all(judgement.error for judgement in judgements) else 0
         if any(judgement.final for judgement in judgements) or state.failed_rounds >= MOST_FAILED_ROUNDS:
             state.ended = "failed"
-        elif self.count_suffices and len(state.sentence_ids) >= state.budget.enough:
+        elif self.count_suffices and len(state.strong) >= state.budget.enough:
             state.ended = "enough"
         elif self.sufficient(state):
             state.ended = "sufficient"

@@ -54,7 +54,8 @@ class Relevant:
 
 @dataclass
 class LazyState:
-    """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit."""
+    """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit,
+    `sentence_ids` the relevant sentences and `strong` those of them that count towards enough."""
 
     budget: Budget
     subqueries: list[str] = field(default_factory=list)
@@ -65,6 +66,7 @@ class LazyState:
     depth: int = 0
     relevant: list[Relevant] = field(default_factory=list)
     sentence_ids: set[str] = field(default_factory=set)
+    strong: set[str] = field(default_factory=set)
     claims: list[dict[str, Any]] = field(default_factory=list)
     cache_hits: int = 0
     errors: list[str] = field(default_factory=list)
@@ -74,7 +76,7 @@ class LazyState:
     cancel: threading.Event = field(default_factory=threading.Event)
     warnings: list[str] = field(default_factory=list)
 
-    def note(self, candidate: Candidate, judgement: Judgement, relevant_from: float) -> bool:
+    def note(self, candidate: Candidate, judgement: Judgement, relevant_from: float, enough_from: float = 0.0) -> bool:
         """Record a judgement; whether the chunk is relevant. One that could not be read is an error, never relevant."""
         self.cache_hits += judgement.cached
         if judgement.error:
@@ -85,6 +87,7 @@ class LazyState:
         if found:
             self.relevant.append(Relevant(candidate, tuple(found)))
             self.sentence_ids.update(sentence.sentence_id for sentence, _ in found)
+            self.strong.update(sentence.sentence_id for sentence, score in found if score >= enough_from)
         return bool(found)
 
     @property

@@ -17,13 +17,18 @@ from monjyu_query.events import Emit, unheard
 from monjyu_query.llm_answer.checking import Checker
 from monjyu_query.llm_answer.marked import Marked, SentenceStream, abstains
 from monjyu_query.passages import Passage
-from monjyu_query.request import SearchRequest, Turn
+from monjyu_query.request import ResponseType, SearchRequest, Turn
 from monjyu_query.result import Citation
 
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""
 LONGEST_TURN = 4000
 """Characters of a turn."""
+_WISHES: dict[ResponseType, str] = {
+    "short": "\nAnswer shortly, in one or two sentences.",
+    "paragraphs": "\nAnswer in paragraphs, one for each part of the answer.",
+    "list": "\nAnswer as a list, one full sentence an item.",
+}
 
 
 async def write_answer(
@@ -45,7 +50,7 @@ async def write_answer(
     asking = load_prompt("answer_question", language, settings.prompts.folder)
     context = settings.models[settings.roles.answer.model].context_tokens
     messages, used = _messages(request, passages, system, asking, context - settings.roles.answer.max_tokens)
-    draft = _Draft(checker, used, settings.answer.unsupported, emit)
+    draft = _Draft(checker, used, settings.answer.unsupported, emit, request.response_type)
     stream, reply = SentenceStream(language), None
     papers = sorted({passage.paper_id for passage in used})
     async with aclosing(session.stream("answer", messages, system.hash + asking.hash, papers)) as pieces:
@@ -63,10 +68,11 @@ def _messages(
     request: SearchRequest, passages: Sequence[Passage], system: Prompt, asking: Prompt, room: int
 ) -> tuple[list[Message], list[Passage]]:
     """The messages with as many of the best passages as fit into `room` tokens (one at least), and those."""
+    wish = _WISHES[request.response_type] if request.response_type else ""
     history = [_turn(turn) for turn in request.history[-LONGEST_HISTORY:] if turn.role != "system"]
     for count in range(len(passages), 0, -1):
         sources = "\n\n".join(fence(n, _source(passage)) for n, passage in enumerate(passages[:count], start=1))
-        question = Message("user", asking.render(sources=sources, question=request.query))
+        question = Message("user", asking.render(sources=sources, question=request.query) + wish)
         messages = [Message("system", system.text), *history, question]
         if count == 1 or prompt_tokens([ChatRequest(tuple(messages), 1)])[0] <= room:
             return messages, list(passages[:count])
@@ -84,11 +90,19 @@ def _source(passage: Passage) -> str:
 class _Draft:
     """The sentences accepted so far, with their citations numbered in order."""
 
-    def __init__(self, checker: Checker, passages: Sequence[Passage], unsupported: str, emit: Emit) -> None:
+    def __init__(
+        self,
+        checker: Checker,
+        passages: Sequence[Passage],
+        unsupported: str,
+        emit: Emit,
+        response_type: ResponseType | None,
+    ) -> None:
         self._checker = checker
         self._passages = passages
         self._keep = unsupported == "mark"
         self._emit = emit
+        self._response_type = response_type
         self._texts: list[str] = []
         self._citations: dict[str, Citation] = {}
         self._dropped = 0
@@ -119,6 +133,12 @@ class _Draft:
             values = [citation.model_dump(mode="json") for citation in citations]
             self._emit({"event": "answer", "text": text, "citations": values})
 
+    def _joined(self) -> str:
+        """A list stays one; paragraphs are not told apart in a stream of sentences."""
+        if self._response_type == "list":
+            return "\n".join(f"- {text}" for text in self._texts)
+        return " ".join(self._texts)
+
     def answer(self, finish: str) -> Answer:
         """What there is, with a word on what was left out."""
         warnings = []
@@ -134,4 +154,4 @@ class _Draft:
             return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=warnings)
         status = "complete" if finish == "stop" else "partial"
         verified = not (self._keep and self._dropped)
-        return Answer(" ".join(self._texts), status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]
+        return Answer(self._joined(), status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]

@@ -98,7 +98,8 @@ def snapshot_rows(world: World) -> dict[str, list[tuple[object, ...]]]:
 
     snapshot = open_current(world.work.folder)
     cursor = snapshot.cursor()
-    tables = [row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
+    query = "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'community_lineage' ORDER BY 1"  # tells history
+    tables = [row[0] for row in cursor.execute(query).fetchall()]
     columns = "COLUMNS(lambda c: c NOT IN ('source_path', 'mtime_ns', 'offset', 'record', 'vector'))"
     rows = {name: cursor.execute(f'SELECT {columns} FROM "{name}" ORDER BY ALL').fetchall() for name in tables}
     entry = snapshot.manifest.lance["chunks"]

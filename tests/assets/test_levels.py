@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from monjyu_assets.commands import upgrade
 from monjyu_assets.indexing import index_collection, upgrade_collection
 from monjyu_assets.publishing.closed_set import behind, whole_level
 from monjyu_core.collection import load_record
@@ -28,8 +30,9 @@ GRAPH_TABLES = {
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
+    """Two papers in one shard, so that few partitions are touched."""
     made = World(tmp_path / "data", tmp_path / "papers")
-    for number in range(3):
+    for number in (11, 24):
         (made.papers / f"p{number}.md").write_text(paper_text(number))
     return made
 
@@ -46,7 +49,7 @@ def test_a_level_that_lags_is_left_out_and_named(world: World) -> None:
     second = open_current(world.work.folder)
     assert (second.manifest.level, second.manifest.behind) == (1, [])
     assert tables(second) >= GRAPH_TABLES
-    (world.papers / "p1.md").write_text(paper_text(50))
+    (world.papers / "p11.md").write_text(paper_text(50))
     world.build()
     third = open_current(world.work.folder)
     assert third.manifest.level == whole_level(world.work.parts) == 0
@@ -58,15 +61,25 @@ def test_a_level_that_lags_is_left_out_and_named(world: World) -> None:
     assert tables(fourth) >= GRAPH_TABLES
 
 
-def test_index_brings_a_collection_to_its_level_and_keeps_it_there(world: World, tmp_path: Path) -> None:
+def test_index_brings_a_collection_to_its_level_and_keeps_it_there(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = DataFolder(tmp_path / "own")
     quiet = {"progress": lambda stage, done, total: None, "say": lambda text: None}
     assert index_collection(data, world.papers, "k", **quiet).level == 0  # type: ignore[arg-type]
     done = upgrade_collection(data, "k", 4, **quiet)  # type: ignore[arg-type]
-    assert (done.level, done.papers.unchanged, done.behind) == (4, 3, [])
+    assert (done.level, done.papers.unchanged, done.behind) == (4, 2, [])
     record = load_record(data.collection("k"))
     assert record is not None and record.level == 4
-    (world.papers / "p1.md").write_text(paper_text(60))
+    monkeypatch.setenv("MONJYU_DATA", str(data.root))
+    estimate = CliRunner().invoke(upgrade, ["k", "--level", "4", "--estimate", "--json"])
+    assert json.loads(estimate.stdout) == {
+        "llm_calls": 0,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "cost_usd": 0.0,
+    }
+    (world.papers / "p11.md").write_text(paper_text(60))
     again = index_collection(data, world.papers, "k", **quiet)  # type: ignore[arg-type]
     assert (again.level, again.papers.changed) == (4, 1)
     idle = index_collection(data, world.papers, "k", level=0, **quiet)  # type: ignore[arg-type]

@@ -16,10 +16,10 @@ from monjyu_assets.graph.rules import PartitionRules, partition_rules
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import GraphSettings
 
-BACKENDS = ["leidenalg", "graspologic-native"]
+BACKENDS = ["igraph", "leidenalg", "graspologic-native"]
 
 
-def rules(backend: str = "leidenalg", max_size: int = 5, **more: bool) -> PartitionRules:
+def rules(backend: str = "igraph", max_size: int = 5, **more: bool) -> PartitionRules:
     return PartitionRules(backend, max_size, 1.0, 42, largest_component=more.get("largest_component", False))
 
 

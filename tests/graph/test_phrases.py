@@ -8,8 +8,10 @@ import pytest
 
 from monjyu_assets.phrases.acronyms import definitions, long_form
 from monjyu_assets.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
+from monjyu_assets.phrases.english import parser
 from monjyu_assets.phrases.japanese import installed, is_japanese
 from monjyu_assets.phrases.paper import ChunkText, merged, paper_mentions
+from monjyu_assets.phrases.words import normalise
 
 
 def phrases(*sentences: str) -> set[str]:
@@ -42,6 +44,23 @@ def test_citations_formulas_pronouns_and_boilerplate_are_no_phrases() -> None:
         "Received 12 March 2020. Copyright 2020 by the publishers.",
     )
     assert not found
+
+
+def test_names_with_of_are_one_phrase_and_dashes_join() -> None:
+    found = phrases(
+        "The course is taught at the University of Michigan and the theory of evolution is old.",
+        "We solve the Navier–Stokes equations with state-of-the-art methods for 20–30 participants.",
+    )
+    assert {"university of michigan", "theory", "evolution", "navier-stokes equation", "participant"} <= found
+    assert not any("art" in phrase.split("-") or phrase == "university" for phrase in found)
+
+
+def test_units_alone_are_no_phrases_and_brackets_go_in_pairs() -> None:
+    assert phrases("It was measured in vitro for 15-20 minutes at 5 μg/mL and 10 mg/kg.") == set()
+    assert normalise("(E)-hex-2-enal,") == "(E)-hex-2-enal"
+    assert normalise("ggplot(evals") == "ggplot"
+    assert normalise("f(x)") == "f(x)"
+    assert normalise("[x) y(") == "x"
 
 
 def test_a_sentence_that_names_a_licence_in_passing_is_kept() -> None:
@@ -98,6 +117,21 @@ def test_japanese_compounds() -> None:
     assert not found & {"本研究", "こと", "もの"}
 
 
+@pytest.mark.skipif(installed() is None, reason="the extra `ja` is not installed")
+def test_japanese_words_that_serve_as_verbs_or_adverbs_are_no_phrases() -> None:
+    found = phrases(
+        "金星を観測し、正確な値を利用する。", "当時の望遠鏡（英語版）は2004年12月7日に通常の方法で派遣された。"
+    )
+    assert found == {"金星", "望遠鏡"}
+    assert "観測隊" in phrases("観測隊の観測を待つ。")
+    assert phrases("machine learning を学び、deep learning 装置とビタミンB12を知る。") == {
+        "machine learning",
+        "deep learning",
+        "装置",
+        "ビタミンb12",
+    }
+
+
 def test_an_english_sentence_with_a_japanese_word_stays_english() -> None:
     assert not is_japanese("The word 形態素 means morpheme in linguistics and in computing.")
     assert is_japanese("形態素解析を行う。")
@@ -113,3 +147,20 @@ def test_hostile_text_is_cleaned_in_linear_time(text: str) -> None:
     is_boilerplate(text)
     assert time.process_time() - start < 2
     assert all(len(piece) <= MAX_WINDOW for piece in pieces)
+
+
+def test_parts_of_speech_are_those_of_the_models_ruler() -> None:
+    pipeline, parts, _ = parser()
+    texts = (
+        "She did not want to go, but that old hat, which they'd had, was what all of us liked best.",
+        "In 2019 John's LLMs cost $5.00 more than 3/4 of the non-linear ones; to be sure, 10 % isn't much.",
+        "Does it matter that both this and those models have been using their own data, e.g. via http://x.org?",
+    )
+    for text in texts:
+        doc = pipeline(text)
+        parts(doc)
+        found = [(token.text, token.pos_) for token in doc]
+        for token in doc:
+            token.pos_ = ""
+        assert [(token.text, token.pos_) for token in pipeline.get_pipe("attribute_ruler")(doc)] == found
+        assert all(part for _, part in found)

@@ -15,7 +15,7 @@ from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.commands import evaluate, papers, search
 from monjyu_query.commands.options import CONTROLLERS, MODES
-from monjyu_query.commands.search_command import events
+from monjyu_query.events import last_events
 
 QUESTION = "What is early cutoff in a build system?"
 Run = Callable[..., tuple[int, str, str]]
@@ -74,7 +74,7 @@ def test_stream_ends_with_the_result(run: Run) -> None:
 
 def test_events_do_not_change_the_result() -> None:
     result: dict[str, Any] = {"answer": "", "status": "abstained", "verified": False, "citations": [], "hits": []}
-    assert {key: value for key, value in events(result)[-1].items() if key != "event"} == result
+    assert {key: value for key, value in last_events(result)[-1].items() if key != "event"} == result
 
 
 def test_search_for_a_reader(run: Run) -> None:
@@ -109,13 +109,14 @@ def test_filters_and_options_reach_the_search(run: Run) -> None:
         (["search", "x", "--alpha", "1.5"], ["alpha"]),
         (["search", "x", "--min-score", "nan"], ["min_score"]),
         (["search", "x", "--year-from", "2020", "--year-to", "2010"], ["year_from"]),
-        (["search", "x", "--mode", "global"], ["'global' is not available in this version", "level 3"]),
+        (["search", "x", "--mode", "global"], ["community reports of level 3", "monjyu upgrade samples"]),
         (["search", "x", "--mode", "magic"], ["magic"]),
-        (["search", "x", "--controller", "progressive"], ["not available in this version"]),
-        (["search", "x", "--budget", "z100"], ["mode lazy"]),
+        (["search", "x", "--controller", "progressive", "--mode", "lazy"], ["chooses the modes itself"]),
+        (["search", "x", "--budget", "z100", "--mode", "vector"], ["mode lazy"]),
         (["search", "x", "--budget", "z7"], ["budget"]),
         (["search", "x", "--budget", "-5"], ["budget"]),
-        (["search", "x", "--expand", "3"], ["not available in this version"]),
+        (["search", "x", "--expand", "3", "--mode", "lazy"], ["finds what is related by itself"]),
+        (["search", "x", "--expand", "21"], ["expand"]),
         (["search"], ["QUERY"]),
         (["papers", "show", "unknown"], ["'unknown'", "papers list"]),
         (["papers", "list", "-c", "nothing"], ["Known: samples"]),

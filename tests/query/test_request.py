@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings import SearchSettings
 from monjyu_query.request import LONGEST_QUERY, SearchRequest, make_request
-from monjyu_query.routing import query_type, route
+from monjyu_query.routing.kinds import kind_of
 
 
 def ask(**more: Any) -> SearchRequest:
@@ -53,31 +52,6 @@ def test_a_query_becomes_one_clean_line() -> None:
     assert ask(query="  what\tis\x1b[31m\n a\udcffcafe\u0301 ").query == "what is [31m a?café"
 
 
-@pytest.mark.parametrize("mode", ["local", "global", "multi"])
-def test_modes_of_later_levels_are_refused(mode: str) -> None:
-    with pytest.raises(QueryError, match=f"'{mode}' is not available in this version"):
-        route(ask(mode=mode), SearchSettings())
-
-
-@pytest.mark.parametrize("option", [{"controller": "progressive"}, {"controller": "hybrid"}, {"expand": 2}])
-def test_options_of_later_levels_are_refused(option: dict[str, Any]) -> None:
-    with pytest.raises(QueryError, match="not available in this version"):
-        route(ask(**option), SearchSettings())
-
-
-def test_a_budget_is_of_mode_lazy() -> None:
-    assert route(ask(mode="lazy", budget=50), SearchSettings())[0] == "lazy"
-    with pytest.raises(QueryError, match="mode lazy"):
-        route(ask(mode="vector", budget=50), SearchSettings())
-
-
-def test_auto_is_the_setting() -> None:
-    assert route(ask(), SearchSettings())[0] == "hybrid"
-    assert route(ask(), SearchSettings(mode="keyword"))[0] == "keyword"
-    mode, routing = route(ask(mode="vector"), SearchSettings())
-    assert (mode, "vector" in routing.reason) == ("vector", True)
-
-
 @pytest.mark.parametrize(
     ("query", "kind"),
     [
@@ -92,4 +66,4 @@ def test_auto_is_the_setting() -> None:
     ],
 )
 def test_query_types(query: str, kind: str) -> None:
-    assert query_type(query) == kind
+    assert kind_of(query).name == kind

@@ -32,6 +32,7 @@ class World:
     walk: Walk
     broken: set[int] = field(default_factory=set)
     tested: list[tuple[int, int]] = field(default_factory=list)
+    events: list[dict[str, Any]] = field(default_factory=list)
 
     def test(self, wanted: Wanted) -> list[tuple[Candidate, Judgement]]:
         found = []
@@ -47,9 +48,10 @@ class World:
 
     def run(self, budget: int, counts: bool = False) -> LazyState:
         self.tested = []
-        state = LazyState(Budget(budget))
+        self.events = []
+        state = LazyState(Budget(budget), emit=self.events.append)
         walkers = [IterativeDeepener(self.tree, scores.astype(np.float32), self.walk) for scores in self.scores]
-        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, counts).run(state)
+        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, counts).run(state)
         return state
 
 
@@ -66,7 +68,7 @@ def worlds(draw: st.DrawFn) -> World:
         members[name] = np.array(draw(rows), np.intp)
     values = st.lists(st.integers(0, 9), min_size=count, max_size=count)
     scores = [np.array(draw(values), float) / 10 for _ in range(draw(st.integers(1, 4)))]
-    walk = Walk(draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
+    walk = Walk(draw(st.integers(0, 9)), draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
     broken = set(draw(st.lists(st.integers(0, count - 1), max_size=3)))
     return World(build_tree(records, members, count), scores, set(draw(rows)), walk, broken)
 
@@ -99,6 +101,8 @@ def test_an_unreadable_judgement_is_an_error_and_never_relevant(world: World, bu
     rows = {row for _, row in world.tested}
     assert len(state.errors) == len(rows & world.broken)
     assert {found.candidate.row for found in state.relevant} == (rows & world.relevant) - world.broken
+    told = {event["chunk_id"] for event in world.events if event["event"] == "test" and event["relevant"]}
+    assert told == {f"c{row}" for row in (rows & world.relevant) - world.broken}
 
 
 @settings(max_examples=100, deadline=None)
@@ -165,3 +169,35 @@ def test_the_presets() -> None:
     assert [(budget.total, budget.enough) for budget in presets] == [(100, 20), (500, 50), (1500, 100), (100, 20)]
     with pytest.raises(ValueError, match="left"):
         Budget(3).spend(4)
+
+
+@settings(max_examples=150, deadline=None)
+@given(worlds())
+def test_patience_and_depth_hold_whatever_is_relevant(world: World) -> None:
+    walker = IterativeDeepener(world.tree, world.scores[0].astype(np.float32), world.walk)
+    taken: set[int] = set()
+    barren, level = 0, 0
+    while (visit := walker.next_visit(taken)) is not None:
+        assert visit.rows and taken.isdisjoint(visit.rows) and len(visit.rows) <= world.walk.top_k
+        assert visit.community.id is None or visit.community.level <= world.walk.max_depth
+        if walker.depth > level:
+            barren, level = 0, walker.depth
+        assert barren < world.walk.patience, "it went on after z communities without a relevant chunk"
+        taken.update(visit.rows)
+        relevant = not world.relevant.isdisjoint(visit.rows)
+        walker.learn(visit, relevant=relevant)
+        barren = 0 if relevant else barren + (visit.community.id is not None)
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_it_opens_with_the_closest_chunks_in_order(world: World) -> None:
+    walker = IterativeDeepener(world.tree, world.scores[0].astype(np.float32), world.walk)
+    closest = np.argsort(-world.scores[0].astype(np.float32), kind="stable")[: world.walk.opening].tolist()
+    opened: list[int] = []
+    while len(opened) < len(closest):
+        visit = walker.next_visit(set(opened))
+        assert visit is not None and visit.community.id is None
+        walker.learn(visit, relevant=False)
+        opened += visit.rows
+    assert opened == closest

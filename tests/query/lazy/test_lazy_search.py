@@ -14,14 +14,13 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
-from monjyu_query.evaluate_lazy import measure, read_questions
+from monjyu_query.evaluate_lazy import read_questions
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.graph import ConceptGraph, read_tree
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
-from tests.conftest import SAMPLES
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 VOLATILE = {"trace_id", "usage"}
@@ -197,20 +196,6 @@ def test_the_command_streams_events_and_the_result_last(
     kinds = [event["event"] for event in events]
     assert kinds[0] == "subquery" and kinds[-2:] == ["answer", "done"] and kinds.count("test") == 12
     assert events[-1]["usage"]["budget_total"] == 12 and events[-1]["claims"]
-
-
-def test_questions_are_measured_by_budget(searcher: Searcher) -> None:
-    questions = read_questions(SAMPLES.parent / "questions.jsonl")
-
-    def ask_by(query: str, mode: str, number: int) -> SearchResult:
-        counted = {"budget": number} if mode == "lazy" else {"top_k": number}
-        return searcher.search(make_request(query=query, collection="samples", mode=mode, **counted))
-
-    found = measure(ask_by, questions[:5], [2, 30])
-    few, many = found["budgets"]
-    assert (few["budget"], few["tests"], few["llm_calls"]) == (2, 2, 0)
-    assert few["evidence_recall"] <= many["evidence_recall"] and many["evidence_recall"] >= 0.6
-    assert 0 < found["hybrid"]["passage_recall"] <= 1
 
 
 def test_a_wrong_line_of_questions_is_named(tmp_path: Path) -> None:

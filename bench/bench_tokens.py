@@ -1,0 +1,121 @@
+"""Tokens that a question sends to a model: lazy search as a share of static global search and of plain retrieval.
+
+The JOSE papers at level 4 by the extractive engines, asked with a fake model in every role of a search; tokens are
+counted from what it was sent and answered (cl100k_base). Static global search reads every report of its level, so it
+grows with the collection and lazy search does not: the shares fall with the number of papers.
+Prints JSON with `--json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import uuid
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from monjyu_core.folders import DataFolder  # noqa: E402
+from monjyu_core.text.tokens import count_many  # noqa: E402
+from monjyu_query.request import make_request  # noqa: E402
+from monjyu_query.search import Searcher  # noqa: E402
+from tests.models import fake_server, reader  # noqa: E402
+
+CORPUS = ROOT.parent / "shared" / "corpora" / "jose" / "pdf"
+QUESTIONS = (
+    "How do the authors help students to write reproducible research software?",
+    "What evidence is there that notebooks improve learning?",
+    "How is computational thinking taught to beginners?",
+    "What do instructors need to adopt the teaching materials?",
+    "Compare the learning modules on simulation and on data analysis.",
+)
+ROLES = ("expand", "assess", "extract", "answer")
+RUNS: dict[str, dict[str, Any]] = {
+    "plain_retrieval": {"mode": "hybrid"},
+    "local": {"mode": "local"},
+    "lazy_z100": {"mode": "lazy", "budget": "z100"},
+    "lazy_z500": {"mode": "lazy", "budget": "z500"},
+    "global_dynamic": {"mode": "global"},
+    "global_static": {"mode": "global"},
+}
+Tokens = dict[str, float]
+
+
+def index(data: Path) -> None:
+    command = [sys.executable, "-m", "monjyu_core", "index", str(CORPUS), "-c", "jose", "--level", "4", "--json"]
+    done = subprocess.run(
+        command, env={**os.environ, "MONJYU_DATA": str(data)}, stdout=subprocess.DEVNULL, cwd=ROOT, check=False
+    )
+    if done.returncode:
+        raise SystemExit("jose could not be indexed")
+
+
+def measure(data: Path) -> dict[str, Tokens]:
+    """Means over the questions: calls, tokens sent and answered."""
+    found: dict[str, Tokens] = {}
+    with fake_server.FakeModels(key=None) as fake:
+        said: list[str] = []
+
+        def answer(request: fake_server.Request) -> fake_server.Reply:
+            reply = reader.read(request)
+            said.append(reply.text)
+            return reply
+
+        fake.default = answer
+        for name, asked in RUNS.items():
+            os.environ.update(_environment(name, fake.openai))
+            searcher = Searcher(DataFolder(data), "jose")
+            fake.requests.clear()
+            said.clear()
+            for question in QUESTIONS:
+                searcher.search(make_request(query=question, collection="jose", **asked))
+            prompts = sum(count_many([request.prompt for request in fake.requests]))
+            calls = len(fake.requests) / len(QUESTIONS)
+            found[name] = {"calls": calls, "tokens": (prompts + sum(count_many(said))) / len(QUESTIONS)}
+    return found
+
+
+def _environment(run: str, address: str) -> dict[str, str]:
+    """The model has a name that no run had before, so no judgement of an earlier one is reused."""
+    values = {"MODELS__DEFAULT__MODEL": f"{run}-{uuid.uuid4().hex}", "MODELS__DEFAULT__BASE_URL": address}
+    values |= {"CACHE__ENABLED": "false", "SEARCH__REPORTS__SELECTION": "static" if "static" in run else "dynamic"}
+    values |= {f"ROLES__{role.upper()}__ENGINE": "llm" for role in ROLES}
+    return {f"MONJYU_{name}": value for name, value in values.items()}
+
+
+def shares(found: dict[str, Tokens]) -> dict[str, dict[str, float]]:
+    """Tokens of each run as per cent of static global search and of plain retrieval."""
+    static, plain = found["global_static"]["tokens"], found["plain_retrieval"]["tokens"]
+    return {
+        name: {
+            **{key: round(value, 1) for key, value in run.items()},
+            "percent_of_static_global": round(100 * run["tokens"] / static, 1),
+            "percent_of_plain_retrieval": round(100 * run["tokens"] / plain, 1),
+        }
+        for name, run in found.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="A data folder in which jose is at level 4 already.")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    arguments = parser.parse_args()
+    if not CORPUS.is_dir():
+        sys.exit(f"{CORPUS} is absent: nothing to measure")
+    with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
+        data = arguments.data or Path(folder)
+        if arguments.data is None:
+            index(data)
+        found = shares(measure(data))
+    print(json.dumps(found, indent=None if arguments.as_json else 2))
+
+
+if __name__ == "__main__":
+    main()

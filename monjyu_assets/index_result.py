@@ -1,0 +1,79 @@
+"""What `monjyu index` and `monjyu upgrade` print: counts, usage, and what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from pydantic import BaseModel
+
+from monjyu_assets.publishing.closed_set import FAILURES
+from monjyu_assets.stages.common import Work
+
+
+class PaperCounts(BaseModel):
+    total: int = 0
+    added: int = 0
+    changed: int = 0
+    deleted: int = 0
+    unchanged: int = 0
+    failed: int = 0
+
+
+class Failure(BaseModel):
+    source_path: str
+    error_type: str
+    message: str
+
+
+class Usage(BaseModel):
+    """Model calls of a run."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class IndexResult(BaseModel):
+    """What `monjyu index --json` prints."""
+
+    collection: str
+    level: int
+    snapshot_id: str
+    papers: PaperCounts
+    chunks: int
+    seconds: float
+    usage: Usage
+    failures: list[Failure]
+    behind: list[str] = []
+
+
+def failure_rows(work: Work) -> list[Failure]:
+    rows: list[dict[str, Any]] = [
+        row for part in work.parts.heads("failures") if part.rows for row in part.read().to_pylist()
+    ]
+    rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
+    return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
+
+
+def level_failures(work: Work) -> list[Failure]:
+    """What engines of levels 2 to 4 could not do, counted by paper (or `(communities)`) and cause."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    paths: dict[str, str] = {}
+    for asset, table in FAILURES.items():
+        rows = [row for part in work.parts.heads(table) if part.rows for row in part.read().to_pylist()]
+        for row in rows:
+            if row["failed"]:
+                paths = paths or _paths(work)
+                where = paths.get(row["paper_id"], row["paper_id"]) if "paper_id" in row else "(communities)"
+                counts[where, row["error_type"], asset] += 1
+    return [
+        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result")
+        for (where, cause, asset), count in sorted(counts.items())
+    ]
+
+
+def _paths(work: Work) -> dict[str, str]:
+    rows = [row for part in work.parts.heads("papers") for row in part.read(["paper_id", "source_path"]).to_pylist()]
+    return {row["paper_id"]: row["source_path"] for row in rows}

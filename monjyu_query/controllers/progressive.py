@@ -1,0 +1,134 @@
+"""Controller progressive: the cheapest mode first; the next while the answer is insufficient and the caps allow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from monjyu_query.answering import Answer
+from monjyu_query.controllers.costs import expected_cost
+from monjyu_query.controllers.together import fuse_hits, merged_result, step_of
+from monjyu_query.evidence import Found, answer_found, draft_answer, found_by, topic_question
+from monjyu_query.modes import Modes
+from monjyu_query.passage_search import paper_cap
+from monjyu_query.result import Hit, SearchResult
+from monjyu_query.routing.choose import served
+from monjyu_query.tools import Ask, Tools
+from monjyu_query.topic import topic_of
+
+LADDERS: dict[str, tuple[tuple[str, str | None], ...]] = {
+    "factoid": (("hybrid", None), ("local", None), ("lazy", "z100")),
+    "exploration": (("hybrid", None), ("local", None), ("lazy", "z100"), ("lazy", "z500")),
+    "comparison": (("hybrid", None), ("lazy", "z100"), ("local", None), ("lazy", "z500")),
+    "survey": (("hybrid", None), ("lazy", "z100"), ("global", None), ("lazy", "z500")),
+}
+"""For each kind of question the modes in the order of what they cost, with the budget of lazy search."""
+SURVEYED = 4
+"""Papers that the answer to a survey must cite, where the collection has as many."""
+
+
+@dataclass
+class _Climb:
+    """What the steps have found so far; `said` is what each added."""
+
+    ask: Ask
+    results: list[SearchResult] = field(default_factory=list)
+    hits: list[Hit] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    answer: Answer = field(default_factory=lambda: Answer("", "complete"))
+    engine: str = "none"
+
+
+def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
+    """The answer of the first step that suffices, from what all steps found; how each went stands in the routing."""
+    climb = _Climb(ask)
+    level = ask.index.snapshot.manifest.level
+    rungs = [rung for rung in LADDERS[ask.routing.query_type] if rung[0] in served(level)]
+    if not topic_of(ask.request.query) and "global" in served(level):
+        rungs = [("global", None)]  # about the whole collection: nothing to look for in passages
+    for place, (mode, budget) in enumerate(rungs):
+        step = _step(ask, mode, budget)
+        reason = _too_dear(modes.tools, step)
+        if reason and climb.results:
+            climb.notes.append(f"Not gone on with {mode}: {reason}.")
+            break
+        before = len(climb.hits), sum(len(result.claims) for result in climb.results)
+        _take(climb, modes.search(step))
+        enough, why = _judge(modes.tools, climb, last=place == len(rungs) - 1)
+        climb.said.append(_added(mode, budget, climb, before, why))
+        if enough or ask.cancel.is_set():
+            break
+    if ask.request.answer and climb.engine == "none":
+        climb.answer, climb.engine = answer_found(modes.tools, ask, _found(climb))
+    reason = f"controller progressive: {'; '.join(climb.said)}"
+    routed = replace(ask, mode=climb.results[-1].mode, routing=ask.routing.model_copy(update={"reason": reason}))
+    return merged_result(routed, climb.answer, climb.engine, climb.results, climb.hits, climb.notes)
+
+
+def _step(ask: Ask, mode: str, budget: str | None) -> Ask:
+    step = step_of(ask, mode, answer=False)
+    asked = ask.request.budget if ask.request.budget is not None and budget == "z100" else budget
+    return replace(step, request=step.request.model_copy(update={"budget": asked}))
+
+
+def _too_dear(tools: Tools, step: Ask) -> str:
+    """Why the step may not be begun, or nothing."""
+    caps, used = step.settings.progressive, step.account.used
+    if not caps.max_cost_usd and not caps.max_calls:
+        return ""
+    expected = expected_cost(tools, step)
+    if caps.max_cost_usd and used.cost_usd + expected.cost_usd > caps.max_cost_usd:
+        return f"it may cost ${expected.cost_usd:.4f}, and ${used.cost_usd:.4f} of ${caps.max_cost_usd:.4f} is spent"
+    if caps.max_calls and used.llm_calls + expected.calls > caps.max_calls:
+        return f"it may make {expected.calls} calls, and {used.llm_calls} of {caps.max_calls} are made"
+    return ""
+
+
+def _take(climb: _Climb, result: SearchResult) -> None:
+    ask = climb.ask
+    climb.results.append(result)
+    cap = paper_cap(ask.request, ask.settings, ask.settings.top_k)
+    climb.hits = fuse_hits(climb.results, ask.settings.multi.rrf_k, cap)
+
+
+def _found(climb: _Climb) -> Found:
+    return found_by(climb.ask, climb.results, climb.hits)
+
+
+def _judge(tools: Tools, climb: _Climb, *, last: bool) -> tuple[bool, str]:
+    """Whether what was found suffices, and in words how far it goes.
+
+    Judged by an extractive draft, which costs nothing; then the answer is written, and where its model finds none the
+    search goes on.
+    """
+    ask = climb.ask
+    found = _found(climb)
+    draft = draft_answer(tools, ask, found)
+    enough, why = _sufficient(ask, draft, ask.settings.progressive.min_coverage)
+    if not enough or not ask.request.answer:
+        return enough, why
+    climb.answer, climb.engine = answer_found(tools, ask, found)
+    if climb.answer.status == "abstained" and not last:
+        climb.engine = "none"
+        return False, f"{why}, but the model finds no answer in it"
+    return True, why
+
+
+def _sufficient(ask: Ask, draft: Answer, min_coverage: float) -> tuple[bool, str]:
+    if draft.status == "abstained":
+        return False, "no answer"
+    index = ask.index
+    question = topic_question(index, ask.request.query)
+    terms = index.keywords.terms([citation.quote for citation in draft.citations])
+    covered = question.share({term for some in terms for term in some}) if question.weights else 1.0
+    papers = len({citation.paper_id for citation in draft.citations})
+    wanted = min(SURVEYED, len(index.corpus.paper_ids)) if ask.routing.query_type == "survey" else 1
+    why = f"the answer covers {covered:.0%} of the question from {papers} papers"
+    return covered >= min_coverage and papers >= wanted, why
+
+
+def _added(mode: str, budget: str | None, climb: _Climb, before: tuple[int, int], why: str) -> str:
+    hits, claims = before
+    claimed = sum(len(result.claims) for result in climb.results) - claims
+    name = f"{mode} {budget}" if mode == "lazy" else mode
+    return f"{name} added {len(climb.hits) - hits} passages and {claimed} claims ({why})"

@@ -1,0 +1,20 @@
+"""How relevant reports are by words and vectors, without a model."""
+
+from __future__ import annotations
+
+from monjyu_query.global_search.asking import Asking
+
+
+def own_ratings(asking: Asking) -> list[float]:
+    """Of all reports, without a model: as a sentence is scored, and never less than nine tenths of the best report
+    below, whose words a summary of many may lack. For the whole collection the reports' own ratings."""
+    reports = asking.reports
+    if asking.whole:
+        return [report.rating for report in reports.all]
+    terms = asking.ask.index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
+    found = [
+        asking.worth(asking.terms.share(set(own)), float(near)) for own, near in zip(terms, asking.near, strict=True)
+    ]
+    for place in sorted(range(len(found)), key=lambda place: -reports.all[place].level):
+        found[place] = max([found[place], *(0.9 * found[child] for child in reports.below(place))])
+    return found

@@ -1,0 +1,46 @@
+"""The stored claims of level 4, for chunks that a search has found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import duckdb
+
+from monjyu_query.lazy.graph import has_tables
+
+_CLAIMS = """SELECT claim_id, chunk_id, subject, statement, sentence_ids, coalesce(confidence, 0), engine FROM claims
+WHERE list_contains($chunks::VARCHAR[], chunk_id) ORDER BY chunk_id, claim_id"""
+_COVERED = """SELECT chunk_id FROM chunks WHERE list_contains($chunks::VARCHAR[], chunk_id)
+    AND chunk_id NOT IN (SELECT chunk_id FROM claim_failures WHERE failed)"""
+
+
+@dataclass(frozen=True)
+class StoredClaim:
+    claim_id: str
+    chunk_id: str
+    subject: str
+    statement: str
+    sentence_ids: tuple[str, ...]
+    confidence: float
+    engine: str
+
+
+def claims_of(cursor: duckdb.DuckDBPyConnection, chunks: Iterable[str]) -> list[StoredClaim]:
+    """The claims of these chunks; none where the snapshot has no level 4."""
+    wanted = sorted(set(chunks))
+    if not wanted or not has_tables(cursor, ("claims",)):
+        return []
+    rows = cursor.execute(_CLAIMS, {"chunks": wanted}).fetchall()
+    return [
+        StoredClaim(name, chunk, subject or "", statement, tuple(ids or ()), float(confidence), engine or "")
+        for name, chunk, subject, statement, ids, confidence, engine in rows
+    ]
+
+
+def chunks_with_claims(cursor: duckdb.DuckDBPyConnection, chunks: Iterable[str]) -> set[str]:
+    """Those of the chunks that level 4 has read, also where it found nothing to claim."""
+    wanted = sorted(set(chunks))
+    if not wanted or not has_tables(cursor, ("claims", "claim_failures")):
+        return set()
+    return {row[0] for row in cursor.execute(_COVERED, {"chunks": wanted}).fetchall()}

@@ -1,0 +1,120 @@
+"""The community reports of a snapshot in memory: a tree, with one vector a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import duckdb
+import numpy as np
+
+from monjyu_query.fusion import Scores
+from monjyu_query.lazy.graph import has_tables
+
+_REPORTS = """SELECT r.community_id, r.level, r.title, r.summary, r.findings, coalesce(r.rating, 0), r.text, r.engine
+FROM community_reports r ORDER BY r.level, r.community_id"""
+_PARENTS = "SELECT community_id, parent_id FROM entity_communities"
+_VECTORS = "SELECT community_id, vector FROM report_embeddings"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`sentence_ids` are the source sentences that say it."""
+
+    summary: str
+    explanation: str
+    sentence_ids: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """On one line."""
+        return " ".join(f"{self.summary} {self.explanation}".split())
+
+
+@dataclass(frozen=True)
+class Report:
+    """`rating` is 0 to 10; `parent` the nearest community above that has a report."""
+
+    id: str
+    level: int
+    parent: str | None
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    rating: float
+    text: str
+    engine: str
+
+
+@dataclass(frozen=True)
+class Reports:
+    """All reports, sorted by level and id; `vectors` (r, d), a row of zeros where there is none."""
+
+    all: tuple[Report, ...]
+    vectors: Scores
+
+    @cached_property
+    def children(self) -> dict[str | None, list[int]]:
+        """Places of the reports below each; below None are the roots."""
+        below: dict[str | None, list[int]] = {}
+        for place, report in enumerate(self.all):
+            below.setdefault(report.parent, []).append(place)
+        return below
+
+    @property
+    def roots(self) -> list[int]:
+        return self.children.get(None, [])
+
+    def below(self, place: int) -> list[int]:
+        """Places of the reports right below one."""
+        return self.children.get(self.all[place].id, [])
+
+    def similarity(self, vector: Scores) -> Scores:
+        """Cosine similarity (r,) with a query's vector (d,) of length 1."""
+        if not len(self.vectors):
+            return np.zeros(len(self.all), np.float32)
+        found: Scores = np.vecdot(self.vectors, vector)
+        return found
+
+
+def load_reports(cursor: duckdb.DuckDBPyConnection) -> Reports:
+    """Empty where the snapshot has none."""
+    if not has_tables(cursor, ("community_reports", "entity_communities")):
+        return Reports((), np.zeros((0, 0), np.float32))
+    rows = cursor.execute(_REPORTS).fetchall()
+    known = {row[0] for row in rows}
+    parents = dict(cursor.execute(_PARENTS).fetchall())
+    found = [_report(row, _nearest(row[0], parents, known)) for row in rows]
+    return Reports(tuple(found), _vectors(cursor, [report.id for report in found]))
+
+
+def _report(
+    row: tuple[str, int, str, str, list[dict[str, object]] | None, float, str, str], above: str | None
+) -> Report:
+    name, level, title, summary, findings, rating, text, engine = row
+    said = tuple(
+        Finding(str(f["summary"] or ""), str(f["explanation"] or ""), tuple(f["sentence_ids"] or ()))  # type: ignore[arg-type]
+        for f in findings or ()
+    )
+    return Report(name, level, above, title or "", summary or "", said, float(rating), text or "", engine or "")
+
+
+def _nearest(name: str, parents: dict[str, str | None], known: set[str]) -> str | None:
+    """The first community above that has a report. A loop among parents, which no asset writes, ends it."""
+    seen = {name}
+    above = parents.get(name)
+    while above is not None and above not in known and above not in seen:
+        seen.add(above)
+        above = parents.get(above)
+    return above if above in known and above != name else None
+
+
+def _vectors(cursor: duckdb.DuckDBPyConnection, names: Sequence[str]) -> Scores:
+    found = dict(cursor.execute(_VECTORS).fetchall()) if has_tables(cursor, ("report_embeddings",)) else {}
+    size = len(next(iter(found.values()), ()))
+    matrix = np.zeros((len(names), size), np.float32)
+    for place, name in enumerate(names):
+        if name in found:
+            matrix[place] = found[name]
+    return matrix if size else np.zeros((0, 0), np.float32)

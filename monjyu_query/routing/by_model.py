@@ -1,0 +1,34 @@
+"""The kind of a question by a language model: part of preparing a search, so the role is `expand`."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from monjyu_core.models.account import Account
+from monjyu_core.models.background import run
+from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.prompts import load_prompt
+from monjyu_core.models.types import Message
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.routing.kinds import Kind, QueryType, kind_of
+from monjyu_query.tools import Tools
+
+_LONGEST_REASON = 200
+
+
+class KindAnswer(BaseModel):
+    query_type: QueryType
+    reason: str
+
+
+def asked_kind(tools: Tools, query: str, account: Account) -> Kind:
+    """What the model says; where it fails what the patterns say, with its error in the reason."""
+    prompt = load_prompt("route", "ja" if count_wide(query) else "en", tools.settings.prompts.folder)
+    session = tools.llm_answers().session(account)
+    messages = [Message("user", prompt.render(question=query))]
+    try:
+        found = run(session.structured("expand", messages, prompt.hash, KindAnswer))
+    except ModelCallError as error:
+        own = kind_of(query)
+        return Kind(own.name, f"{own.reason} (the model gave no kind: {error.message})")
+    return Kind(found.query_type, f"the model says: {' '.join(found.reason.split())[:_LONGEST_REASON]}")

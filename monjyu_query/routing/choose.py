@@ -1,0 +1,78 @@
+"""The mode of a question: the one asked for, else the best for its kind that the collection's level serves."""
+
+from __future__ import annotations
+
+from monjyu_core.errors import QueryError
+from monjyu_core.settings import SearchSettings
+from monjyu_query.request import SearchRequest
+from monjyu_query.result import Routing
+from monjyu_query.routing.kinds import Kind, QueryType
+
+NEEDS = {"vector": 0, "keyword": 0, "hybrid": 0, "lazy": 0, "multi": 0, "local": 2, "global": 3}
+"""The level that a mode rests on. Lazy has communities to walk through from level 1."""
+BUILDS = {1: "the noun graph", 2: "entities and relationships", 3: "community reports", 4: "claims"}
+BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
+    "survey": ((3, "global"), (1, "lazy"), (0, "hybrid")),
+    "comparison": ((2, "local"), (1, "lazy"), (0, "hybrid")),
+    "exploration": ((2, "local"), (1, "lazy"), (0, "hybrid")),
+    "factoid": ((0, "hybrid"),),
+}
+"""For each kind of question, from which level on which mode answers it best; docs/reading-notes.md says why."""
+STANDS_IN = {"local": "exploration", "global": "survey"}
+"""The kind of question that a mode is for: what is offered where a level is missing."""
+
+
+def served(level: int) -> list[str]:
+    """The modes that a collection of this level serves."""
+    return [mode for mode, needs in NEEDS.items() if needs <= level]
+
+
+def best_mode(kind: QueryType, level: int) -> str:
+    return next(mode for needs, mode in BEST[kind] if needs <= level)
+
+
+def route(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, Routing]:
+    """The mode to use and why. QueryError for a mode whose level is not built, with what builds it and what serves."""
+    mode, why = _chosen(request, settings, level, kind)
+    _check(mode, request, level)
+    return mode, Routing(query_type=kind.name, reason=why)
+
+
+def refuse(request: SearchRequest) -> None:
+    """QueryError for options that do not go together; nothing is read before."""
+    controlled = request.controller != "unified"
+    if controlled and request.mode != "auto":
+        raise QueryError(f"Controller {request.controller!r} chooses the modes itself.", "Leave the mode out.")
+    if request.budget is not None and request.mode not in ("auto", "lazy", "multi"):
+        raise QueryError("A budget counts the tests of mode lazy.", "Ask with mode lazy.")
+    if request.expand and request.mode in ("lazy", "local", "global"):
+        raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
+
+
+def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, str]:
+    if request.mode != "auto":
+        return request.mode, f"mode {request.mode} was asked for"
+    if request.budget is not None:
+        return "lazy", "a budget was given, which counts the tests of mode lazy"
+    if settings.mode != "auto":
+        return settings.mode, f"{settings.mode} is the setting (search.mode)"
+    mode = best_mode(kind.name, level)
+    return mode, f"{kind.name}: {kind.reason}; {mode} is best for it at level {level}{_better(kind.name, level)}"
+
+
+def _better(kind: QueryType, level: int) -> str:
+    needs, mode = BEST[kind][0]
+    return f" ({mode} from level {needs} on)" if needs > level else ""
+
+
+def _check(mode: str, request: SearchRequest, level: int) -> None:
+    needs = NEEDS[mode]
+    if needs <= level:
+        return
+    offer = best_mode(STANDS_IN[mode], level)  # type: ignore[arg-type]
+    raise QueryError(
+        f"Mode {mode!r} searches the {BUILDS[needs]} of level {needs}; collection {request.collection!r} is at level "
+        f"{level}.",
+        f"`monjyu upgrade {request.collection} --level {needs}` builds them; mode {offer!r} serves such questions "
+        f"until then.",
+    )

@@ -1,0 +1,87 @@
+"""The application: `create_app(data, settings)`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+from starlette.middleware.cors import CORSMiddleware
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.settings import Settings
+from monjyu_query.service import (
+    admin_routes,
+    collection_routes,
+    errors,
+    graph_routes,
+    health_routes,
+    openai_routes,
+    page_routes,
+    paper_routes,
+    search_routes,
+)
+from monjyu_query.service.gate import Gate
+from monjyu_query.service.guard import Guard
+from monjyu_query.service.principals import Authority
+from monjyu_query.service.state import Service
+
+DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
+
+Errors are `{"error": {"type", "message", "request_id"}}`."""
+
+TOPICS = (
+    search_routes,
+    collection_routes,
+    paper_routes,
+    graph_routes,
+    openai_routes,
+    admin_routes,
+    health_routes,
+    page_routes,
+)
+"""Modules with a `router`, one a topic, in the order in which the documentation shows them."""
+
+
+def create_app(data: DataFolder, settings: Settings) -> FastAPI:
+    """The service of one data folder. `app.state.service` is what its requests share."""
+    service = Service(data, settings)
+    app = FastAPI(
+        title="Monjyu",
+        version=version("monjyu"),
+        description=DESCRIPTION,
+        lifespan=_lifespan,
+        docs_url=None,
+        redoc_url=None,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+    )
+    app.state.service = service
+    errors.add_handlers(app)
+    _add_layers(app, service)
+    for routes in TOPICS:
+        app.include_router(routes.router)
+    app.mount("/static", StaticFiles(directory=page_routes.STATIC), name="static")
+    return app
+
+
+def _add_layers(app: FastAPI, service: Service) -> None:
+    """What every request passes, the outermost last."""
+    settings = service.settings.service
+    app.add_middleware(Gate, settings=settings, authority=Authority(settings, service.store))
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "X-API-Key", "X-Request-ID"],
+            expose_headers=["X-Request-ID"],
+        )
+    app.add_middleware(Guard, metrics=service.metrics, audit=service.audit)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.service.close()

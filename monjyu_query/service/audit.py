@@ -1,0 +1,68 @@
+"""The audit log: a JSON line a request in `data/state/audit/DAY.jsonl`. No text of questions unless a setting says so.
+
+A line is one write at the end of a file, so that several workers share a day's file.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from starlette.types import Scope
+
+_LONGEST = 2000
+_log = logging.getLogger(__name__)
+
+
+class AuditLog:
+    """Written behind the requests' back, in their order."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="audit")
+        self._failed = False
+
+    def write(self, scope: Scope, route: str, status: int, seconds: float) -> None:
+        """`scope["state"]["audit"]` holds what an operation adds: a collection, a snapshot, a file's name."""
+        state = scope["state"]
+        principal = state.get("principal")
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "request_id": state["request_id"],
+            "principal": principal.name if principal else None,
+            "address": scope["client"][0] if scope.get("client") else None,
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1000, 1),
+            **state.get("audit", {}),
+        }
+        self._writer.submit(self._append, line)
+
+    def close(self) -> None:
+        self._writer.shutdown()
+
+    def _append(self, line: dict[str, Any]) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            path = self._folder / f"{line['time'][:10]}.jsonl"
+            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            try:
+                os.write(handle, json.dumps(line, ensure_ascii=False).encode() + b"\n")
+            finally:
+                os.close(handle)
+        except OSError as error:
+            if not self._failed:
+                _log.warning("The audit log cannot be written: %s", error)
+            self._failed = True
+
+
+def note(scope: Scope, **facts: str | int | None) -> None:
+    """Add facts to the request's line."""
+    cut = {name: value[:_LONGEST] if isinstance(value, str) else value for name, value in facts.items()}
+    scope["state"].setdefault("audit", {}).update(cut)

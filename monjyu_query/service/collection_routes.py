@@ -1,0 +1,72 @@
+"""GET /collections: what there is, at which level, what it can be asked with, what it has cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel
+
+from monjyu_core.models.ledger_totals import usage_by_level
+from monjyu_core.snapshot import held, read_manifest
+from monjyu_query.routing.choose import served
+from monjyu_query.service.errors import COMMON
+from monjyu_query.service.state import Service, service_of
+
+router = APIRouter(tags=["collections"], responses=COMMON)
+
+
+class LevelUsage(BaseModel):
+    """What building a level took of models."""
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+
+
+class CollectionInfo(BaseModel):
+    """`behind` are levels older than the papers; `held` says that a rollback keeps an older snapshot; `modes` are the
+    search modes that its level can serve."""
+
+    collection: str
+    level: int
+    behind: list[str]
+    snapshot_id: str
+    published_at: str
+    held: bool
+    papers: int
+    chunks: int
+    failed: int
+    embedding_model: str
+    modes: list[str]
+    usage: dict[str, LevelUsage]
+
+
+class Collections(BaseModel):
+    collections: list[CollectionInfo]
+
+
+@router.get("/collections", summary="The collections, their levels and what they cost")
+def list_collections(service: Annotated[Service, Depends(service_of)]) -> Collections:
+    return Collections(collections=[describe(service, name) for name in service.published()])
+
+
+def describe(service: Service, name: str) -> CollectionInfo:
+    folder = service.folder(name)
+    manifest = read_manifest(folder, service.current_id(name))
+    used = usage_by_level(service.data, name)
+    return CollectionInfo(
+        collection=name,
+        level=manifest.level,
+        behind=manifest.behind,
+        snapshot_id=manifest.snapshot_id,
+        published_at=manifest.created_at,
+        held=held(folder) is not None,
+        papers=manifest.rows["papers"],
+        chunks=manifest.rows["chunks"],
+        failed=manifest.rows.get("failures", 0),
+        embedding_model=manifest.embedding.model,
+        modes=["auto", *served(manifest.level)],
+        usage={str(level): LevelUsage(**used.get(str(level), {})) for level in range(manifest.level + 1)},
+    )

@@ -1,0 +1,173 @@
+"""Errors as `{"error": {"type", "message", "request_id"}}`, whatever went wrong."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
+from monjyu_query.request import problem
+
+_log = logging.getLogger(__name__)
+
+
+class ErrorDetail(BaseModel):
+    """`type` is the name to branch on, `message` for a person, `request_id` what the log has it under."""
+
+    type: str
+    message: str
+    request_id: str
+
+
+class ErrorBody(BaseModel):
+    error: ErrorDetail
+
+
+class ServiceError(MonjyuError, HTTPException):
+    """An error with a status of its own. An HTTPException too, since what reads a body lets no other pass."""
+
+    status = 500
+
+    def __init__(self, message: str, hint: str = "", headers: dict[str, str] | None = None) -> None:
+        MonjyuError.__init__(self, message, hint)
+        self.status_code = self.status
+        self.detail = str(self)
+        self.headers: dict[str, str] = headers or {}
+
+
+class NotFound(ServiceError):
+    status = 404
+
+
+class Unauthorized(ServiceError):
+    status = 401
+
+
+class Forbidden(ServiceError):
+    status = 403
+
+
+class Conflict(ServiceError):
+    status = 409
+
+
+class TooLarge(ServiceError):
+    status = 413
+
+
+class TooMany(ServiceError):
+    status = 429
+
+
+class Busy(ServiceError):
+    status = 503
+
+
+_STATUS: tuple[tuple[type[MonjyuError], int], ...] = (
+    (QueryError, 409),
+    (ConfigurationError, 409),
+    (LLMError, 502),
+    (ExternalAPIError, 502),
+    (StorageError, 503),
+)
+_NAMES = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    408: "RequestTimeout",
+    409: "Conflict",
+    413: "TooLarge",
+    415: "UnsupportedMediaType",
+    421: "WrongHost",
+    422: "InvalidRequest",
+    431: "HeadersTooLarge",
+    500: "InternalError",
+}
+
+COMMON: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorBody, "description": "The request is no HTTP request that can be read."},
+    401: {"model": ErrorBody, "description": "A key is missing or wrong."},
+    403: {"model": ErrorBody, "description": "The key's role does not allow it."},
+    404: {"model": ErrorBody, "description": "There is no such collection, paper or page."},
+    409: {
+        "model": ErrorBody,
+        "description": "What is asked does not go together, or not with what the collection has.",
+    },
+    413: {"model": ErrorBody, "description": "The body is too large."},
+    422: {"model": ErrorBody, "description": "A value is missing or wrong."},
+    429: {"model": ErrorBody, "description": "Too many requests."},
+    500: {"model": ErrorBody, "description": "A fault of the service."},
+    502: {"model": ErrorBody, "description": "A server behind the service did not answer."},
+    503: {"model": ErrorBody, "description": "The index cannot be read now, or too many searches wait."},
+}
+"""What every operation may answer beside its result."""
+
+
+def request_id_of(request: Request) -> str:
+    return str(request.scope.get("state", {}).get("request_id", ""))
+
+
+def body_of(kind: str, message: str, request_id: str) -> dict[str, Any]:
+    return {"error": {"type": kind, "message": message, "request_id": request_id}}
+
+
+def name_of(status: int) -> str:
+    return _NAMES.get(status, "Error")
+
+
+def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:
+    """Status, type, message and headers of an error; of one that is not meant for users only that it happened."""
+    if isinstance(error, ServiceError):
+        return error.status, type(error).__name__, str(error), error.headers
+    if isinstance(error, MonjyuError):
+        status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
+        return status, type(error).__name__, str(error), {}
+    return 500, name_of(500), "The service failed; its log has more under this request id.", {}
+
+
+async def _monjyu(request: Request, error: Exception) -> JSONResponse:
+    status, kind, message, headers = described(error)
+    if status >= 500:
+        _log.error("Request %s: %s", request_id_of(request), error)
+    return JSONResponse(body_of(kind, message, request_id_of(request)), status, headers)
+
+
+async def _http(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if isinstance(error, MonjyuError):
+        return await _monjyu(request, error)
+    content = body_of(name_of(error.status_code), str(error.detail), request_id_of(request))
+    return JSONResponse(content, error.status_code, dict(error.headers or {}))
+
+
+async def _invalid(request: Request, error: Exception) -> JSONResponse:
+    """Values that are each right, but not together (`input` is then all of an object), are no fault of form."""
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    problems = dict.fromkeys(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
+    together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
+    status = 409 if together else 422
+    return JSONResponse(body_of(name_of(status), f"{'; '.join(problems)}.", request_id_of(request)), status)
+
+
+def add_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(MonjyuError, _monjyu)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+
+
+async def send_error(error: Exception, scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with an error outside of the application."""
+    status, kind, message, headers = described(error)
+    request_id = str(scope["state"]["request_id"])
+    await JSONResponse(body_of(kind, message, request_id), status, headers)(scope, receive, send)

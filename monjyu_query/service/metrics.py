@@ -1,0 +1,78 @@
+"""What Prometheus reads. With several workers each writes to a shared folder, and any of them answers for all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
+
+from monjyu_query.result import SearchResult
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+
+class Metrics:
+    """One a process."""
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self._requests = Counter(
+            "monjyu_http_requests", "Requests answered.", ("method", "route", "status"), registry=registry
+        )
+        self._seconds = Histogram(
+            "monjyu_http_request_seconds",
+            "Time to the end of the answer.",
+            ("route",),
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self._under_way = Gauge(
+            "monjyu_http_requests_under_way",
+            "Requests being answered.",
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._searches = Counter(
+            "monjyu_searches",
+            "Searches made, by mode and outcome.",
+            ("collection", "mode", "status"),
+            registry=registry,
+        )
+        self._kept = Counter("monjyu_results_kept", "Searches answered from kept results.", registry=registry)
+        self._tests = Counter("monjyu_relevance_tests", "Relevance tests of lazy searches.", registry=registry)
+        self._tokens = Counter("monjyu_model_tokens", "Tokens of models.", ("kind",), registry=registry)
+        self._calls = Counter("monjyu_model_calls", "Calls of models by searches.", registry=registry)
+        self._cost = Counter("monjyu_model_cost_usd", "What models cost searches.", registry=registry)
+
+    def request(self, method: str, route: str, status: int, seconds: float) -> None:
+        self._requests.labels(method if method.isalpha() and len(method) < 10 else "other", route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    @contextmanager
+    def under_way(self) -> Iterator[None]:
+        with self._under_way.track_inprogress():
+            yield
+
+    def searched(self, result: SearchResult) -> None:
+        used = result.usage
+        self._searches.labels(result.collection, result.mode, result.status).inc()
+        self._tests.inc(used.relevance_tests)
+        self._calls.inc(used.llm_calls)
+        self._tokens.labels("prompt").inc(used.prompt_tokens)
+        self._tokens.labels("completion").inc(used.completion_tokens)
+        self._cost.inc(used.cost_usd)
+
+    def kept(self) -> None:
+        self._kept.inc()
+
+    def text(self) -> bytes:
+        """In Prometheus' text format."""
+        if FOLDER not in os.environ:
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        return generate_latest(together)

@@ -1,0 +1,84 @@
+"""Who asks: by an API key, by a token of an issuer, or nobody in particular on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.state import StateStore
+from monjyu_query.service.errors import Forbidden, Unauthorized
+from monjyu_query.service.keys import KeyRing, Role, list_keys
+from monjyu_query.service.oidc import TokenReader
+
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+@dataclass(frozen=True)
+class Principal:
+    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`."""
+
+    name: str
+    role: Role
+
+
+LOCAL = Principal("local", "reader")
+
+
+class Authority:
+    """Says who a request comes from. `open` is whether one without a key may read."""
+
+    def __init__(self, settings: ServiceSettings, store: StateStore) -> None:
+        self.open = not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
+        self._keys = KeyRing(store)
+        self._tokens = TokenReader(settings.oidc) if settings.oidc.issuer else None
+
+    def principal(self, authorization: str | None = None, api_key: str | None = None) -> Principal:
+        """Of the headers `Authorization: Bearer ...` or `X-API-Key`. Unauthorized for one that is not valid."""
+        given = api_key or _bearer(authorization)
+        if given is None:
+            if self.open:
+                return LOCAL
+            raise Unauthorized("A key is needed.", "Send `Authorization: Bearer KEY`.", CHALLENGE)
+        record = self._keys.find(given)
+        if record is not None:
+            return Principal(f"key:{record.id}", record.role)
+        if self._tokens is not None and given.count(".") == 2:
+            subject, role = self._tokens.read(given)
+            return Principal(f"user:{subject}", role)
+        raise Unauthorized("The key is not valid.", "It may have been revoked.", CHALLENGE)
+
+
+def require(principal: Principal, role: Role) -> None:
+    """Forbidden where the principal's role is too low."""
+    if role == "admin" and principal.role != "admin":
+        raise Forbidden("This needs an administrator's key.", "`monjyu keys create --role admin` makes one.")
+
+
+def check_exposure(settings: ServiceSettings, store: StateStore) -> None:
+    """ConfigurationError where the service would answer other machines without knowing whom."""
+    if is_loopback(settings.host) or settings.oidc.issuer or list_keys(store):
+        return
+    raise ConfigurationError(
+        f"{settings.host} can be reached from other machines, and there is no key.",
+        "Make one with `monjyu keys create`, or set service.oidc.",
+    )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _bearer(authorization: str | None) -> str | None:
+    if not authorization:
+        return None
+    scheme, _, value = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not value.strip():
+        raise Unauthorized("The header Authorization is not `Bearer KEY`.", headers=CHALLENGE)
+    return value.strip()

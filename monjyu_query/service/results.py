@@ -1,0 +1,133 @@
+"""Results kept: an equal question to an equal snapshot under equal settings is answered once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection
+from typing import Protocol
+
+from monjyu_core.errors import MonjyuError
+from monjyu_core.ids import digest
+from monjyu_core.models.cache import labels_of
+from monjyu_core.settings import Settings
+from monjyu_query.request import SearchRequest
+from monjyu_query.result import SearchResult, Usage
+
+_ENTRY = 200
+"""Bytes that an entry takes beside its key and value."""
+
+
+class ResultCache(Protocol):
+    """JSON of results by key. Safe with threads. A store that fails gives nothing and keeps nothing."""
+
+    shared: bool
+    """Whether a look-up leaves the process, and so must not be done in the event loop."""
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def put(self, key: str, value: bytes, labels: Collection[str]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def open_results(settings: Settings) -> ResultCache:
+    kind = settings.service.cache
+    if kind == "redis" and settings.cache.redis_url is not None:
+        return RedisResults(settings.cache.redis_url.get_secret_value(), settings.cache.max_entries)
+    return MemoryResults(settings.service.cache_mb << 20 if kind == "memory" else 0)
+
+
+def result_key(request: SearchRequest, snapshot_id: str, settings_key: str) -> str:
+    return "result:" + digest(request.model_dump_json(), snapshot_id, settings_key, length=40)
+
+
+def keepable(result: SearchResult) -> bool:
+    """A partial result stands for a search that was cut short: the next one may do better."""
+    return result.status != "partial"
+
+
+def kept_copy(result: SearchResult) -> SearchResult:
+    """The result as it is answered again: nothing was called or paid for it."""
+    used = result.usage
+    free = Usage(
+        relevance_tests=used.relevance_tests,
+        budget_total=used.budget_total,
+        cache_hits=used.cache_hits + used.llm_calls,
+    )
+    return result.model_copy(update={"usage": free})
+
+
+def labels_for(result: SearchResult) -> list[str]:
+    """What the result was made from, so that it goes when a paper is purged."""
+    papers = {hit.paper_id for hit in result.hits} | {citation.paper_id for citation in result.citations}
+    papers |= {str(claim.get("paper_id")) for claim in result.claims}
+    return labels_of(result.collection, papers)
+
+
+class MemoryResults:
+    """The results used last, up to so many bytes; those of a snapshot that is no longer served fall out in time."""
+
+    shared = False
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._size = 0
+        self._lock = threading.Lock()
+        self._values: OrderedDict[str, bytes] = OrderedDict()
+        self._scopes: dict[str, str] = {}
+
+    def get(self, key: str) -> bytes | None:
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+            return value
+
+    def put(self, key: str, value: bytes, labels: Collection[str]) -> None:
+        if len(value) + _ENTRY > self._most:
+            return
+        with self._lock:
+            self._size += len(value) + _ENTRY - self._drop(key)
+            self._values[key] = value
+            while self._size > self._most:
+                oldest, _ = next(iter(self._values.items()))
+                self._size -= self._drop(oldest)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._values.clear()
+            self._size = 0
+
+    def _drop(self, key: str) -> int:
+        value = self._values.pop(key, None)
+        return 0 if value is None else len(value) + _ENTRY
+
+    def close(self) -> None:
+        self.clear()
+
+
+class RedisResults:
+    """Results at the Redis server that keeps models' answers, removed with them by `monjyu purge`."""
+
+    shared = True
+
+    def __init__(self, url: str, max_entries: int) -> None:
+        from monjyu_core.models.cache_redis import RedisCache
+
+        self._cache = RedisCache(url, max_entries)
+
+    def get(self, key: str) -> bytes | None:
+        try:
+            return self._cache.get_many([key]).get(key)
+        except MonjyuError:
+            return None
+
+    def put(self, key: str, value: bytes, labels: Collection[str]) -> None:
+        try:
+            self._cache.put_many({key: value}, labels)
+        except MonjyuError:
+            return
+
+    def close(self) -> None:
+        self._cache.close()

@@ -1,0 +1,73 @@
+"""One search of the service: looked up among the results kept, else run in a thread when its turn comes."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import dataclass
+
+from monjyu_query.events import Emit
+from monjyu_query.request import SearchRequest
+from monjyu_query.result import SearchResult
+from monjyu_query.service.results import keepable, kept_copy, labels_for, result_key
+from monjyu_query.service.state import Served, Service
+
+QUICK = ("vector", "keyword", "hybrid")
+"""Modes whose searches end by themselves at once; the others can be watched and cancelled."""
+
+
+@dataclass(frozen=True)
+class KeptResult:
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search to be run. `key` is what its result is kept under."""
+
+    service: Service
+    asked: SearchRequest
+    served: Served
+    key: str
+
+    @property
+    def long(self) -> bool:
+        return self.asked.mode not in QUICK or self.asked.controller != "unified"
+
+    async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
+        """The result as JSON. A search still running after `search_seconds` is cancelled: it has what it found."""
+        cancel = cancel or threading.Event()
+        turns = self.service.long_turns if self.long else self.service.turns
+        async with turns.turn():
+            late = asyncio.get_running_loop().call_later(self.service.settings.service.search_seconds, cancel.set)
+            try:
+                return await turns.run(lambda: self._search(emit, cancel))
+            finally:
+                late.cancel()
+
+    def _search(self, emit: Emit | None, cancel: threading.Event) -> bytes:
+        results = self.service.results
+        kept = results.get(self.key) if results.shared else None
+        if kept is not None:
+            return kept
+        result = self.served.searcher.search(self.asked, emit, cancel)
+        self.service.metrics.searched(result)
+        if keepable(result) and not cancel.is_set():
+            self._keep(result)
+        return result.model_dump_json().encode()
+
+    def _keep(self, result: SearchResult) -> None:
+        """Under the snapshot that answered, which may be a later one than was current when it was asked."""
+        key = result_key(self.asked, result.snapshot_id, self.served.settings_key)
+        self.service.results.put(key, kept_copy(result).model_dump_json().encode(), labels_for(result))
+
+
+def look_up(service: Service, asked: SearchRequest) -> KeptResult | Search:
+    """The result kept of an equal question, or the search to be run. NotFound for an unknown collection."""
+    served = service.served(asked.collection)
+    key = result_key(asked, service.current_id(asked.collection), served.settings_key)
+    kept = None if service.results.shared else service.results.get(key)
+    if kept is None:
+        return Search(service, asked, served, key)
+    service.metrics.kept()
+    return KeptResult(kept)

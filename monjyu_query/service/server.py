@@ -1,0 +1,109 @@
+"""`monjyu serve`: the application on an address, in one process or several."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import uvicorn
+from fastapi import FastAPI
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.folders import DataFolder
+from monjyu_core.settings import Settings, load_settings
+from monjyu_core.state import StateStore
+from monjyu_query.service.app import create_app
+from monjyu_query.service.metrics import FOLDER
+from monjyu_query.service.principals import check_exposure
+from monjyu_query.service.protocol import protocol_with
+
+KEEP_ALIVE_SECONDS = 30
+STOP_SECONDS = 10
+"""What is still running this long after a stop was asked for is left."""
+
+
+def app() -> FastAPI:
+    """The application of this process's environment: what uvicorn calls in each worker."""
+    return create_app(DataFolder.default(), load_settings())
+
+
+def serve(data: DataFolder, settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    ConfigurationError where the port is taken, or where other machines could ask without a key.
+    """
+    service = settings.service
+    check_exposure(service, StateStore(data.state))
+    with _listening(service.host, service.port) as listening, _environment(data, settings):
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"Monjyu is at http://{shown}:{port} - Ctrl-C stops it.")
+        config = uvicorn.Config(
+            "monjyu_query.service.server:app",
+            factory=True,
+            workers=service.workers,
+            http=protocol_with(service.max_header_kb << 10, service.header_seconds),
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            access_log=False,
+            log_level="warning",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
+        )
+        server = uvicorn.Server(config)
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn sends itself once more what has stopped it
+            signal.signal(number, lambda *_: None)
+        if service.workers == 1:
+            server.run([listening])
+        else:
+            from uvicorn.supervisors import Multiprocess
+
+            Multiprocess(config, sockets=[listening]).run()
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens; it is made here, so that a taken port is said and port 0 known."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host.strip("[]"), port))
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        where = f"Port {port} on {host}"
+        raise ConfigurationError(f"{where} cannot be used: {error.strerror or error}.", "Choose another.") from error
+    listening.set_inheritable(True)
+    with listening:
+        yield listening
+
+
+@contextmanager
+def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
+    """What workers read: where the data is, where the service listens, where their figures are added up."""
+    os.environ["MONJYU_DATA"] = str(data.root)
+    os.environ["MONJYU_SERVICE__HOST"] = settings.service.host
+    folder = tempfile.mkdtemp(prefix="monjyu-metrics-") if settings.service.workers > 1 else None
+    if folder is not None:
+        os.environ[FOLDER] = folder
+    try:
+        yield
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def with_options(settings: Settings, host: str | None, port: int | None, workers: int | None) -> Settings:
+    """The settings with what the command line says."""
+    given: dict[str, Any] = {"host": host, "port": port, "workers": workers}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return settings.model_copy(update={"service": settings.service.model_copy(update=chosen)})

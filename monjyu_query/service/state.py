@@ -1,0 +1,118 @@
+"""What the requests of one worker share: the searchers, the results kept, and how many searches run at once."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+
+from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.folders import CollectionFolder, DataFolder
+from monjyu_core.ids import check_collection_name
+from monjyu_core.settings import Settings
+from monjyu_core.snapshot import Snapshot, read_current
+from monjyu_core.state import StateStore
+from monjyu_query.search import Searcher
+from monjyu_query.service.audit import AuditLog
+from monjyu_query.service.drawing import Drawing, Images
+from monjyu_query.service.errors import NotFound
+from monjyu_query.service.metrics import Metrics
+from monjyu_query.service.results import ResultCache, open_results
+from monjyu_query.service.turns import Turns
+from monjyu_query.traces import TraceLog
+
+
+@dataclass(frozen=True)
+class Served:
+    """A collection's searcher with the hash of the settings that it searches with."""
+
+    searcher: Searcher
+    settings_key: str
+
+
+class Service:
+    """One a process; `app.state.service`. Safe to share between threads."""
+
+    def __init__(self, data: DataFolder, settings: Settings) -> None:
+        self.data = data
+        self.settings = settings
+        self.store = StateStore(data.state)
+        self.traces = TraceLog(self.store)
+        self.turns = Turns(settings.service.searches, settings.service.waiting)
+        self.long_turns = Turns(settings.service.long_searches, settings.service.waiting)
+        self.results: ResultCache = open_results(settings)
+        self.images = Images(settings.service.page_cache_mb << 20)
+        self.drawing = Drawing(settings.service.page_seconds, settings.service.page_memory_mb)
+        self.metrics = Metrics()
+        self.audit = AuditLog(data.state / "audit") if settings.service.audit else None
+        self._lock = threading.Lock()
+        self._served: dict[str, tuple[int, Served]] = {}
+
+    def folder(self, name: str) -> CollectionFolder:
+        """NotFound for a name that is none, is not known, or has nothing published."""
+        try:
+            folder = self.data.collection(check_collection_name(name))
+        except ConfigurationError as error:
+            raise NotFound(error.message, error.hint) from error
+        if read_current(folder) is None or not folder.record.is_file():
+            known = ", ".join(self.data.collections()) or "none"
+            raise NotFound(f"Collection {name!r} is not published here.", f"Known: {known}.")
+        return folder
+
+    def served(self, name: str) -> Served:
+        """The collection's searcher; a new one where its record has changed (its sources, level or model)."""
+        folder = self.folder(name)
+        written = folder.record.stat().st_mtime_ns
+        with self._lock:
+            known = self._served.get(name)
+            if known is None or known[0] != written:
+                known = written, self._open(name)
+                self._served[name] = known
+            return known[1]
+
+    def snapshot(self, name: str) -> Snapshot:
+        """The published snapshot, as the searches have it open."""
+        return self.served(name).searcher.current().snapshot
+
+    def current_id(self, name: str) -> str:
+        return read_current(self.folder(name)) or ""
+
+    def published(self) -> list[str]:
+        """Names of the collections that can be asked."""
+        return [name for name in self.data.collections() if read_current(self.data.collection(name)) is not None]
+
+    def loaded(self) -> list[str]:
+        with self._lock:
+            return sorted(self._served)
+
+    def only_collection(self, name: str | None) -> str:
+        """The name given, else that of the only collection."""
+        if name is not None:
+            return name
+        known = self.data.collections()
+        if len(known) == 1:
+            return known[0]
+        raise QueryError(f"There are {len(known)} collections.", f"Name one: {', '.join(known)}.")
+
+    def close(self) -> None:
+        self.traces.flush()
+        self.results.close()
+        self.turns.close()
+        self.long_turns.close()
+        self.drawing.close()
+        if self.audit is not None:
+            self.audit.close()
+
+    def _open(self, name: str) -> Served:
+        searcher = Searcher(self.data, name, self.traces)
+        chosen: dict[str, Any] = searcher.settings.model_dump(mode="json", exclude={"service"})
+        return Served(searcher, hashlib.sha256(repr(chosen).encode()).hexdigest()[:16])
+
+
+def service_of(request: Request) -> Service:
+    """A dependency: the service of this process."""
+    service: Service = request.app.state.service
+    return service

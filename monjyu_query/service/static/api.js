@@ -1,0 +1,64 @@
+// Requests to the service this page comes from. The key, where one is needed, lives as long as the tab.
+
+const KEY = "monjyu-key";
+let askForKey = async () => null;
+
+export class ApiError extends Error {
+  constructor(status, detail) {
+    super(detail?.message ?? `HTTP ${status}`);
+    this.status = status;
+    this.type = detail?.type ?? "Error";
+  }
+}
+
+export function onKeyNeeded(ask) {
+  askForKey = ask;
+}
+
+export function keepKey(value) {
+  if (value) sessionStorage.setItem(KEY, value);
+  else sessionStorage.removeItem(KEY);
+}
+
+export async function request(path, options = {}) {
+  const key = sessionStorage.getItem(KEY);
+  const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
+  const response = await fetch(path, { ...options, headers });
+  if (response.ok) return response;
+  if (response.status === 401) {
+    const given = await askForKey();
+    if (given) {
+      keepKey(given);
+      return request(path, options);
+    }
+  }
+  const body = await response.json().catch(() => null);
+  throw new ApiError(response.status, body?.error);
+}
+
+export async function json(path) {
+  return (await request(path)).json();
+}
+
+export function paperPath(id, rest = "") {
+  return `/papers/${encodeURIComponent(id)}${rest}`;
+}
+
+// Events of a search, each given to `heard` as it comes.
+export async function stream(body, heard, signal) {
+  const response = await request("/search/stream", {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal,
+  });
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let held = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    held += value;
+    for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
+      const data = held.slice(0, end).split("\n").filter((line) => line.startsWith("data:")).map((line) => line.slice(5).trimStart());
+      held = held.slice(end + 2);
+      if (data.length) heard(JSON.parse(data.join("\n")));
+    }
+  }
+}

@@ -1,0 +1,194 @@
+// The conversation: a question, the search as it goes, the answer; then the next question.
+
+import { ApiError, stream } from "./api.js";
+import { renderResult } from "./answer.js";
+import { h, replace, say } from "./dom.js";
+import { t } from "./i18n.js";
+import { Progress } from "./progress.js";
+import { closeViewer } from "./viewer.js";
+
+const BUDGETS = ["z100", "z500", "z1500"];
+const REMEMBERED = 6;
+const MODES_WITH_BUDGET = ["lazy", "multi"];
+
+export class Conversation {
+  constructor(collections) {
+    this.collections = collections;
+    this.history = [];
+    this.running = null;
+    this.paper = null;
+    this.turns = h("div", { class: "turns" });
+    this.form = this.makeForm();
+    this.intro = h("div", { class: "intro" }, h("h1", { "data-text": "headline" }, t("headline")), h("p", { "data-text": "subline" }, t("subline")));
+    this.element = h("div", { class: "ask" }, this.intro, this.turns, this.form);
+  }
+
+  makeForm() {
+    this.input = h("textarea", {
+      id: "question", rows: 2, maxlength: 10000, required: true, placeholder: t("placeholder"),
+      onkeydown: (event) => this.key(event), oninput: () => this.grow(),
+    });
+    this.collection = h("select", { id: "collection", onchange: () => this.choose() },
+      this.collections.map((one) => h("option", { value: one.collection }, `${one.collection} (${t("count", one.papers)}, ${t("level", one.level)})`)));
+    this.mode = h("select", { id: "mode", onchange: () => this.describe() });
+    this.budget = h("select", { id: "budget" }, BUDGETS.map((name) => h("option", { value: name }, t("tests", name.slice(1)))));
+    this.about = h("p", { class: "dim about", id: "about-mode" });
+    this.mode.setAttribute("aria-describedby", "about-mode");
+    this.budgetField = field("budget", this.budget);
+    this.send = h("button", { type: "submit", class: "primary" }, t("send"));
+    this.stopper = h("button", { type: "button", hidden: true, onclick: () => this.running?.abort() }, t("stop"));
+    this.fresh = h("button", { type: "button", class: "quiet", hidden: true, onclick: () => this.clear() }, t("fresh"));
+    this.only = h("p", { class: "only", hidden: true });
+    const form = h("form", { class: "question", onsubmit: (event) => this.submit(event) },
+      h("label", { for: "question" }, t("question")), this.only, this.input,
+      h("div", { class: "row" }, field("collection", this.collection), field("mode", this.mode), this.budgetField,
+        h("div", { class: "row end" }, this.fresh, this.stopper, this.send)),
+      this.about);
+    this.choose();
+    return form;
+  }
+
+  choose() {
+    const chosen = this.collections.find((one) => one.collection === this.collection.value);
+    const before = this.mode.value;
+    replace(this.mode, (chosen?.modes ?? ["auto"]).map((mode) => h("option", { value: mode }, t(`mode_${mode}`))));
+    this.mode.value = chosen?.modes.includes(before) ? before : chosen?.level > 0 && chosen.modes.includes("lazy") ? "lazy" : "auto";
+    this.describe();
+  }
+
+  describe() {
+    this.about.textContent = t(`about_${this.mode.value}`);
+    this.budgetField.hidden = !MODES_WITH_BUDGET.includes(this.mode.value);
+  }
+
+  restrict(paper, collection) {
+    this.paper = paper;
+    this.collection.value = collection;
+    this.choose();
+    this.only.hidden = !paper;
+    if (paper) {
+      replace(this.only, t("only", paper.title || paper.paper_id), " ",
+        h("button", { type: "button", class: "quiet small", onclick: () => this.restrict(null, collection) }, t("remove")));
+    }
+    this.input.focus();
+  }
+
+  key(event) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      this.form.requestSubmit();
+    }
+  }
+
+  grow() {
+    const least = this.turns.childElementCount ? 1 : 2;
+    this.input.rows = Math.min(8, Math.max(least, this.input.value.split("\n").length, Math.ceil(this.input.value.length / 70)));
+  }
+
+  clear() {
+    this.running?.abort();
+    this.history = [];
+    closeViewer();
+    replace(this.turns);
+    this.form.classList.remove("compact");
+    this.intro.classList.remove("unseen");
+    this.fresh.hidden = true;
+    this.input.placeholder = t("placeholder");
+    this.input.focus();
+  }
+
+  request(query) {
+    const mode = this.mode.value;
+    return {
+      query, collection: this.collection.value, mode, history: this.history.slice(-REMEMBERED),
+      ...(this.budgetField.hidden ? {} : { budget: this.budget.value }),
+      ...(this.paper ? { filters: { paper_ids: [this.paper.paper_id] } } : {}),
+    };
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    const query = this.input.value.trim();
+    if (!query || this.running) return;
+    const turn = new Turn(query);
+    this.intro.classList.add("unseen"); // the page keeps its heading
+    this.turns.append(turn.element);
+    this.busy(true);
+    turn.element.scrollIntoView({ block: "start", behavior: calm() });
+    try {
+      await stream(this.request(query), (heard) => turn.heard(heard), this.running.signal);
+      turn.finish();
+    } catch (error) {
+      turn.fail(error);
+    }
+    this.busy(false);
+    if (turn.result) this.remember(query, turn.result);
+  }
+
+  busy(now) {
+    this.form.classList.toggle("compact", this.turns.childElementCount > 0);
+    this.grow();
+    this.running = now ? new AbortController() : null;
+    this.send.hidden = now;
+    this.stopper.hidden = !now;
+    this.fresh.hidden = now || !this.turns.childElementCount;
+  }
+
+  remember(query, result) {
+    this.history.push({ role: "user", content: query }, { role: "assistant", content: result.answer });
+    this.input.value = "";
+    this.input.placeholder = t("followPlaceholder");
+    this.grow();
+    this.fresh.hidden = false;
+    if (matchMedia("(min-width: 60rem)").matches) this.input.focus({ preventScroll: true });
+  }
+}
+
+class Turn {
+  constructor(query) {
+    this.progress = new Progress();
+    this.body = h("div", { class: "body", "aria-busy": "true" }, this.progress.element);
+    this.written = null;
+    this.result = null;
+    this.element = h("article", { class: "turn" }, h("h2", { class: "asked" }, query), this.body);
+    say(t("searching"));
+  }
+
+  heard(event) {
+    if (event.event === "done") this.result = event;
+    else if (event.event === "error") throw new ApiError(0, event.error);
+    else if (event.event === "answer") this.write(event);
+    else this.progress.heard(event);
+  }
+
+  // A model's sentences come one by one, the whole answer with `done`.
+  write(event) {
+    if (event.text === undefined) return;
+    if (!this.written) this.body.append((this.written = h("div", { class: "answer" }, h("p", {}))));
+    this.written.firstChild.append(`${event.text} `);
+  }
+
+  finish() {
+    this.written?.remove();
+    this.progress.end();
+    this.body.setAttribute("aria-busy", "false");
+    if (!this.result) return this.fail(new Error(t("failed")));
+    this.body.append(renderResult(this.result));
+    say(t("answered"));
+  }
+
+  fail(error) {
+    const stopped = error.name === "AbortError";
+    this.progress.end();
+    this.body.setAttribute("aria-busy", "false");
+    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("stopped") : `${t("failed")}: ${error.message}`));
+  }
+}
+
+function field(name, control) {
+  return h("div", { class: "field" }, h("label", { for: control.id }, t(name)), control);
+}
+
+function calm() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+}

@@ -1,0 +1,76 @@
+// The page's words in English and Japanese.
+
+const WORDS = {
+  en: {
+    skip: "Skip to content", ask: "Ask", papers: "Papers", key: "Key", theme: "Light or dark", cancel: "Cancel", use: "Use it",
+    keyTitle: "A key is needed", keyHint: "Ask who runs this service for one. It is kept until you close this tab.",
+    headline: "Ask your papers", subline: "Every sentence of an answer is cited, and every citation opens the page it stands on.",
+    question: "Your question", placeholder: "How do incremental indexes stay equal to full rebuilds?", followPlaceholder: "Ask further …",
+    collection: "Collection", mode: "Mode", budget: "Budget", send: "Ask", stop: "Stop", fresh: "New conversation",
+    mode_auto: "Automatic", mode_hybrid: "Hybrid", mode_vector: "Meaning", mode_keyword: "Words", mode_lazy: "Lazy search",
+    mode_local: "Entities", mode_global: "Whole collection", mode_multi: "Several at once",
+    about_auto: "Chooses by the question", about_hybrid: "Best passages by meaning and words", about_vector: "Best passages by meaning",
+    about_keyword: "Best passages by words", about_lazy: "Explores communities of concepts under a budget of relevance tests",
+    about_local: "Around the entities of the question", about_global: "From reports on the whole collection", about_multi: "Joins several modes",
+    tests: (n) => `${n} tests`, searching: "Searching …", waiting: "Waiting for its turn …",
+    subqueries: "Questions derived", communities: (n) => (n === 1 ? "1 community visited" : `${n} communities visited`),
+    spent: (used, total) => `${used} of ${total} relevance tests`, relevantFound: (n) => (n === 1 ? "1 relevant passage" : `${n} relevant passages`),
+    claims: (n) => (n === 1 ? "1 claim" : `${n} claims`), moreClaims: (n) => `Show all ${n}`, how: "How it was found",
+    sources: "Sources", passages: (n) => `Passages (${n})`, page: (n) => `page ${n}`, pageOf: (n, m) => `Page ${n} of ${m}`, openPage: (n) => `Open source ${n}`,
+    status_complete: "complete", status_partial: "incomplete", status_abstained: "too little evidence", retracted: "retracted",
+    seconds: (s) => `${s} s`, cost: (c) => `$${c}`, calls: (n) => `${n} model calls`, snapshot: "snapshot", noModel: "no model used",
+    previous: "Previous page", next: "Next page", close: "Close", whole: "Show this paper", text: "Text",
+    find: "Find papers", count: (n) => (n === 1 ? "1 paper" : `${n} papers`), more: "Show more", authors: "Authors", abstract: "Abstract",
+    sections: "Sections", references: (n) => `References (${n})`, cites: (n) => `Cites here (${n})`, citedBy: (n) => `Cited by (${n})`, coCited: "Cited together with",
+    pages: (n) => (n === 1 ? "1 page" : `${n} pages`), open: "Open its pages", back: "All papers", none: "None in this collection.",
+    level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", stopped: "Stopped.", askThis: "Ask this paper",
+    answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: (t) => `Only in: ${t}`, remove: "Remove",
+    pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.", about: "A reference of the interface: ", docs: "/docs", abstained: "No answer",
+    copy: "Copy", copied: "Copied",
+  },
+  ja: {
+    skip: "本文へ", ask: "質問", papers: "論文", key: "キー", theme: "明暗", cancel: "やめる", use: "使う",
+    keyTitle: "キーが必要です", keyHint: "運用者から受け取ってください。このタブを閉じるまで保持されます。",
+    headline: "論文に尋ねる", subline: "回答のすべての文に出典があり、出典からその文のあるページを開けます。",
+    question: "質問", placeholder: "差分更新した索引は、なぜ全体の再構築と等しくなるのですか。", followPlaceholder: "続けて質問 …",
+    collection: "コレクション", mode: "検索方法", budget: "予算", send: "質問する", stop: "中止", fresh: "新しい会話",
+    mode_auto: "自動", mode_hybrid: "ハイブリッド", mode_vector: "意味", mode_keyword: "語句", mode_lazy: "遅延探索",
+    mode_local: "エンティティ", mode_global: "全体", mode_multi: "複数同時",
+    about_auto: "質問に応じて選びます", about_hybrid: "意味と語句の両方で探します", about_vector: "意味の近さで探します",
+    about_keyword: "語句の一致で探します", about_lazy: "予算の範囲で概念のコミュニティを探索します",
+    about_local: "質問に出るエンティティの周辺から", about_global: "全体のレポートから", about_multi: "複数の方法を統合します",
+    tests: (n) => `${n} 件の判定`, searching: "検索中 …", waiting: "順番を待っています …",
+    subqueries: "派生した質問", communities: (n) => `コミュニティ ${n} 件を訪問`,
+    spent: (used, total) => `関連性判定 ${used} / ${total}`, relevantFound: (n) => `関連する箇所 ${n} 件`,
+    claims: (n) => `主張 ${n} 件`, moreClaims: (n) => `${n} 件すべて表示`, how: "探索の経過",
+    sources: "出典", passages: (n) => `該当箇所 (${n})`, page: (n) => `${n} ページ`, pageOf: (n, m) => `${n} / ${m} ページ`, openPage: (n) => `出典 ${n} を開く`,
+    status_complete: "完了", status_partial: "途中まで", status_abstained: "根拠が不足", retracted: "撤回",
+    seconds: (s) => `${s} 秒`, cost: (c) => `$${c}`, calls: (n) => `モデル呼び出し ${n} 回`, snapshot: "スナップショット", noModel: "モデル不使用",
+    previous: "前のページ", next: "次のページ", close: "閉じる", whole: "この論文を見る", text: "本文",
+    find: "論文を探す", count: (n) => `${n} 件の論文`, more: "さらに表示", authors: "著者", abstract: "要旨",
+    sections: "節", references: (n) => `参考文献 (${n})`, cites: (n) => `引用している論文 (${n})`, citedBy: (n) => `引用元の論文 (${n})`, coCited: "共に引用される論文",
+    pages: (n) => `${n} ページ`, open: "ページを開く", back: "論文一覧", none: "このコレクションにはありません。",
+    level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", stopped: "中止しました。", askThis: "この論文に質問",
+    answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: (t) => `対象: ${t}`, remove: "外す",
+    pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。", about: "インターフェースの説明: ", docs: "/docs", abstained: "回答なし",
+    copy: "コピー", copied: "コピーしました",
+  },
+};
+
+let language = "en";
+
+export function t(name, ...values) {
+  const word = WORDS[language][name] ?? WORDS.en[name] ?? name;
+  return typeof word === "function" ? word(...values) : word;
+}
+
+export function currentLanguage() {
+  return language;
+}
+
+export function setLanguage(chosen) {
+  language = chosen in WORDS ? chosen : "en";
+  document.documentElement.lang = language;
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
+  for (const element of document.querySelectorAll("[data-label]")) element.setAttribute("aria-label", t(element.dataset.label));
+}

@@ -1,0 +1,108 @@
+// What is shown for an address, and the bar above it.
+
+import { json, keepKey, onKeyNeeded } from "./api.js";
+import { Conversation } from "./ask.js";
+import { h, replace } from "./dom.js";
+import { currentLanguage, setLanguage, t } from "./i18n.js";
+import { paperList, paperPage } from "./papers.js";
+import { closeViewer } from "./viewer.js";
+
+const main = document.getElementById("main");
+const THEMES = ["auto", "light", "dark"];
+let collections = [];
+let conversation = null;
+
+function stored(name, fallback) {
+  return localStorage.getItem(`monjyu-${name}`) ?? fallback;
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  localStorage.setItem("monjyu-theme", theme);
+}
+
+function chooseLanguage(language) {
+  setLanguage(language);
+  localStorage.setItem("monjyu-language", language);
+  const other = document.getElementById("language");
+  other.textContent = language === "ja" ? "English" : "日本語";
+  other.lang = language === "ja" ? "en" : "ja";
+}
+
+function askKey() {
+  const dialog = document.getElementById("key-dialog");
+  const value = document.getElementById("key-value");
+  value.value = "";
+  if (!dialog.open) dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? value.value.trim() : null), { once: true }));
+}
+
+function mark(id, here) {
+  if (here) document.getElementById(id).setAttribute("aria-current", "page");
+  else document.getElementById(id).removeAttribute("aria-current");
+}
+
+async function show() {
+  const [, view = "ask", collection, paper] = location.hash.split("/").map(decodeURIComponent);
+  mark("nav-ask", view === "ask");
+  mark("nav-papers", view !== "ask");
+  if (!collections.length) {
+    replace(main, h("p", { class: "column" }, t("nothing")));
+  } else if (view === "paper" && paper) {
+    replace(main, await paperPage(collection, paper, askThis));
+    main.querySelector("h1").focus({ preventScroll: true });
+    scrollTo(0, 0);
+  } else if (view === "papers") {
+    replace(main, paperList(collections, collection || collections[0].collection, (name) => (location.hash = `#/papers/${encodeURIComponent(name)}`)));
+  } else {
+    conversation ??= new Conversation(collections);
+    replace(main, conversation.element);
+  }
+}
+
+function askThis(paper, collection) {
+  closeViewer();
+  conversation ??= new Conversation(collections);
+  location.hash = "#/ask";
+  show().then(() => conversation.restrict(paper, collection));
+}
+
+async function safely(work) {
+  try {
+    await work();
+  } catch (error) {
+    replace(main, h("p", { class: "column error", role: "alert" }, `${t("failed")}: ${error.message}`));
+  }
+}
+
+async function start() {
+  collections = (await json("/collections")).collections;
+  await show();
+}
+
+document.getElementById("language").addEventListener("click", () => {
+  chooseLanguage(currentLanguage() === "ja" ? "en" : "ja");
+  if (!conversation?.running) conversation = null;
+  closeViewer();
+  safely(show);
+});
+document.getElementById("theme").addEventListener("click", () => {
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const now = stored("theme", "auto");
+  setTheme(now === "auto" ? (dark ? "light" : "dark") : now === "light" ? "dark" : "light");
+});
+document.getElementById("key").addEventListener("click", async () => {
+  const given = await askKey();
+  if (given !== null) {
+    keepKey(given);
+    safely(start);
+  }
+});
+addEventListener("hashchange", () => {
+  closeViewer();
+  safely(show);
+});
+onKeyNeeded(askKey);
+setTheme(THEMES.includes(stored("theme", "auto")) ? stored("theme", "auto") : "auto");
+chooseLanguage(stored("language", navigator.language.startsWith("ja") ? "ja" : "en"));
+safely(start);

@@ -1,0 +1,85 @@
+// The list of papers, and one paper with its sections, references and its place in the citation network.
+
+import { json, paperPath } from "./api.js";
+import { h, replace, say } from "./dom.js";
+import { t } from "./i18n.js";
+import { loadPaper, openCitation } from "./viewer.js";
+
+const STEP = 50;
+
+export function paperLink(paper, collection) {
+  const where = `#/paper/${encodeURIComponent(collection)}/${encodeURIComponent(paper.paper_id)}`;
+  return h("a", { href: where }, paper.title || paper.paper_id);
+}
+
+export function paperList(collections, chosen, goTo) {
+  const list = h("ul", { class: "papers" });
+  const count = h("p", { class: "dim", role: "status" });
+  const more = h("button", { type: "button", hidden: true, onclick: () => load(list.childElementCount) }, t("more"));
+  const find = h("input", { id: "find", type: "search", maxlength: 200, autocomplete: "off", oninput: () => later() });
+  const select = h("select", { id: "of", onchange: () => goTo(select.value) },
+    collections.map((one) => h("option", { value: one.collection, selected: one.collection === chosen }, one.collection)));
+  let timer = 0;
+  let turn = 0;
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => load(0), 200);
+  };
+  const load = async (offset) => {
+    const mine = (turn += 1);
+    const query = new URLSearchParams({ collection: chosen, text: find.value, offset, limit: STEP });
+    const found = await json(`/papers?${query}`);
+    if (mine !== turn) return;
+    if (!offset) replace(list);
+    list.append(...found.papers.map((paper) => item(paper, chosen)));
+    count.textContent = t("count", found.total);
+    more.hidden = list.childElementCount >= found.total;
+  };
+  load(0).catch((error) => replace(count, error.message));
+  return h("div", { class: "column" }, h("h1", {}, t("papers")),
+    h("div", { class: "row" }, h("div", { class: "field grow" }, h("label", { for: "find" }, t("find")), find),
+      h("div", { class: "field" }, h("label", { for: "of" }, t("collection")), select)),
+    count, list, more);
+}
+
+function item(paper, collection) {
+  const facts = [paper.authors.slice(0, 4).join(", ") + (paper.authors.length > 4 ? " …" : ""), paper.year, paper.venue, paper.page_count ? t("pages", paper.page_count) : paper.document_type];
+  return h("li", {}, h("p", { class: "title" }, paperLink(paper, collection)), h("p", { class: "dim" }, facts.filter(Boolean).join(" · ")));
+}
+
+export async function paperPage(collection, id, askThis) {
+  const [paper, links] = await Promise.all([
+    loadPaper(id, collection),
+    json(paperPath(id, `/citations?collection=${encodeURIComponent(collection)}`)),
+  ]);
+  const facts = [paper.publication_date, paper.venue, paper.doi, paper.page_count ? t("pages", paper.page_count) : paper.document_type];
+  const open = (page) => (event) => openCitation({ paper_id: id, paper_title: paper.title, page, sentence_ids: [] }, collection, event.currentTarget);
+  say(paper.title);
+  return h("article", { class: "column paper" },
+    h("p", {}, h("a", { href: `#/papers/${encodeURIComponent(collection)}` }, `‹ ${t("back")}`)),
+    h("h1", { tabindex: "-1" }, paper.title || id),
+    h("p", { class: "authors" }, paper.authors.map((author) => author.name).join(", ")),
+    h("p", { class: "dim" }, facts.filter(Boolean).join(" · ")),
+    h("div", { class: "row" },
+      h("button", { type: "button", class: "primary", onclick: () => askThis(paper, collection) }, t("askThis")),
+      h("button", { type: "button", onclick: open(paper.document_type === "pdf" ? 1 : null) }, t("open"))),
+    paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
+    network(links, collection),
+    h("section", {}, h("h2", {}, t("sections")), paper.sections.map((section) => part(section, open))),
+    h("section", {}, h("h2", {}, t("references", paper.references.length)),
+      h("ul", { class: "references" }, paper.references.map((reference) => h("li", {}, reference.raw_text)))));
+}
+
+function part(section, open) {
+  return h("details", { class: `section depth-${Math.min(section.level, 4)}` },
+    h("summary", {}, section.heading || "—", section.page_start ? h("span", { class: "dim" }, ` ${t("page", section.page_start)}`) : null),
+    section.page_start ? h("p", {}, h("button", { type: "button", class: "link", onclick: open(section.page_start) }, t("page", section.page_start))) : null,
+    h("p", { class: "text" }, section.text));
+}
+
+function network(links, collection) {
+  const group = (name, papers) => h("section", { class: "half" }, h("h2", {}, t(name, papers.length)),
+    papers.length ? h("ul", { class: "linked" }, papers.map((paper) => h("li", {}, paperLink(paper, collection), paper.year ? h("span", { class: "dim" }, ` ${paper.year}`) : null,
+      (paper.contexts ?? []).slice(0, 2).map((one) => h("blockquote", {}, one.context))))) : h("p", { class: "dim" }, t("none")));
+  return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites));
+}

@@ -1,0 +1,125 @@
+"""Level 1 as it is stored: equal bytes for equal input, what became of communities, what metadata say, and purging."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from monjyu_assets.assets.communities import community_metadata
+from monjyu_assets.assets.index_snapshot import lineage_metadata
+from monjyu_assets.assets.noun_graph import graph_metadata
+from monjyu_assets.maintenance import purge_paper
+from monjyu_assets.publishing.lineage import lineage_counts
+from monjyu_core.collection import save_record
+from monjyu_core.schemas import TABLES
+from monjyu_core.snapshot import open_current
+from tests.assets.test_incremental import paper_text
+from tests.assets.worlds import World
+
+LEVEL_1 = [name for name, spec in TABLES.items() if spec.level == 1]
+SECRET = "The zyzzyva weevil eats the quokka pasture. A zyzzyva weevil dreads the quokka pasture."
+SECRETS = ("zyzzyva", "quokka")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Four papers at level 1. Tests that change it leave it with the same papers."""
+    folder = tmp_path_factory.mktemp("world")
+    made = World(folder / "data", folder / "papers")
+    for number in range(4):
+        (made.papers / f"p{number}.md").write_text(paper_text(number))
+    made.build(level=1)
+    return made
+
+
+def versions(world: World) -> dict[tuple[str, str], str]:
+    """Hashes of the bytes of all level 1 files."""
+    return {(part.table, part.shard): part.version for name in LEVEL_1 for part in world.work.parts.heads(name)}
+
+
+def lineage(world: World) -> list[dict[str, Any]]:
+    snapshot = open_current(world.work.folder)
+    rows = snapshot.cursor().sql("SELECT * FROM community_lineage ORDER BY ALL").to_arrow_table().to_pylist()
+    snapshot.close()
+    return rows
+
+
+def database(world: World) -> Path:
+    snapshot = open_current(world.work.folder)
+    snapshot.close()
+    return snapshot.folder / "index.duckdb"
+
+
+def members(path: Path) -> dict[str, set[str]]:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        rows = connection.execute("SELECT community_id, list(phrase) FROM community_members GROUP BY ALL").fetchall()
+    return {key: set(phrases) for key, phrases in rows}
+
+
+def test_the_same_input_gives_the_same_bytes(world: World, tmp_path: Path) -> None:
+    again = World(tmp_path / "data", world.papers)
+    again.build(level=1)
+    assert {TABLES[name].asset for name in LEVEL_1} == {"noun_phrases", "noun_graph", "communities"}
+    assert {table for table, _ in versions(world)} == set(LEVEL_1)
+    assert versions(again) == versions(world)
+
+
+def test_each_community_names_the_previous_ones_that_it_overlaps_most(world: World) -> None:
+    before = database(world)
+    old = members(before)
+    (world.papers / "p1.md").write_text(paper_text(77))
+    world.build(level=1)
+    new = members(database(world))
+    rows = lineage(world)
+    for row in rows:
+        a, b = new[row["community_id"]], old[row["previous_id"]]
+        assert (row["graph"], row["shared"]) == ("phrases", len(a & b))
+        assert row["jaccard"] == pytest.approx(len(a & b) / len(a | b))
+    best = {row["community_id"]: row["jaccard"] for row in rows if row["rank"] == 1}
+    expected = {key: max((len(a & b) / len(a | b) for b in old.values()), default=0) for key, a in new.items()}
+    assert best == pytest.approx({key: value for key, value in expected.items() if value})
+    counts = lineage_counts(database(world))["phrases"]
+    assert counts["kept"] == sum(value == 1 for value in expected.values())
+    assert counts["changed"] == sum(0.5 <= value < 1 for value in expected.values())
+    assert sum(counts.values()) == len(new)
+    assert lineage_metadata({"phrases": counts})["communities_of_phrases"].value == counts
+    (world.papers / "p1.md").write_text(paper_text(1))
+    world.build(level=1)
+
+
+def test_the_metadata_show_sizes_plots_coverage_and_shared_phrases(world: World) -> None:
+    nodes, communities = (world.work.parts.heads(name)[0] for name in ("graph_nodes", "communities"))
+    graph = graph_metadata(world.work, nodes)
+    assert graph["nodes"] == nodes.rows > 0 < graph["edges"]
+    found = community_metadata(world.work, communities)
+    assert found["communities"] == communities.rows and 0.5 < found["chunks_covered"] <= 1
+    for plot in (graph["degrees"], found["sizes"]):
+        assert plot.value.startswith("![plot](data:image/png;base64,")
+    assert sum(found["levels"].value.values()) == communities.rows
+    assert re.search(r"\| \d+ \| \d+ \| \w+", found["largest_communities"].value), "top phrases of a community"
+
+
+def test_a_purge_leaves_no_phrase(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    (world.papers / "secret.md").write_text(f"{paper_text(8)}\n\n## Discussion\n\n{SECRET}\n\n## More\n\n{SECRET}\n")
+    world.build(level=1)
+    nodes = {row["phrase"] for row in world.tables()["graph_nodes"]}
+    assert {"zyzzyva weevil", "quokka pasture"} <= nodes, "the graph held it"
+    save_record(world.work.folder, world.work.record.model_copy(update={"level": 1}))
+    paper_id = next(row["paper_id"] for row in world.tables()["papers"] if row["paper_id"].startswith("secret-"))
+    purge_paper(world.data, "c", paper_id)
+    snapshot = open_current(world.work.folder)
+    assert snapshot.manifest.level == 1 and snapshot.manifest.rows["communities"] > 0
+    snapshot.close()
+    for path in world.data.root.rglob("*"):
+        if path.suffix == ".parquet":
+            assert not any(word in str(pq.read_table(path, partitioning=None).to_pylist()) for word in SECRETS), path
+        elif path.is_file():
+            content = path.read_bytes().lower()
+            assert not any(word.encode() in content for word in SECRETS), path
