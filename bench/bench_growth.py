@@ -250,6 +250,7 @@ def main() -> None:
         print(f"{documents} documents ...", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             rows.append(measure(documents, Path(folder)))
+        print(json.dumps(rows[-1]), file=sys.stderr)  # the large sizes take hours: what is done is not lost
     if options.plot:
         draw(rows, options.plot)
     print(json.dumps(as_document(rows), indent=2) if options.json else "\n".join(map(str, rows)))
