@@ -79,7 +79,7 @@ def index_snapshot(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run_id)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     gate = RetrievalGate(work)
     try:
         published = publish(work, open_duckdb, gate)

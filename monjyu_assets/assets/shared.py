@@ -101,7 +101,7 @@ def run_stage(
     costs: dict[str, Any] = {}
     asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
-        work = data.work(collection, context.log, context.run_id)
+        work = data.work(collection, context.log, context.run.run_id)
         timer, rows = Timer(), 0
         with spent(work, asset) as cost:
             before = Used()
