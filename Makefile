@@ -18,7 +18,7 @@ INSTALLED := $(VENV)/installed
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
-LOCK_OPTIONS := --extra ja --extra ocr --group dev --universal --python-version 3.11 --quiet --no-header --no-annotate \
+LOCK_OPTIONS := --extra ja --extra ocr --extra otel --extra postgres --group dev --universal --python-version 3.11 --quiet --no-header --no-annotate \
 	--no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help

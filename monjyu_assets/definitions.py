@@ -1,16 +1,23 @@
-"""What Dagster loads: assets, checks, jobs and the data folder."""
+"""What Dagster loads: assets, checks, jobs, what starts them by itself, and the data folder."""
 
 from __future__ import annotations
 
 import dagster as dg
 
 from monjyu_assets.assets.index_snapshot import ALL_ASSETS, index_snapshot
+from monjyu_assets.automation.freshness import freshness, snapshot_fresh
+from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.automation.schedules import nightly
+from monjyu_assets.automation.sensor import follow_changes, watch_sources
 from monjyu_assets.jobs import JOBS
 from monjyu_assets.resources import DataFolderResource
 
 defs = dg.Definitions(
     assets=[*ALL_ASSETS, index_snapshot],
-    jobs=JOBS,
+    asset_checks=[snapshot_fresh],
+    jobs=[*JOBS, reindex],
+    sensors=[watch_sources, follow_changes, freshness],
+    schedules=[nightly],
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,
 )

@@ -6,18 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyarrow as pa
 from filelock import FileLock, Timeout
 
 from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_failures
-from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
-from monjyu_assets.publishing.publish import is_published
-from monjyu_assets.scan import DOCUMENT_TYPES, check_source
-from monjyu_assets.stages import manifest
+from monjyu_assets.scan import check_source
 from monjyu_assets.stages.common import Progress, Timer, Work
-from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
+from monjyu_assets.todo import check_level, look
 from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
-from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
 from monjyu_core.ids import check_collection_name, collection_name_for
 from monjyu_core.models.caps import SpendingCap
@@ -73,50 +68,35 @@ def upgrade_collection(
 
 
 def bring_up(
-    work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, max_cost_usd: float | None = None
+    work: Work,
+    source: str,
+    *,
+    allow_deletes: bool,
+    asked_for: bool = False,
+    max_cost_usd: float | None = None,
+    level: int | None = None,
 ) -> IndexResult:
-    """Compute and publish what has changed, up to the level the collection is kept at.
+    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at.
 
     Levels that call models are brought up only where a person has asked for it, or the settings allow it.
     """
     timer = Timer()
     before = used_by(work)
-    level = level_to_build(work, asked_for=asked_for)
-    check_level(level)
-    work.progress("scan", 0, 0)
-    scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
-    if scanned.num_rows == 0 and read_current(work.folder) is None:
-        raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
-    counts = count_papers(work, scanned)
-    stale = {0: stale_shards(work, scanned)}
-    if level:
-        stale[1] = sorted({*stale[0], *stale_phrases(work)})
-    if (
-        any(stale.values())
-        or stale_collection_assets(work, level, again=asked_for)
-        or any(stale_level(work, one, again=asked_for) for one in range(2, level + 1))
-        or not is_published(work, min(level, whole_level(work.parts, work.settings.levels.max_failed_share)))
-    ):
+    todo = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
+    if todo.needed:
         from monjyu_assets.runs import Plan, run_levels
 
-        plan = Plan(level, stale, again=asked_for)
+        plan = Plan(todo.level, todo.shards, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
-    done = result(work, counts, timer.seconds, before)
+    done = result(work, todo.counts, timer.seconds, before)
     target = target_level(work.record)
-    if done.level < target and level < target:
+    if done.level < target and todo.level < target:
+        why = "call models" if level is None else "do not follow by themselves"
         work.warn(
-            f"Levels {level + 1} to {target} of {work.name} call models and are left behind; `monjyu upgrade "
+            f"Levels {todo.level + 1} to {target} of {work.name} {why} and are left behind; `monjyu upgrade "
             f"{work.name} --level {target}` brings them up to date (or this command, with levels.follow_changes)."
         )
     return done
-
-
-def level_to_build(work: Work, *, asked_for: bool) -> int:
-    """The level that is kept, or the highest below it that no model is paid for."""
-    level = target_level(work.record)
-    roles, allowed = work.settings.roles, asked_for or work.settings.levels.follow_changes
-    paying = [2] if roles.extract.engine == "llm" else [3] if roles.report.engine == "llm" else []
-    return level if allowed else min([level, *(one - 1 for one in paying)])
 
 
 def cap_of(work: Work, max_cost_usd: float | None) -> SpendingCap:
@@ -173,30 +153,6 @@ def remember(work: Work, source: Path | None, level: int | None = None) -> None:
     work.record = record
     if load_record(work.folder) != record:
         save_record(work.folder, record)
-
-
-def check_level(level: int) -> None:
-    if level > HIGHEST:
-        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Use --level {HIGHEST} or lower.")
-
-
-def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
-    """The scan against the manifest parts as they stand."""
-    before = _contents(manifest.current_manifest(work))
-    after = _contents(scanned)
-    both = before.keys() & after.keys()
-    changed = sum(before[paper_id] != after[paper_id] for paper_id in both)
-    return PaperCounts(
-        total=len(after),
-        added=len(after) - len(both),
-        changed=changed,
-        deleted=len(before) - len(both),
-        unchanged=len(both) - changed,
-    )
-
-
-def _contents(rows: pa.Table) -> dict[str, str]:
-    return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
 
 
 def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> IndexResult:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from monjyu_assets.observing import set_up_observing
 from monjyu_assets.progress import reporter, warner
 from monjyu_assets.stages.common import Work
 from monjyu_core.folders import DataFolder
@@ -20,5 +21,7 @@ class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def folder(self) -> DataFolder:
         return DataFolder(Path(self.root)) if self.root else DataFolder.default()
 
-    def work(self, collection: str, log: Logger) -> Work:
-        return Work(self.folder(), collection, reporter(log), warner(log))
+    def work(self, collection: str, log: Logger, run_id: str = "") -> Work:
+        work = Work(self.folder(), collection, reporter(log), warner(log), run_id)
+        set_up_observing(work.settings)
+        return work

@@ -14,20 +14,20 @@ from monjyu_assets.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance
+from monjyu_assets.observing import set_up_observing
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.run_rules import spending_of, trying_again
+from monjyu_assets.run_tags import COMMAND_TAG, OWN_PROCESS, UNFINISHED
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.collection import load_record
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
+from monjyu_core.telemetry import span
 
-COMMAND_TAG = "monjyu/command"
-"""Marks runs that a command executes in its own process; the value is the collection."""
-UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 NO_ROOM = 16 << 20
 """Bytes. A run that failed with less than this free failed for want of room (a DuckDB file alone starts at some MB)."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -50,7 +50,9 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
     parts have failed in ends the run there: what is above it would be paid for and made again.
     """
-    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap):
+    set_up_observing(work.settings)
+    watched = span("index", collection=work.name, level=plan.level)
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
@@ -115,7 +117,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: dict[str, 
     resources = {"data": DataFolderResource(root=str(work.data.root))}
     arguments |= {"instance": instance, "run_config": QUIET, "resources": resources}
     try:
-        definition.execute_in_process(tags=tags | {COMMAND_TAG: work.name}, **arguments)
+        definition.execute_in_process(tags=tags | OWN_PROCESS | {COMMAND_TAG: work.name, **work.run_tags}, **arguments)
     except DagsterExecutionInterruptedError as interrupt:
         raise KeyboardInterrupt from interrupt
     except Exception as error:

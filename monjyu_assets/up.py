@@ -27,6 +27,8 @@ from monjyu_core.folders import DataFolder
 
 HOST = "127.0.0.1"
 START_SECONDS = 120.0
+LOOK_SECONDS = "600"
+"""A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
 STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 2.0, signal.SIGKILL: 1.0}
 """How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
 
@@ -37,13 +39,19 @@ class Program:
     process: subprocess.Popen[bytes]
 
 
+def workspace_file() -> Path | None:
+    """The workspace file of a checkout; an installed package has none."""
+    path = Path(__file__).resolve().parents[1] / "workspace.yaml"
+    return path if path.is_file() else None
+
+
 def programs(port: int, page_port: int) -> dict[str, list[str]]:
-    """Command line of each program by name; an installed package has no workspace file and names the module.
+    """Command line of each program by name; without a workspace file they name the module.
 
     The service is another package's: it is started as its command, and knows nothing of Dagster but an address.
     """
-    workspace = Path(__file__).resolve().parents[1] / "workspace.yaml"
-    target = ["-w", str(workspace)] if workspace.is_file() else ["-m", "monjyu_assets.definitions"]
+    workspace = workspace_file()
+    target = ["-w", str(workspace)] if workspace else ["-m", "monjyu_assets.definitions"]
     python = [sys.executable, "-m"]
     return {
         "dagster-daemon": [*python, "dagster._daemon", "run", *target],
@@ -148,7 +156,8 @@ def run(port: int, page_port: int) -> None:
     ui, page = f"http://{HOST}:{port}", f"http://{HOST}:{page_port}"
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
-        environment = {**os.environ, "DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        environment = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, **os.environ, **own}
     environment.setdefault("MONJYU_SERVICE__DAGSTER_URL", ui)
     with running(programs(port, page_port), environment) as started:
         wait_until_ready([f"{ui}/server_info", f"{page}/health"], started, stop)

@@ -27,6 +27,7 @@ SUMMARIES: Mapping[str, str] = {
     "eval": "Measure retrieval against judged queries.",
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",
+    "automation": "Put what runs by itself on or off; show it; set limits.",
     "purge": "Remove a paper's text everywhere at once, older snapshots included.",
     "cost": "Show what calls of models took: tokens, money, time.",
     "config": "Show the settings in force, or write a settings file.",

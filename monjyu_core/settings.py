@@ -29,6 +29,7 @@ from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
 from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
+from monjyu_core.settings_operations import AutomationSettings, LogSettings, RunSettings, TelemetrySettings
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
 from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
 from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
@@ -153,6 +154,10 @@ class Settings(BaseSettings):
     prompts: PromptSettings = PromptSettings()
     publish: PublishSettings = PublishSettings()
     checks: CheckSettings = CheckSettings()
+    automation: AutomationSettings = AutomationSettings()
+    runs: RunSettings = RunSettings()
+    log: LogSettings = LogSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()

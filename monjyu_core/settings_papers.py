@@ -112,3 +112,27 @@ class CheckSettings(Group):
         0.05, ge=0, le=1, description="share of papers with a short line that comes again on furniture_pages pages"
     )
     furniture_pages: Annotated[int, WARNING_ONLY] = Field(3, ge=2)
+    fresh_hours: Annotated[float, WARNING_ONLY] = Field(
+        24.0, ge=0, description="snapshot_fresh: how long changes of the sources may wait to be published"
+    )
+    drift_size: Annotated[float, WARNING_ONLY] = Field(
+        0.3, ge=0, description="sizes_steady: share by which papers and chunks may change from snapshot to snapshot"
+    )
+    drift_languages: Annotated[float, WARNING_ONLY] = Field(
+        0.1, ge=0, le=1, description="languages_steady: share of the papers by which the mix of languages may change"
+    )
+    drift_failures: Annotated[float, WARNING_ONLY] = Field(
+        0.05, ge=0, le=1, description="failures_steady: by how much the share of failed papers may rise"
+    )
+    drift_graph: Annotated[float, WARNING_ONLY] = Field(
+        0.5, ge=0, description="graph_steady: share by which edges a phrase, isolates and communities may change"
+    )
+    questions: Annotated[str | None, WARNING_ONLY] = Field(
+        None,
+        description="retrieval_kept: JSONL, {id, text} a line, as for `monjyu eval retrieval`; outside the sources",
+    )
+    qrels: Annotated[str | None, WARNING_ONLY] = Field(None, description="retrieval_kept: the papers that answer them")
+    min_ndcg: Annotated[float, WARNING_ONLY] = Field(0.5, ge=0, le=1, description="retrieval_kept: least nDCG@10")
+    retrieval_blocks: Annotated[bool, NoResult("decides what is published, changes no row")] = Field(
+        False, description="whether a snapshot below checks.min_ndcg is not published"
+    )

@@ -204,3 +204,17 @@ class SnapshotReader:
                 if read_current(self.collection) is None:
                     raise
         return open_current(self.collection)
+
+
+class PinnedReader(SnapshotReader):
+    """Stays at one snapshot, published to readers or not."""
+
+    def __init__(self, collection: CollectionFolder, snapshot_id: str) -> None:
+        super().__init__(collection)
+        self.snapshot_id = snapshot_id
+
+    def current(self) -> Snapshot:
+        with self._lock:
+            if self._snapshot is None:
+                self._snapshot = Snapshot(self.collection, read_manifest(self.collection, self.snapshot_id))
+            return self._snapshot

@@ -16,7 +16,7 @@ from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.settings import SearchSettings
-from monjyu_core.snapshot import SnapshotReader, read_current
+from monjyu_core.snapshot import PinnedReader, SnapshotReader, read_current
 from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard
 from monjyu_query.modes import Modes
@@ -41,10 +41,13 @@ class Searcher:
         collection: str,
         traces: TraceLog | None = None,
         instead: Mapping[str, Any] | None = None,
+        snapshot_id: str | None = None,
     ) -> None:
-        """`instead`: groups of settings, as a trace holds them, in place of the collection's."""
+        """`instead`: groups of settings, as a trace holds them, in place of the collection's.
+        With `snapshot_id` it stays at that snapshot."""
         self.collection = collection
-        self._reader = SnapshotReader(require_collection(data, collection))
+        folder = require_collection(data, collection)
+        self._reader = PinnedReader(folder, snapshot_id) if snapshot_id else SnapshotReader(folder)
         settings = collection_settings(known_record(data, collection))
         replaced = {name: type(getattr(settings, name))(**values) for name, values in (instead or {}).items()}
         self.settings = settings.model_copy(update=replaced)

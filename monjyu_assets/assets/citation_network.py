@@ -23,7 +23,7 @@ from monjyu_core.parts import Part
 )
 def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     report = build_network(work)
     return dg.MaterializeResult(
         data_version=dg.DataVersion(report.part.asset_version),

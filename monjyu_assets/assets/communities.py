@@ -29,7 +29,7 @@ def communities(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_communities(work)
     metadata = collection_metadata(work, "communities", report, timer.seconds) | community_metadata(work, report.part)
     yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)

@@ -27,7 +27,7 @@ def community_reports(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     with spent(work, "community_reports") as cost:
         report = write_reports(work, again=tries_again())
     failures = [row for part in work.parts.heads("report_failures") for row in part.read().to_pylist()]

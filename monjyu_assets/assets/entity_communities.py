@@ -25,7 +25,7 @@ def entity_communities(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_entity_communities(work)
     sizes = report.part.read(["level", "size"])
     levels = sizes["level"].value_counts().to_pylist()

@@ -28,7 +28,7 @@ def entity_graph(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     report = build_entity_graph(work)
     yield dg.MaterializeResult(
         data_version=dg.DataVersion(report.part.asset_version),

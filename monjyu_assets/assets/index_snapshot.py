@@ -14,6 +14,7 @@ from monjyu_assets.assets.citation_network import citation_network
 from monjyu_assets.assets.claims import claims
 from monjyu_assets.assets.communities import communities
 from monjyu_assets.assets.community_reports import community_reports
+from monjyu_assets.assets.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.assets.entity_communities import entity_communities
 from monjyu_assets.assets.entity_graph import entity_graph
 from monjyu_assets.assets.extracted_entities import extracted_entities
@@ -24,10 +25,13 @@ from monjyu_assets.assets.paper_manifest import paper_manifest
 from monjyu_assets.assets.parsed_papers import parsed_papers
 from monjyu_assets.assets.quality_checks import quality_results, quality_specs
 from monjyu_assets.assets.shared import OWNERS
+from monjyu_assets.automation.conditions import collection_condition
+from monjyu_assets.observing import asset_done
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer
 
@@ -61,11 +65,13 @@ ALL_ASSETS = [
     owners=OWNERS,
     tags={"monjyu/level": "0"},
     pool="index_snapshot",
+    automation_condition=collection_condition(0, publishes=True),
     check_specs=[
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
     ]
-    + quality_specs("index_snapshot"),
+    + quality_specs("index_snapshot")
+    + drift_specs("index_snapshot"),
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
     "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
@@ -73,14 +79,19 @@ def index_snapshot(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    gate = RetrievalGate(work)
     try:
-        published = publish(work, open_duckdb)
+        published = publish(work, open_duckdb, gate)
     except PublishBlocked as blocked:
-        yield from map(_check_result, blocked.checks)
+        yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
+        if gate.ndcg is not None:
+            yield retrieval_result(gate)
         raise dg.Failure(str(blocked), allow_retries=False) from blocked
     yield from map(_check_result, published.checks)
     yield from quality_results(work, published.manifest)
+    yield from drift_results(work, published.manifest, gate)
+    asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
     database = work.folder.snapshots / published.manifest.snapshot_id / "index.duckdb"
     metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
     yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)

@@ -29,7 +29,7 @@ def noun_graph(
     context: dg.AssetExecutionContext, data: DataFolderResource
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     report = build_noun_graph(work)
     metadata = collection_metadata(work, "noun_graph", report, timer.seconds) | graph_metadata(work, report.part)
     yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)

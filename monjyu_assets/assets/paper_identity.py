@@ -19,7 +19,7 @@ from monjyu_assets.stages.identity import CODE_VERSION, find_identities
 )
 def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
     timer = Timer()
-    work = data.work(context.partition_key, context.log)
+    work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_identities(work)
     reasons = report.part.read(["reason"])["reason"].value_counts().to_pylist()
     counts = {entry["values"]: entry["counts"] for entry in reasons}

@@ -8,14 +8,18 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.automation.conditions import collection_condition, shard_condition
+from monjyu_assets.observing import asset_done, failed_papers, shard_done
 from monjyu_assets.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
-from monjyu_assets.stages.common import ShardReport, Work, table_rows
+from monjyu_assets.stages.common import ShardReport, Timer, Work, table_rows
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
+from monjyu_core.settings import load_settings
 
 OWNERS = ["team:data-engineering"]
+SHARDS_PER_RUN = load_settings().runs.shards_per_run
 
 Stage = Callable[[Work, tuple[str, ...]], Iterable[ShardReport]]
 
@@ -27,23 +31,34 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "name": asset,
         "partitions_def": papers,
         "group_name": LEVEL_NAMES[level],
-        "backfill_policy": dg.BackfillPolicy.single_run(),
+        "backfill_policy": backfill_policy(),
         "code_version": code_version,
         "kinds": kinds,
         "owners": OWNERS,
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
+        "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
         "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
     }
 
 
+def backfill_policy() -> dg.BackfillPolicy:
+    """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says: those go side by side."""
+    return dg.BackfillPolicy.multi_run(SHARDS_PER_RUN) if SHARDS_PER_RUN else dg.BackfillPolicy.single_run()
+
+
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
     """The arguments of `@dg.asset` that all collection-level assets share."""
-    return shard_asset_arguments(asset, code_version, kinds) | {"partitions_def": collections, "backfill_policy": None}
+    own: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
+    own["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
+    return shard_asset_arguments(asset, code_version, kinds) | own
 
 
 def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> dict[str, Any]:
-    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed."""
+    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed.
+
+    Logs and telemetry are told of the asset at the same time."""
+    asset_done(work, asset, seconds, rows=report.part.rows)
     rows = table_rows(work.parts, asset, COLLECTION_SHARD)
     table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
     return {
@@ -84,14 +99,19 @@ def run_stage(
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
     costs: dict[str, Any] = {}
+    asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
-        work = data.work(collection, context.log)
-        with spent(work, context.asset_key.path[-1]) as cost:
+        work = data.work(collection, context.log, context.run.run_id)
+        timer, rows = Timer(), 0
+        with spent(work, asset) as cost:
             before = Used()
             for report in stage(work, shards):
-                before = _charge(work, context.asset_key.path[-1], report, before)
+                before = _charge(work, asset, report, before)
                 _add(total, report)
                 events.append(_materialization(context, collection, report))
+                shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
+                rows += report.rows.get(ASSET_TABLES[asset][0], 0)
+        asset_done(work, asset, timer.seconds, rows=rows, tokens=cost["tokens"], cost_usd=cost["cost_usd"])
         costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -67,9 +67,13 @@ class Published:
     checks: list[CheckResult]
 
 
-def publish(work: Work, connect: Connect) -> Published:
+Gate = Callable[[str], CheckResult | None]
+"""Looks at a snapshot that is whole and not yet current; a result that did not pass keeps it from readers."""
+
+
+def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None) -> Published:
     """Publish the current parts of a collection. IndexBuildError where the set is not closed,
-    PublishBlocked where a check fails."""
+    PublishBlocked where a check fails or `gate` does not let it pass."""
     with publish_lock(work.folder):
         parts = closed_set(work.parts, work.name, _most_failed(work))
         embedding, window = _embedding(work)
@@ -80,10 +84,26 @@ def publish(work: Work, connect: Connect) -> Published:
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
         manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
-        if held(work.folder) is None:
+        waits = held(work.folder) is not None
+        if new or (read_current(work.folder) != manifest.snapshot_id and not waits):
+            _pass(gate, work.folder, manifest.snapshot_id, new=new)
+        if not waits:
             set_current(work.folder, manifest.snapshot_id)
         collect(work.folder, work.settings.publish.keep_snapshots)
         return Published(manifest, new, checks)
+
+
+def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str, *, new: bool) -> None:
+    """Ask the gate. A new snapshot that it stops is removed, so that the next publish builds it and asks again; one
+    that a crash left without having been asked about stays, unread."""
+    try:
+        outcome = gate(snapshot_id)
+        if outcome is not None and not outcome.passed:
+            raise PublishBlocked([outcome])
+    except BaseException:
+        if new:
+            shutil.rmtree(folder.snapshots / snapshot_id)
+        raise
 
 
 def set_current(folder: CollectionFolder, snapshot_id: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -42,12 +42,17 @@ def no_warning(text: str) -> None:
 
 @dataclass
 class Work:
-    """One collection at work: where it lies, what it is made of, and who hears of the progress."""
+    """One collection at work: where it lies, what it is made of, and who hears of the progress.
+
+    `run_id` is the Dagster run's where there is one; `run_tags` go to the runs that this work starts.
+    """
 
     data: DataFolder
     name: str
     progress: Progress = no_progress
     warn: Warn = no_warning
+    run_id: str = ""
+    run_tags: Mapping[str, str] = field(default_factory=dict)
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
     _gateway: Gateway | None = field(default=None, init=False, repr=False, compare=False)
 

@@ -32,9 +32,17 @@ def evaluate() -> None:
 @click.option("--mode", type=click.Choice(("auto", *RANKED)), default="auto", show_default=True)
 @click.option("--top-k", type=click.IntRange(1, 1000), default=100, show_default=True, help="Papers in RUN.tsv.")
 @click.option("--run-out", type=click.Path(path_type=Path, dir_okay=False), help="Write the ranked papers here (TSV).")
+@click.option("--snapshot", "snapshot_id", help="Measure this snapshot; by default the one that is published.")
 @json_option
 def retrieval(
-    collection: str | None, queries: Path, qrels: Path, mode: str, top_k: int, run_out: Path | None, as_json: bool
+    collection: str | None,
+    queries: Path,
+    qrels: Path,
+    mode: str,
+    top_k: int,
+    run_out: Path | None,
+    snapshot_id: str | None,
+    as_json: bool,
 ) -> None:
     """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
     from monjyu_core.folders import DataFolder
@@ -44,7 +52,7 @@ def retrieval(
 
     judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
     data = DataFolder.default()
-    searcher = Searcher(data, chosen_collection(data, collection))
+    searcher = Searcher(data, chosen_collection(data, collection), snapshot_id=snapshot_id)
     settled = searcher.settings.search.mode
     used = mode if mode != "auto" else settled if settled in RANKED else "hybrid"
     depth = max(top_k, measure.DEPTH)

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from monjyu_assets.estimating import estimate_upgrade
-from monjyu_assets.indexing import level_to_build
 from monjyu_assets.publishing.closed_set import behind, failed_share, whole_level
 from monjyu_assets.run_rules import NoCalls, spending_of
 from monjyu_assets.stages.claims import claim_shards
@@ -25,6 +24,7 @@ from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
 from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_assets.todo import level_to_build
 from monjyu_core.collection import save_record
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap

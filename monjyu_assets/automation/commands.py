@@ -1,0 +1,82 @@
+"""Command `automation`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_assets.snapshots import echo, json_option
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
+
+
+@click.group()
+def automation() -> None:
+    """Put what runs by itself on or off; show it; set limits."""
+
+
+@automation.command("on")
+@json_option
+def put_on(as_json: bool) -> None:
+    """Watch the sources, re-index nightly, let assets follow changes. Nothing that may cost money begins by this.
+
+    It takes the daemon: `make up`. Levels 2 to 4 follow where automation.auto_refresh_levels names them.
+    """
+    _put(True, as_json)
+
+
+@automation.command("off")
+@json_option
+def put_off(as_json: bool) -> None:
+    """Start nothing by itself any more; runs that are under way end by themselves."""
+    _put(False, as_json)
+
+
+@automation.command("status")
+@json_option
+def show(as_json: bool) -> None:
+    """Show what is on, and the limits that are set."""
+    with _instance() as instance:
+        _show(instance, as_json)
+
+
+@automation.command("limits")
+@json_option
+def limits(as_json: bool) -> None:
+    """Set how many runs may call models at once (runs.runs_calling_models); dagster.yaml cannot hold this."""
+    from monjyu_assets.automation.limits import set_limits
+    from monjyu_core.settings import load_settings
+
+    with _instance() as instance:
+        found = set_limits(instance, load_settings())
+    lines = [f"{pool}: {most} at once" for pool, most in sorted(found.items())]
+    echo({"pools": found}, "\n".join(lines) or "No asset calls a model, so no limit is needed.", as_json)
+
+
+def _put(on: bool, as_json: bool) -> None:
+    from monjyu_assets.automation.switch import switch
+
+    with _instance() as instance:
+        switch(instance, on)
+        _show(instance, as_json)
+
+
+def _show(instance: DagsterInstance, as_json: bool) -> None:
+    from monjyu_assets.automation.switch import switched
+
+    found = list(switched(instance))
+    text = "\n".join(f"{one.name:15} {'on ' if one.on else 'off'}  {one.what}" for one in found)
+    echo({"automation": {one.name: one.on for one in found}}, text, as_json)
+
+
+@contextmanager
+def _instance() -> Iterator[DagsterInstance]:
+    from monjyu_assets.instance import open_instance
+    from monjyu_core.folders import DataFolder
+
+    with open_instance(DataFolder.default()) as instance:
+        yield instance

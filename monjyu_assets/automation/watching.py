@@ -1,0 +1,176 @@
+"""A look at a collection's sources, without Dagster: what would a run do, and may it start by itself?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+from filelock import FileLock, Timeout
+
+from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
+from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
+from monjyu_assets.scan import find_files
+from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.manifest import current_manifest
+from monjyu_assets.todo import Todo, look
+from monjyu_core.collection import known_record, target_level
+from monjyu_core.errors import ConfigurationError, MonjyuError
+from monjyu_core.folders import CollectionFolder, DataFolder
+from monjyu_core.ids import check_collection_name, digest
+from monjyu_core.snapshot import read_current
+
+State = Literal["same", "changed", "settling", "busy", "stopped"]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What was seen of a collection. `key` stands for the change: the same change has the same key until it is in."""
+
+    name: str
+    state: State
+    message: str = ""
+    key: str = ""
+
+
+def watched_collections(data: DataFolder) -> list[str]:
+    """The collections that are indexed, and the folders in `papers/` that hold a document and are no other's source."""
+    known = data.collections()
+    sources = {source for name in known for source in _sources(data, name)}
+    folders = [path for path in data.papers.iterdir() if path.is_dir()] if data.papers.is_dir() else []
+    new = [path for path in folders if not any(path.is_relative_to(source) for source in sources)]
+    return sorted({*known, *(path.name for path in new if _begins_a_collection(data, path.name))})
+
+
+def _sources(data: DataFolder, name: str) -> list[Path]:
+    """None where the record cannot be read: a look at that collection says so."""
+    try:
+        return [Path(source) for source in known_record(data, name).sources]
+    except MonjyuError:
+        return []
+
+
+def _begins_a_collection(data: DataFolder, name: str) -> bool:
+    try:
+        check_collection_name(name)
+        return bool(find_files(known_record(data, name)))
+    except MonjyuError:
+        return False  # a folder whose name no collection can have is the user's own affair
+
+
+def watch_collection(data: DataFolder, name: str) -> Watched:
+    """Look at one collection. Its errors are in the message: one that cannot be read must not keep others waiting."""
+    try:
+        return _look(data, name)
+    except MonjyuError as error:
+        return Watched(name, "stopped", str(error))
+    except OSError as error:
+        return Watched(name, "stopped", f"{error.filename or data.root}: {error.strerror or error}")
+
+
+def _look(data: DataFolder, name: str) -> Watched:
+    work = Work(data, name)
+    try:
+        return _look_at(work)
+    finally:
+        work.close()
+
+
+def _look_at(work: Work) -> Watched:
+    name = work.name
+    if is_being_indexed(work.folder):
+        return Watched(name, "busy", "It is being indexed.")
+    if not work.parts.heads("manifest"):
+        return _first_look(work)
+    todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
+    if not todo.needed:
+        return Watched(name, "same")
+    fresh = _seconds_since_change(work, todo.scanned)
+    if fresh < work.settings.automation.settle_seconds:
+        return _settling(name, fresh)
+    _may_embed(work, describe(todo))
+    return Watched(name, "changed", describe(todo), _key(work, todo))
+
+
+def _first_look(work: Work) -> Watched:
+    """At what was never scanned: by names, sizes and times alone, since hashing a large folder would outlast a tick."""
+    stats = [(file.relative, file.path.stat()) for file in find_files(work.record)]
+    if not stats:
+        return Watched(work.name, "same")
+    fresh = time.time() - max(stat.st_mtime for _, stat in stats)
+    if fresh < work.settings.automation.settle_seconds:
+        return _settling(work.name, fresh)
+    _may_embed(work, f"Files: {len(stats)} new")
+    key = digest(work.name, *(f"{name}\t{stat.st_size}\t{stat.st_mtime_ns}" for name, stat in stats), length=20)
+    return Watched(work.name, "changed", f"Files: {len(stats)} new", key)
+
+
+def _settling(name: str, fresh: float) -> Watched:
+    return Watched(name, "settling", f"A file was changed {max(fresh, 0):.0f} s ago; waiting until it is whole.")
+
+
+def _may_embed(work: Work, what: str) -> None:
+    """ConfigurationError where the change would be embedded by a model on a server and that is not allowed."""
+    if work.settings.embedding.remote and not work.settings.automation.allow_paid_embeddings:
+        raise ConfigurationError(
+            f"{what}, and embedding calls the model {work.settings.embedding.remote!r}.",
+            "Run `monjyu index`, or allow it with automation.allow_paid_embeddings.",
+        )
+
+
+def is_being_indexed(folder: CollectionFolder) -> bool:
+    """Whether `monjyu index` or a `reindex` run holds the collection."""
+    if not folder.root.is_dir():
+        return False
+    try:
+        with FileLock(folder.root / "index.lock", timeout=0):
+            return False
+    except Timeout:
+        return True
+
+
+def automatic_level(work: Work) -> int:
+    """The level that may be kept up without asking: 0 and 1, then those that the collection allows and has begun."""
+    target = min(target_level(work.record), HIGHEST)
+    level = min(target, 1)
+    while level < target and may_follow(work, level + 1):
+        level += 1
+    return level
+
+
+def may_follow(work: Work, level: int) -> bool:
+    """Whether a level follows changes by itself: up to 1 always; beyond, if allowed and built before by somebody."""
+    if level <= 1:
+        return True
+    begun = any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
+    return begun and level in work.settings.automation.auto_refresh_levels
+
+
+def _seconds_since_change(work: Work, scanned: pa.Table) -> float:
+    """Since the newest of the files that are new or different was written; infinity where there is none."""
+    columns = ("paper_id", "sha256", "mtime_ns")
+    before = set(zip(*(current_manifest(work)[name].to_pylist() for name in columns), strict=True))
+    after = zip(*(scanned[name].to_pylist() for name in columns), strict=True)
+    newest = max((row[2] for row in after if row not in before), default=None)
+    return float("inf") if newest is None else time.time() - newest / 1e9
+
+
+def _key(work: Work, todo: Todo) -> str:
+    """Of the sources as they are, what is stale, and the snapshot it starts from."""
+    papers = zip(*(todo.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
+    stale = (repr(todo.shards), repr(todo.further), str(todo.level), read_current(work.folder) or "")
+    return digest(work.name, *stale, *("\t".join(paper) for paper in sorted(papers)), length=20)
+
+
+def describe(todo: Todo) -> str:
+    """`2 papers added, 1 deleted`, or what else there is to do."""
+    counts = todo.counts
+    changed = {"added": counts.added, "changed": counts.changed, "deleted": counts.deleted}
+    said = ", ".join(f"{count} {what}" for what, count in changed.items() if count)
+    if said:
+        return f"Papers: {said}"
+    if any(todo.shards.values()) or todo.further:
+        return "Moved files, other code or other settings"
+    return "What is computed is not published"

@@ -1,0 +1,61 @@
+"""What is told of an asset's work, beside Dagster's own events: structured logs, spans and metrics."""
+
+from __future__ import annotations
+
+import logging
+
+from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_core.logs import log_event, set_up_logs
+from monjyu_core.settings import Settings
+from monjyu_core.telemetry import set_up_telemetry, telemetry
+
+
+def set_up_observing(settings: Settings) -> None:
+    """By the settings `log` and `telemetry`; it may be called before every piece of work."""
+    set_up_logs(settings.log)
+    set_up_telemetry(settings.telemetry)
+
+
+def asset_done(work: Work, asset: str, seconds: float, *, rows: int, tokens: int = 0, cost_usd: float = 0.0) -> None:
+    """An asset has been made for a collection, or for shards of it."""
+    name = {"collection": work.name, "asset": asset}
+    spent = {"seconds": round(seconds, 3), "tokens": tokens, "cost_usd": cost_usd}
+    log_event("asset done", {"run": work.run_id, **name, "rows": rows, **spent})
+    sink = telemetry()
+    if sink is None:
+        return
+    sink.past_span(f"asset {asset}", seconds, name | {"run": work.run_id, "rows": rows})
+    sink.measure("monjyu.asset.seconds", seconds, "s", name)
+    if tokens:
+        sink.count("monjyu.tokens", tokens, name)
+        sink.count("monjyu.cost_usd", cost_usd, name)
+
+
+def shard_done(work: Work, asset: str, report: ShardReport, failed: dict[str, str]) -> None:
+    """A shard has been made. `failed`: the papers that could not be read this time, with the cause."""
+    name = {"collection": work.name, "asset": asset}
+    outcomes = {
+        "reused": report.reused,
+        "recomputed": report.recomputed,
+        "deleted": report.deleted,
+        "failed": report.failed,
+    }
+    where = {"run": work.run_id, **name, "shard": report.shard}
+    log_event("shard done", {**where, "papers": report.total, **outcomes, "seconds": round(report.seconds, 3)})
+    for paper, cause in failed.items():
+        log_event("paper failed", {**where, "paper": paper, "cause": cause}, logging.WARNING)
+    sink = telemetry()
+    if sink is not None:
+        for outcome, count in outcomes.items():
+            if count:
+                sink.count("monjyu.papers", count, name | {"outcome": outcome})
+
+
+def failed_papers(work: Work, report: ShardReport) -> dict[str, str]:
+    """Of the papers that were parsed again just now, those that could not be read."""
+    part = work.parts.head("failures", report.shard) if report.failed else None
+    if part is None:
+        return {}
+    rows = part.read(["paper_id", "error_type"]).to_pylist()
+    again = set(report.recomputed_ids)
+    return {row["paper_id"]: row["error_type"] for row in rows if row["paper_id"] in again}

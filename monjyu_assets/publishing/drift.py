@@ -1,0 +1,100 @@
+"""How a snapshot differs from the one before: sizes, languages, failures, the shape of the graph. Numbers only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from monjyu_core.errors import StorageError
+from monjyu_core.folders import CollectionFolder
+from monjyu_core.settings import CheckSettings
+from monjyu_core.snapshot import Manifest, read_manifest
+
+Pair = tuple[float, float]
+
+DRIFT_CHECKS = {
+    "sizes_steady": "Papers and chunks did not become many more or fewer since the snapshot before.",
+    "languages_steady": "The mix of the papers' languages is that of the snapshot before.",
+    "failures_steady": "The share of papers that cannot be read did not rise since the snapshot before.",
+    "graph_steady": "Edges a phrase, phrases without an edge and communities are about as many as before.",
+}
+LANGUAGES = "SELECT language, count(*) FROM papers GROUP BY language"
+GRAPH = {
+    "edges a phrase": "SELECT (SELECT count(*) FROM graph_edges) / greatest(count(*), 1) FROM graph_nodes",
+    "share without an edge": "SELECT coalesce(avg((degree = 0)::INT), 0) FROM graph_nodes",
+    "communities": "SELECT count(*) FROM communities WHERE level = 0",
+}
+
+
+@dataclass(frozen=True)
+class Drift:
+    """By how much something changed, by how much it may, and what was looked at as (before, after)."""
+
+    name: str
+    value: float
+    most: float
+    figures: dict[str, Pair]
+
+    @property
+    def passed(self) -> bool:
+        return self.value <= self.most
+
+
+def drift(folder: CollectionFolder, now: Manifest, limits: CheckSettings) -> list[Drift]:
+    """The checks of a snapshot against the one before it; none where that is gone or there was none."""
+    try:
+        before = read_manifest(folder, now.previous) if now.previous else None
+    except StorageError:
+        before = None
+    if before is None:
+        return []
+    found = [_sizes(before, now, limits.drift_size), _failures(before, now, limits.drift_failures)]
+    with _opened(folder, before) as old, _opened(folder, now) as new:
+        found.append(
+            _languages(dict(old.execute(LANGUAGES).fetchall()), dict(new.execute(LANGUAGES).fetchall()), limits)
+        )
+        if before.level >= 1 and now.level >= 1:
+            found.append(_graph({name: (_one(old, query), _one(new, query)) for name, query in GRAPH.items()}, limits))
+    return found
+
+
+def _opened(folder: CollectionFolder, manifest: Manifest) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(str(folder.snapshots / manifest.snapshot_id / "index.duckdb"), read_only=True)
+
+
+def _one(connection: duckdb.DuckDBPyConnection, query: str) -> float:
+    return float(connection.execute(query).fetchall()[0][0])
+
+
+def _sizes(before: Manifest, now: Manifest, most: float) -> Drift:
+    figures = {table: (float(before.rows[table]), float(now.rows[table])) for table in ("papers", "chunks")}
+    return Drift("sizes_steady", max(map(_relative, figures.values())), most, figures)
+
+
+def _failures(before: Manifest, now: Manifest, most: float) -> Drift:
+    old, new = (one.rows["failures"] / max(one.rows["manifest"], 1) for one in (before, now))
+    return Drift("failures_steady", max(new - old, 0.0), most, {"share of papers": (old, new)})
+
+
+def _languages(old: dict[Any, int], new: dict[Any, int], limits: CheckSettings) -> Drift:
+    """Total variation distance: the share of the papers whose language would have to be another."""
+    shares = {
+        str(name): (old.get(name, 0) / max(sum(old.values()), 1), new.get(name, 0) / max(sum(new.values()), 1))
+        for name in sorted({*old, *new}, key=str)
+    }
+    distance = sum(abs(after - before) for before, after in shares.values()) / 2
+    return Drift("languages_steady", distance if old and new else 0.0, limits.drift_languages, shares)
+
+
+def _graph(figures: dict[str, Pair], limits: CheckSettings) -> Drift:
+    """A share is compared as it is, a number by its own size."""
+    isolates = figures["share without an edge"]
+    others = [_relative(pair) for name, pair in figures.items() if name != "share without an edge"]
+    return Drift("graph_steady", max([abs(isolates[1] - isolates[0]), *others]), limits.drift_graph, figures)
+
+
+def _relative(pair: Pair) -> float:
+    before, after = pair
+    return abs(after - before) / before if before else float(after > 0)

@@ -1,0 +1,61 @@
+"""Retrieval measured on the user's own questions before readers see a snapshot.
+
+The measure is `monjyu eval retrieval` in a process of its own: what writes never imports what reads.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from monjyu_assets.publishing.checks import CheckResult
+from monjyu_assets.stages.common import Work
+from monjyu_core.errors import ConfigurationError
+
+NAME = "retrieval_kept"
+WHAT = "The user's questions (checks.questions, checks.qrels) find their papers: nDCG@10 is not below checks.min_ndcg."
+SECONDS = 1800
+
+
+class RetrievalGate:
+    """Measures a snapshot; `ndcg` is None until it has, and stays so where the user gave no questions."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.checks = work.settings.checks
+        self.ndcg: float | None = None
+        self.queries = 0
+
+    def __call__(self, snapshot_id: str) -> CheckResult | None:
+        """The result where it may block, else None."""
+        if self.checks.questions is None or self.checks.qrels is None:
+            return None
+        found = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
+        self.ndcg, self.queries = float(found["ndcg@10"]), int(found["queries"])
+        said = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
+        return CheckResult(NAME, self.passed, WHAT, self.queries, said) if self.checks.retrieval_blocks else None
+
+    @property
+    def passed(self) -> bool:
+        return self.ndcg is None or self.ndcg >= self.checks.min_ndcg
+
+    def _measure(self, questions: Path, qrels: Path, snapshot_id: str) -> dict[str, float]:
+        """Paths are looked up from the data folder. ConfigurationError where it cannot be measured."""
+        root = self.work.data.root
+        command = [sys.executable, "-m", "monjyu_core", "eval", "retrieval", "-c", self.work.name, "--json"]
+        command += ["--queries", str(root / questions), "--qrels", str(root / qrels), "--snapshot", snapshot_id]
+        environment = os.environ | {"MONJYU_DATA": str(root)}
+        try:
+            done = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ConfigurationError(f"{NAME} took longer than {SECONDS} s.", "Give it fewer questions.") from error
+        if done.returncode != 0:
+            said = done.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise ConfigurationError(f"{NAME} could not measure: {said[0]}", "See checks.questions and checks.qrels.")
+        found: dict[str, float] = json.loads(done.stdout)
+        return found

@@ -1,0 +1,11 @@
+"""Marks of the runs that a process executes itself, and the statuses of runs that have not ended."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+COMMAND_TAG = "monjyu/command"
+"""Marks runs that a command executes in its own process; the value is the collection."""
+OWN_PROCESS = {"dagster/max_retries": "0"}
+"""No worker of such a run can be replaced by the daemon: what is run again is the command or the `reindex` run."""
+UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]

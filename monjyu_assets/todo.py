@@ -1,0 +1,87 @@
+"""What is to be done for a collection: its sources, code and settings against what is computed and published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from monjyu_assets.index_result import PaperCounts
+from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
+from monjyu_assets.publishing.publish import is_published
+from monjyu_assets.scan import DOCUMENT_TYPES
+from monjyu_assets.stages import manifest
+from monjyu_assets.stages.common import Work
+from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
+from monjyu_core.collection import target_level
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.snapshot import read_current
+
+
+@dataclass(frozen=True)
+class Todo:
+    """What a collection lacks against its sources, code and settings.
+
+    `shards` of levels 0 and 1 that are stale; `further`: stale tables of the collection and shards of higher levels.
+    """
+
+    level: int
+    counts: PaperCounts
+    scanned: pa.Table
+    shards: dict[int, list[str]]
+    further: list[str]
+    published: bool
+
+    @property
+    def needed(self) -> bool:
+        return any(self.shards.values()) or bool(self.further) or not self.published
+
+
+def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Todo:
+    """Compare a collection with its sources; nothing is written. Stops with a question where much would be deleted."""
+    level = level_to_build(work, asked_for=asked_for) if level is None else level
+    check_level(level)
+    work.progress("scan", 0, 0)
+    scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
+    if scanned.num_rows == 0 and read_current(work.folder) is None:
+        raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
+    stale = {0: stale_shards(work, scanned)}
+    if level:
+        stale[1] = sorted({*stale[0], *stale_phrases(work)})
+    further = stale_collection_assets(work, level, again=asked_for)
+    further += [shard for one in range(2, level + 1) for shard in stale_level(work, one, again=asked_for)]
+    whole = min(level, whole_level(work.parts, work.settings.levels.max_failed_share))
+    published = not any(stale.values()) and not further and is_published(work, whole)
+    return Todo(level, count_papers(work, scanned), scanned, stale, further, published)
+
+
+def level_to_build(work: Work, *, asked_for: bool) -> int:
+    """The level that is kept, or the highest below it that no model is paid for."""
+    level = target_level(work.record)
+    roles, allowed = work.settings.roles, asked_for or work.settings.levels.follow_changes
+    paying = [2] if roles.extract.engine == "llm" else [3] if roles.report.engine == "llm" else []
+    return level if allowed else min([level, *(one - 1 for one in paying)])
+
+
+def check_level(level: int) -> None:
+    if level > HIGHEST:
+        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Use --level {HIGHEST} or lower.")
+
+
+def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
+    """The scan against the manifest parts as they stand."""
+    before = _contents(manifest.current_manifest(work))
+    after = _contents(scanned)
+    both = before.keys() & after.keys()
+    changed = sum(before[paper_id] != after[paper_id] for paper_id in both)
+    return PaperCounts(
+        total=len(after),
+        added=len(after) - len(both),
+        changed=changed,
+        deleted=len(before) - len(both),
+        unchanged=len(both) - changed,
+    )
+
+
+def _contents(rows: pa.Table) -> dict[str, str]:
+    return dict(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))

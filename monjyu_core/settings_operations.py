@@ -1,0 +1,58 @@
+"""Settings of operation: what runs by itself, how runs are spread, what is logged and measured."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from monjyu_core.settings_marks import Group, NoResult
+
+WHEN_NOT_WHAT = NoResult("when something runs, not what comes of it")
+OBSERVES = NoResult("only tells of the work")
+
+
+class AutomationSettings(Group):
+    """What `monjyu automation on` puts on. Levels 0 and 1 follow the sources; what may cost money is asked for."""
+
+    auto_refresh_levels: Annotated[tuple[Literal[2, 3, 4], ...], WHEN_NOT_WHAT] = Field(
+        (), description="levels beyond 1 that follow changes by themselves, once somebody has built them"
+    )
+    allow_paid_embeddings: Annotated[bool, WHEN_NOT_WHAT] = Field(
+        False, description="whether changes are embedded by themselves where embedding.remote names a model"
+    )
+    interval_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(30, ge=1, description="between two looks at the sources")
+    settle_seconds: Annotated[float, WHEN_NOT_WHAT] = Field(
+        5.0, ge=0, description="a file changed since then is still being copied: the next look decides"
+    )
+    nightly: Annotated[str, WHEN_NOT_WHAT] = Field("0 2 * * *", description="when all is brought up to date (cron)")
+    time_zone: Annotated[str, WHEN_NOT_WHAT] = Field("UTC", description="of nightly, such as Asia/Tokyo")
+    freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
+        3600, ge=1, description="how often snapshot_fresh is asked"
+    )
+
+
+class RunSettings(Group):
+    """How a backfill is spread over run workers; how many of them there are stands in dagster.yaml."""
+
+    shards_per_run: Annotated[int, NoResult("speed only")] = Field(
+        0, ge=0, le=16, description="shards a run of a backfill takes; 0 = all in one run"
+    )
+    runs_calling_models: Annotated[int, NoResult("speed only")] = Field(
+        1, ge=1, description="runs at once of each asset that calls models; `monjyu automation limits` sets it"
+    )
+
+
+class LogSettings(Group):
+    format: Annotated[Literal["text", "json"], OBSERVES] = Field(
+        "text", description="json = one object a line on stderr, with run, collection, asset, shard and paper"
+    )
+
+
+class TelemetrySettings(Group):
+    """OpenTelemetry traces and metrics (extra `otel`). OTEL_… variables (headers, sampling) are obeyed as well."""
+
+    endpoint: Annotated[str | None, OBSERVES] = Field(
+        None, description="where an OTLP collector takes HTTP, such as http://127.0.0.1:4318; none = nothing is sent"
+    )
+    service_name: Annotated[str, OBSERVES] = "monjyu"

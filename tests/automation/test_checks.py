@@ -1,0 +1,160 @@
+"""Checks that look at change: drift between two snapshots, freshness of the published one, the user's questions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from monjyu_assets.automation.freshness import freshness, freshness_of
+from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.automation.schedules import nightly
+from monjyu_assets.automation.watching import watch_collection, watched_collections
+from monjyu_assets.definitions import defs
+from monjyu_assets.indexing import index_collection
+from monjyu_assets.instance import open_instance
+from monjyu_assets.publishing.drift import drift
+from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.stages.common import no_progress, no_warning
+from monjyu_core.errors import IndexBuildError
+from monjyu_core.folders import DataFolder
+from monjyu_core.settings import CheckSettings
+from monjyu_core.snapshot import published, read_current, read_manifest
+
+TOPICS = ("graph pruning", "score fusion", "reader leases", "shard sizes", "noun phrases", "page boxes")
+
+
+def write(folder: Path, number: int, topic: str) -> Path:
+    path = folder / f"n{number}.txt"
+    path.write_text(
+        f"Notes on {topic}\n\nThe {topic} of an index decides how {topic} behaves in experiment {number}.\n"
+    )
+    os.utime(path, (1_700_000_000 + number, 1_700_000_000))
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DataFolder]:
+    """A published collection of six notes, and a question about each."""
+    root = tmp_path_factory.mktemp("data")
+    (root / "q.jsonl").write_text("\n".join(json.dumps({"id": str(n), "text": t}) for n, t in enumerate(TOPICS)))
+    found = DataFolder(root)
+    papers = found.papers / "notes"
+    papers.mkdir(parents=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_DATA", str(root))
+        patch.delenv("DAGSTER_HOME", raising=False)
+        for number, topic in enumerate(TOPICS):
+            write(papers, number, topic)
+        index(found)
+        yield found
+
+
+def index(data: DataFolder) -> None:
+    index_collection(data, data.papers / "notes", progress=no_progress, say=no_warning)
+
+
+def test_the_sources_are_watched_and_freshness_says_what_waits(
+    data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    papers = data.papers / "notes"
+    assert watched_collections(data) == ["notes"]
+    assert watch_collection(data, "notes").state == "same"
+    assert freshness_of(data, "notes").passed
+    first = watch_collection(data, "notes")
+    path = write(papers, 9, "leases")
+    seen = watch_collection(data, "notes")
+    assert (seen.state, seen.message) == ("changed", "Papers: 1 added")
+    assert seen.key == watch_collection(data, "notes").key != first.key
+    assert freshness_of(data, "notes").passed  # published a moment ago
+    monkeypatch.setenv("MONJYU_CHECKS__FRESH_HOURS", "0")
+    assert not freshness_of(data, "notes").passed
+    os.utime(path)
+    assert watch_collection(data, "notes").state == "settling"
+    path.unlink()
+    away = papers.rename(data.papers / "away")
+    gone = watch_collection(data, "notes")
+    assert gone.state == "stopped"
+    assert "cannot be read" in gone.message
+    away.rename(papers)
+    (data.papers / "Not A Name").mkdir()
+    (data.papers / "other").mkdir()
+    write(data.papers / "other", 1, "new folders")
+    assert watched_collections(data) == ["notes", "other"]
+
+
+def test_the_freshness_sensor_reports_the_check_of_every_collection_without_a_run(data: DataFolder) -> None:
+    key = dg.AssetCheckKey(dg.AssetKey("index_snapshot"), "snapshot_fresh")
+    with open_instance(data) as instance:
+        before = instance.get_runs_count()
+        answer = freshness(dg.build_sensor_context(instance=instance), data=DataFolderResource(root=str(data.root)))
+        assert isinstance(answer, dg.SensorResult)
+        for event in answer.asset_events:
+            instance.report_runless_asset_event(event)
+        latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
+        assert instance.get_runs_count() == before
+    assert [(event.partition, event.passed) for event in answer.asset_events] == [("notes", True)]
+    assert latest.event is not None
+
+
+def test_the_nightly_schedule_asks_for_every_indexed_collection(data: DataFolder) -> None:
+    with open_instance(data) as instance:
+        context = dg.build_schedule_context(instance, scheduled_execution_time=datetime(2026, 11, 22, 2, tzinfo=UTC))
+        asked = list(nightly(context, data=DataFolderResource(root=str(data.root))))
+    assert [(one.partition_key, one.run_key) for one in asked] == [("notes", "notes-2026-11-22T02:00")]
+
+
+def test_a_source_that_lost_too_much_stops_reindex_with_the_reason(data: DataFolder) -> None:
+    moved = [path.rename(data.root / path.name) for path in (data.papers / "notes").glob("*.txt")]
+    before = read_current(data.collection("notes"))
+    with open_instance(data) as instance:
+        done = defs.resolve_job_def(reindex.name).execute_in_process(
+            instance=instance, partition_key="notes", raise_on_error=False
+        )
+    failure = done.failure_data_for_node("bring_to_sources")
+    assert failure is not None and "6 of 6 papers are no longer in the sources" in str(failure.user_failure_data)
+    assert read_current(data.collection("notes")) == before
+    for path in moved:
+        path.rename(data.papers / "notes" / path.name)
+
+
+def test_questions_that_find_less_than_asked_keep_a_snapshot_from_readers(
+    data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = data.collection("notes")
+    before, ids = read_current(folder), published(folder)
+    monkeypatch.setenv("MONJYU_CHECKS__QUESTIONS", "q.jsonl")
+    monkeypatch.setenv("MONJYU_CHECKS__QRELS", "r.tsv")
+    monkeypatch.setenv("MONJYU_CHECKS__RETRIEVAL_BLOCKS", "true")
+    names = {path.stem: paper for paper, path in _papers(data)}
+    for number in range(10, 22):
+        write(data.papers / "notes", number, "another topic")
+    right = [f"{n}\t{names[f'n{n}']}\t1" for n in range(len(TOPICS))]
+    (data.root / "r.tsv").write_text("query_id\tdoc_id\tscore\n" + "\n".join(line.replace("n", "x") for line in right))
+    with pytest.raises(IndexBuildError, match=r"Not published: retrieval_kept .*nDCG@10 is 0.000, not 0.500"):
+        index(data)
+    assert (read_current(folder), published(folder)) == (before, ids)
+    (data.root / "r.tsv").write_text("query_id\tdoc_id\tscore\n" + "\n".join(right))
+    index(data)
+    assert read_current(folder) not in (before, None)
+    found = {one.name: one for one in drift(folder, read_manifest(folder, published(folder)[-1]), CheckSettings())}
+    assert {name: one.passed for name, one in found.items()} == {
+        "sizes_steady": False,
+        "failures_steady": True,
+        "languages_steady": True,
+    }
+    assert found["sizes_steady"].value == 2.0  # from 6 to 18
+    assert drift(folder, read_manifest(folder, ids[0]), CheckSettings()) == []
+
+
+def _papers(data: DataFolder) -> list[tuple[str, Path]]:
+    from monjyu_assets.stages.common import Work
+    from monjyu_assets.stages.manifest import current_manifest
+
+    rows = current_manifest(Work(data, "notes")).to_pylist()
+    return [(row["paper_id"], Path(row["source_path"])) for row in rows]

@@ -1,0 +1,36 @@
+"""Runs whose process died with the daemon are ended; those that work, or have just begun, are left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+from filelock import FileLock
+
+from monjyu_assets.automation.orphans import end_orphans
+from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.run_tags import COMMAND_TAG
+from monjyu_core.folders import DataFolder
+
+STARTED, FAILED = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
+
+
+def test_a_run_that_stands_as_started_without_its_lock_is_ended_after_a_while(tmp_path: Path) -> None:
+    data = DataFolder(tmp_path)
+    lock = data.collection("notes").root / "index.lock"
+    lock.parent.mkdir(parents=True)
+    with dg.DagsterInstance.ephemeral() as instance:
+        tags = [{"dagster/partition": "notes"}, {COMMAND_TAG: "notes"}, {"dagster/backfill": "abc"}]
+        runs = [instance.create_run_for_job(reindex, tags=one, status=STARTED).run_id for one in tags]
+
+        def statuses() -> list[dg.DagsterRunStatus]:
+            return [run.status for run_id in runs if (run := instance.get_run_by_id(run_id)) is not None]
+
+        with FileLock(lock):
+            assert end_orphans(instance, data, grace=0) == []
+            assert end_orphans(instance, data, grace=0) == []
+        assert end_orphans(instance, data, grace=0) == [], "not at the first look"
+        assert end_orphans(instance, data) == [], "not before the grace is over"
+        assert set(end_orphans(instance, data, grace=0)) == set(runs[:2])
+        assert statuses() == [FAILED, FAILED, STARTED]
+        assert end_orphans(instance, data, grace=0) == []

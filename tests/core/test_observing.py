@@ -1,0 +1,111 @@
+"""Structured logs and OpenTelemetry: what is told is what happened, to a collector that really listens."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from monjyu_assets.observing import asset_done, set_up_observing, shard_done
+from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_core import telemetry
+from monjyu_core.folders import DataFolder
+from monjyu_core.logs import set_up_logs
+from monjyu_core.settings import Settings
+from monjyu_core.settings_operations import LogSettings, TelemetrySettings
+
+REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, seconds=0.5, recomputed_ids=["a", "b"])
+
+
+class Collector(ThreadingHTTPServer):
+    """An OTLP collector: keeps what it was sent, by path."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Receive)
+        self.received: list[tuple[str, bytes]] = []
+
+
+class _Receive(BaseHTTPRequestHandler):
+    server: Collector
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.received.append((self.path, body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_COMPRESSION", "none")
+    with Collector() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(telemetry, "_current", None)
+        monkeypatch.setattr(telemetry, "_made_with", None)
+        yield server
+        server.shutdown()
+
+
+def work(folder: Path) -> Work:
+    return Work(DataFolder(folder), "notes", run_id="run-1")
+
+
+def test_spans_and_metrics_reach_the_collector(tmp_path: Path, collector: Collector) -> None:
+    trace_service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    metric_service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
+    endpoint = f"http://127.0.0.1:{collector.server_address[1]}"
+    set_up_observing(Settings(telemetry=TelemetrySettings(endpoint=endpoint)))
+    with telemetry.span("index", collection="notes", level=1):
+        asset_done(work(tmp_path), "chunks", 2.5, rows=12, tokens=40, cost_usd=0.5)
+        shard_done(work(tmp_path), "chunks", REPORT, {})
+    sink = telemetry.telemetry()
+    assert sink is not None
+    sink.close()
+    bodies = dict(collector.received)
+    spans = trace_service.ExportTraceServiceRequest.FromString(bodies["/v1/traces"]).resource_spans[0].scope_spans[0]
+    asset, index = sorted(spans.spans, key=lambda one: one.name)
+    assert (asset.name, index.name) == ("asset chunks", "index")
+    assert asset.parent_span_id == index.span_id
+    assert (asset.end_time_unix_nano - asset.start_time_unix_nano) == pytest.approx(2.5e9)
+    names = {item.key: item.value.string_value for item in asset.attributes}
+    assert (names["collection"], names["run"]) == ("notes", "run-1")
+    metrics = metric_service.ExportMetricsServiceRequest.FromString(bodies["/v1/metrics"]).resource_metrics[0]
+    found = {metric.name: metric for metric in metrics.scope_metrics[0].metrics}
+    assert found["monjyu.tokens"].sum.data_points[0].as_int == 40
+    outcomes = {
+        next(item.value.string_value for item in point.attributes if item.key == "outcome"): point.as_int
+        for point in found["monjyu.papers"].sum.data_points
+    }
+    assert outcomes == {"reused": 1, "recomputed": 2, "failed": 1}
+
+
+def test_events_are_json_lines_with_run_collection_shard_and_paper(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        set_up_logs(LogSettings(format="json"))
+        set_up_logs(LogSettings(format="json"))  # again: no line twice
+        shard_done(work(tmp_path), "parsed_papers", REPORT, {"b": "EncryptedDocument"})
+        lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    finally:
+        set_up_logs(LogSettings())
+    assert [line["message"] for line in lines] == ["shard done", "paper failed"]
+    where = {"run": "run-1", "collection": "notes", "asset": "parsed_papers", "shard": "7"}
+    assert all(line.items() >= where.items() for line in lines)
+    assert (lines[1]["paper"], lines[1]["cause"], lines[1]["level"]) == ("b", "EncryptedDocument", "warning")
+    shard_done(work(tmp_path), "parsed_papers", REPORT, {})
+    assert capsys.readouterr().err == ""
+
+
+def test_nothing_is_sent_unless_an_endpoint_is_named(collector: Collector, tmp_path: Path) -> None:
+    set_up_observing(Settings())
+    asset_done(work(tmp_path), "chunks", 1.0, rows=1)
+    assert telemetry.telemetry() is None
+    assert collector.received == []
