@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -31,11 +31,14 @@ class StateStore:
         return json.loads(row[0]) if row else None
 
     def put(self, namespace: str, key: str, value: Any) -> None:
+        self.put_many(namespace, {key: value})
+
+    def put_many(self, namespace: str, values: Mapping[str, Any]) -> None:
+        """All of them or, where that fails, none."""
+        now = time.time()
+        rows = [(namespace, key, json.dumps(value, ensure_ascii=False), now) for key, value in values.items()]
         with self._connect() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)",
-                (namespace, key, json.dumps(value, ensure_ascii=False), time.time()),
-            )
+            connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 
     def delete(self, namespace: str, key: str | None = None) -> None:
         """Delete one key, or the whole namespace."""

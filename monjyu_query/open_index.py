@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import StorageError
 from monjyu_core.snapshot import Snapshot
@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenIndex:
-    """`wide` (n,) are the chunks in Chinese, Japanese or Korean."""
+    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `kept` rows of chunks that were read before."""
 
     snapshot: Snapshot
     corpus: Corpus
     keywords: KeywordIndex
     wide: Mask
+    kept: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def scale(self) -> Scale:

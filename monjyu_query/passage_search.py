@@ -105,4 +105,4 @@ def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> i
 def _passages(ask: Ask, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
     chunks = [ask.index.corpus.chunk_ids[row] for row in rows]
     scores = [round(float(ranking.scores[row]), 6) for row in rows]
-    return load_passages(ask.index.snapshot.cursor(), chunks, scores)
+    return load_passages(ask.index.snapshot.cursor(), chunks, scores, ask.index.kept)

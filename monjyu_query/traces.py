@@ -6,6 +6,7 @@ import logging
 import uuid
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 from monjyu_core.errors import MonjyuError
@@ -56,27 +57,40 @@ def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 class TraceLog:
-    """Writes traces behind the searches' back, so that no answer waits for a disk. A full disk loses traces only."""
+    """Writes traces behind the searches' back, so that no answer waits for a disk. A full disk loses traces only.
+
+    What has come since the last write is written at once: under load a write holds many. No more wait than are kept.
+    """
 
     def __init__(self, store: StateStore) -> None:
         self._store = store
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="traces")
+        self._lock = Lock()
+        self._waiting: dict[str, dict[str, Any]] = {}
         self._written = 0
         self._failed = False
 
     def write(self, trace_id: str, trace: dict[str, Any]) -> None:
-        self._writer.submit(self._write, trace_id, trace)
+        with self._lock:
+            first = not self._waiting
+            self._waiting[trace_id] = trace
+            if len(self._waiting) > KEPT:
+                del self._waiting[next(iter(self._waiting))]
+        if first:
+            self._writer.submit(self._write)
 
     def flush(self) -> None:
         """Wait until all traces given so far are written."""
         self._writer.submit(lambda: None).result()
 
-    def _write(self, trace_id: str, trace: dict[str, Any]) -> None:
+    def _write(self) -> None:
+        with self._lock:
+            traces, self._waiting = self._waiting, {}
         try:
-            self._store.put(NAMESPACE, trace_id, trace)
-            if self._written % _TIDY_EVERY == 0:
+            self._store.put_many(NAMESPACE, traces)
+            if self._written // _TIDY_EVERY != (self._written + len(traces)) // _TIDY_EVERY or not self._written:
                 self._store.keep_newest(NAMESPACE, KEPT)
-            self._written += 1
+            self._written += len(traces)
         except MonjyuError as error:
             if not self._failed:
                 _log.warning("Traces are not kept: %s", error)

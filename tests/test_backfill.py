@@ -1,8 +1,9 @@
-"""Level 0 materialised by a backfill, as the Dagster UI launches it, gives what `monjyu index` gives."""
+"""Level 0 by a backfill, as the service (and the Dagster UI) launches it, gives what `monjyu index` gives."""
 
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -10,36 +11,33 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import open_current
+from monjyu_core.state import StateStore
+from monjyu_query.service.keys import create_key
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up
 
-PAPER_ASSETS = ("paper_manifest", "parsed_papers", "chunks", "chunk_embeddings")
-ASSETS = (*PAPER_ASSETS, "paper_identity", "citation_network", "index_snapshot")
-REPOSITORY = '{repositoryName: "__repository__", repositoryLocationName: "monjyu"}'
-ADD = f"""mutation {{ addDynamicPartition(partitionsDefName: "collections", partitionKey: "samples",
-  repositorySelector: {REPOSITORY}) {{ __typename }} }}"""
 EVENTS = """{ assetNodeOrError(assetKey: {path: ["%s"]}) { ... on AssetNode { groupName kinds owners { __typename }
   assetMaterializations(partitions: ["%s"], limit: 1) {
     tags { key value } metadataEntries { label } } } } }"""
 
 
-def launch() -> str:
-    """The mutation of an asset backfill over one collection, shard and collection assets together."""
-    selectors = []
-    for asset in ASSETS:
-        first, last = ("samples|0", "samples|f") if asset in PAPER_ASSETS else ("samples", "samples")
-        selectors.append(
-            f'{{assetKey: {{path: ["{asset}"]}}, partitions: {{range: {{start: "{first}", end: "{last}"}}}}}}'
-        )
-    return f"""mutation {{ launchPartitionBackfill(backfillParams: {{partitionsByAssets: [{", ".join(selectors)}],
-      title: "level 0 of samples"}}) {{ __typename ... on LaunchBackfillSuccess {{ backfillId }}
-      ... on PythonError {{ message }} }} }}"""
+def launch(data: Path, log: str) -> dict[str, Any]:
+    """POST /admin/index at the service that runs beside the web server: the backfill that it has begun."""
+    found = re.search(r"The page is at (http://127.0.0.1:\d+)", log)
+    assert found is not None
+    key, _ = create_key(StateStore(data / "state"), "test", "admin")
+    headers = {"Authorization": f"Bearer {key}"}
+    answer = httpx2.post(f"{found[1]}/admin/index", json={"collection": "samples"}, headers=headers, timeout=120)
+    assert answer.status_code == 202, answer.text
+    launched: dict[str, Any] = answer.json()
+    return launched
 
 
 def wait_for_backfill(port: int, backfill: str, seconds: float) -> dict[str, Any]:
@@ -66,10 +64,9 @@ def test_a_backfill_gives_the_tables_of_monjyu_index(
     for data in (by_ui, by_command):
         shutil.copytree(SAMPLES, data / "papers" / "samples")
     with running_up(by_ui, tmp_path / "log") as port:
-        assert ask(port, ADD)["addDynamicPartition"]["__typename"] == "AddDynamicPartitionSuccess"
-        launched = ask(port, launch())["launchPartitionBackfill"]
-        assert launched["__typename"] == "LaunchBackfillSuccess", launched
-        done = wait_for_backfill(port, launched["backfillId"], 240)
+        launched = launch(by_ui, (tmp_path / "log").read_text())
+        assert launched["level"] == 0 and launched["url"].startswith(f"http://127.0.0.1:{port}/runs/b/")
+        done = wait_for_backfill(port, launched["backfill_id"], 240)
         assert done["status"] == "COMPLETED_SUCCESS", (tmp_path / "log").read_text()[-4000:]
         node = ask(port, EVENTS % ("chunks", "samples|3"))["assetNodeOrError"]
     assert node["groupName"] == "level_0_baseline"

@@ -18,6 +18,8 @@ import httpx2
 import pytest
 import uvicorn
 
+from monjyu_assets.indexing import index_collection
+from monjyu_assets.stages.common import no_progress
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings import load_settings
 from monjyu_core.state import StateStore
@@ -121,21 +123,18 @@ def serve_with(service_data: Path, keys: dict[str, str], monkeypatch: pytest.Mon
     return start
 
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
 def upload(client: httpx2.Client, collection: str, *files: tuple[str, bytes], **more: str) -> httpx2.Response:
     parts = [("files", (name, content)) for name, content in files]
     return client.post("/admin/papers", data={"collection": collection, **more}, files=parts)
 
 
 @pytest.fixture(scope="session")
-def published(service: Served, monjyu: Run) -> list[str]:
+def published(service: Served) -> list[str]:
     """The ids of two snapshots of the collection `hostile`, the second published under load."""
     with service.client("admin") as admin:
         assert upload(admin, "hostile", ("evil.jsonl", json.dumps(EVIL).encode())).status_code == 201
     folder = service.data / "papers" / "hostile"
-    ids = [index(monjyu, service.data, folder)]
+    ids = [index(service.data, folder)]
     (folder / "more.md").write_text("# A quiet paper\n\n## Results\n\nThe quiet zebrafish was measured once.\n")
     stop, wrong = threading.Event(), list[Any]()
 
@@ -149,7 +148,7 @@ def published(service: Served, monjyu: Run) -> list[str]:
     asking = threading.Thread(target=ask)
     asking.start()
     try:
-        ids.append(index(monjyu, service.data, folder))
+        ids.append(index(service.data, folder))
     finally:
         stop.set()
         asking.join()
@@ -157,7 +156,10 @@ def published(service: Served, monjyu: Run) -> list[str]:
     return ids
 
 
-def index(monjyu: Run, data: Path, folder: Path) -> str:
-    done = monjyu(data, "index", folder, "-c", "hostile", "--json")
-    assert done.returncode == 0, done.stderr
-    return str(json.loads(done.stdout)["snapshot_id"])
+def index(data: Path, folder: Path) -> str:
+    """In this process: a command of its own takes seconds to begin."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_DATA", str(data))
+        patch.setenv("DAGSTER_HOME", str(data / "state" / "dagster"))
+        done = index_collection(DataFolder(data), folder, "hostile", progress=no_progress, say=lambda _: None)
+    return done.snapshot_id

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,4 +16,5 @@ def test_the_interface_keeps_to_its_description(service: Served, tmp_path: Path)
     command += ["-H", f"Authorization: Bearer {service.keys['admin']}", "--request-timeout", "30"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout[-6000:]
-    assert "Tested: 18" in done.stdout
+    tested = re.search(r"Tested: (\d+)", done.stdout)
+    assert tested is not None and int(tested[1]) >= 18
