@@ -21,7 +21,7 @@ from monjyu_query.request import make_request
 from monjyu_query.result import Hit, Routing, SearchResult, Usage
 from monjyu_query.service.errors import Busy, Conflict, TooMany
 from monjyu_query.service.rates import BURST_SECONDS, Rates
-from monjyu_query.service.results import MemoryResults, kept_copy, labels_for, open_results, result_key
+from monjyu_query.service.results import MemoryResults, kept_copy, open_results, result_key
 from monjyu_query.service.turns import Turns
 from monjyu_query.service.uploads import safe_name
 from monjyu_query.traces import KEPT, NAMESPACE, TraceLog
@@ -35,19 +35,32 @@ def a_result(**more: object) -> SearchResult:
 
 
 def test_results_in_memory_are_the_ones_used_last() -> None:
-    results = MemoryResults(3 * (1000 + 200))
+    results, made = MemoryResults(3 * (1000 + 200)), a_result()
     for name in "abc":
-        results.put(name, name.encode() * 1000, [])
+        results.put(name, name.encode() * 1000, made)
     assert results.get("a") is not None  # used: so b is the oldest
-    results.put("d", b"d" * 1000, [])
+    results.put("d", b"d" * 1000, made)
     assert [name for name in "abcd" if results.get(name)] == ["a", "c", "d"]
-    results.put("a", b"x", [])
+    results.put("a", b"x", made)
     assert results.get("a") == b"x"
-    results.put("large", b"l" * 10_000, [])
+    results.put("large", b"l" * 10_000, made)
     assert results.get("large") is None and results.get("d") is not None
     off = open_results(Settings(service=ServiceSettings(cache="off")))
-    off.put("a", b"a", [])
+    off.put("a", b"a", made)
     assert off.get("a") is None
+
+
+def test_results_in_memory_go_with_their_snapshot() -> None:
+    results, other = MemoryResults(1 << 20), a_result().model_copy(update={"collection": "other"})
+    results.follow("k", "s")
+    results.put("mine", b"1", a_result())
+    results.put("theirs", b"2", other)
+    results.follow("k", "s")
+    assert results.get("mine") == b"1"
+    results.follow("k", "s2")
+    assert results.get("mine") is None and results.get("theirs") == b"2"
+    results.put("late", b"3", a_result())  # its search began before the publish
+    assert results.get("late") is None
 
 
 def test_a_kept_result_was_paid_once() -> None:
@@ -71,7 +84,7 @@ def test_results_in_redis_go_when_a_paper_is_purged(tmp_path: Path, redis_url: s
     settings = Settings(cache=cache, service=ServiceSettings(cache="redis"))
     first, second = open_results(settings), open_results(settings)
     result = a_result()
-    first.put("result:1", b"kept", labels_for(result))
+    first.put("result:1", b"kept", result)
     assert second.get("result:1") == b"kept" and second.shared
     assert forget_answers(cache, DataFolder(tmp_path), "paper:k/p1") == 1
     assert second.get("result:1") is None
@@ -80,7 +93,7 @@ def test_results_in_redis_go_when_a_paper_is_purged(tmp_path: Path, redis_url: s
     gone = open_results(
         Settings(cache=CacheSettings(redis_url=SecretStr("redis://127.0.0.1:1/0")), service=settings.service)
     )
-    gone.put("a", b"a", [])
+    gone.put("a", b"a", result)
     assert gone.get("a") is None  # a server that is away costs time, not answers
 
 

@@ -11,6 +11,7 @@ const main = document.getElementById("main");
 const THEMES = ["auto", "light", "dark"];
 let collections = [];
 let conversation = null;
+let afterwards = null;
 
 function stored(name, fallback) {
   return localStorage.getItem(`monjyu-${name}`) ?? fallback;
@@ -66,11 +67,11 @@ async function show() {
 function askThis(paper, collection) {
   closeViewer();
   conversation ??= new Conversation(collections);
-  location.hash = "#/ask";
-  show().then(() => {
+  afterwards = () => {
     conversation.restrict(paper, collection);
     conversation.input.focus();
-  });
+  };
+  location.hash = "#/ask";
 }
 
 async function safely(work) {
@@ -107,7 +108,9 @@ document.getElementById("key").addEventListener("click", async () => {
 addEventListener("hashchange", async () => {
   closeViewer();
   await safely(show);
-  if (!location.hash.startsWith("#/paper/")) main.focus({ preventScroll: true }); // a paper focuses its title
+  if (afterwards) afterwards();
+  else if (!location.hash.startsWith("#/paper/")) main.focus({ preventScroll: true }); // a paper focuses its title
+  afterwards = null;
 });
 onKeyNeeded(askKey);
 setTheme(THEMES.includes(stored("theme", "auto")) ? stored("theme", "auto") : "auto");
