@@ -5,23 +5,15 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-if TYPE_CHECKING:
-    from types import TracebackType
+from monjyu_query.facade_base import Collections
 
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.paper import ParsedPaper
-    from monjyu_core.snapshot import Snapshot
-    from monjyu_query.citation_view import CitationView
+if TYPE_CHECKING:
     from monjyu_query.digest.result import Digest
     from monjyu_query.events import Emit
-    from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.request import Filters, SearchRequest, Turn
     from monjyu_query.result import SearchResult
-    from monjyu_query.search import Searcher
 
 Event = dict[str, Any]
 """One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
@@ -42,7 +34,7 @@ class SearchOptions(TypedDict, total=False):
     answer: bool
 
 
-class Monjyu:
+class Monjyu(Collections):
     """The collections of one data folder. May be shared by threads; a request keeps the snapshot it began with.
 
     `data` is the data folder, by default `MONJYU_DATA` or `./data`; settings are read from it. Where it holds one
@@ -64,40 +56,6 @@ class Monjyu:
     Traceback (most recent call last):
     monjyu_core.errors.ConfigurationError: Collection 'sample' is not known in ... Known: samples.
     """
-
-    def __init__(self, data: str | Path | None = None) -> None:
-        from monjyu_core.folders import DataFolder
-        from monjyu_core.state import StateStore
-        from monjyu_query.traces import TraceLog
-
-        self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
-        self._traces = TraceLog(StateStore(self.data.state))
-        self._lock = threading.Lock()
-        self._searchers: dict[str, tuple[int, Searcher]] = {}
-
-    def __enter__(self) -> Monjyu:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of snapshots and wait for traces to be written. A closed object opens them again when asked."""
-        with self._lock:
-            self._searchers.clear()
-        self._traces.flush()
-
-    def collections(self) -> list[CollectionRecord]:
-        """The collections that have been indexed.
-
-        >>> [(one.name, one.papers) for one in Monjyu(data).collections()]
-        [('samples', 9)]
-        """
-        from monjyu_query.records import collection_record
-
-        return [collection_record(self.data, name) for name in self.data.collections()]
 
     def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
         """Passages and a cited answer; `options` are those of `monjyu search`.
@@ -141,41 +99,6 @@ class Monjyu:
         searcher = self.searcher(request.collection)
         return search_by_vector(searcher, vector, request.top_k, request.min_score, request.filters)
 
-    def papers(self, collection: str | None = None) -> list[PaperRecord]:
-        """Every paper in short, by title.
-
-        >>> Monjyu(data).papers()[0].title
-        'Edges That Earn Their Place: Weighting and Pruning Noun-Phrase Graphs for Retrieval'
-        """
-        from monjyu_query.records import paper_records
-
-        with closing(self.snapshot(collection)) as snapshot:
-            return paper_records(snapshot)
-
-    def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
-        """One paper with its sections, references, tables and figures.
-
-        >>> paper = Monjyu(data).paper("answer-provenance-ac1d5330")
-        >>> paper.sections[0].heading, len(paper.references) > 0
-        ('Abstract', True)
-        """
-        from monjyu_query.papers import show_paper
-
-        with closing(self.snapshot(collection)) as snapshot:
-            return show_paper(snapshot, paper_id)
-
-    def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
-        """What the paper cites within the collection, what cites it, and what is cited or cites alike.
-
-        >>> view = Monjyu(data).citations("answer-provenance-ac1d5330")
-        >>> len(view.cites), len(view.cited_by)
-        (2, 3)
-        """
-        from monjyu_query.citation_view import citations_of
-
-        with closing(self.snapshot(collection)) as snapshot:
-            return citations_of(snapshot, paper_id, depth)
-
     def summarize(
         self,
         paper_id: str,
@@ -192,7 +115,7 @@ class Monjyu:
         """
         from monjyu_query.digest.summary import summarize
 
-        return summarize(self._searcher_of(collection), paper_id, focus, length)
+        return summarize(self.chosen_searcher(collection), paper_id, focus, length)
 
     def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
@@ -205,7 +128,7 @@ class Monjyu:
         """
         from monjyu_query.digest.comparison import compare
 
-        return compare(self._searcher_of(collection), paper_ids, aspects)
+        return compare(self.chosen_searcher(collection), paper_ids, aspects)
 
     def survey(
         self,
@@ -272,30 +195,3 @@ class Monjyu:
                 yield event
         finally:
             cancel.set()
-
-    def _searcher_of(self, collection: str | None) -> Searcher:
-        from monjyu_query.which_collection import chosen_collection
-
-        return self.searcher(chosen_collection(self.data, collection))
-
-    def searcher(self, collection: str) -> Searcher:
-        """The searches of a collection, kept until its record (sources, level, model) changes."""
-        from monjyu_core.settings import settings_of_folder
-        from monjyu_query.search import Searcher
-
-        record = self.data.collection(collection).record
-        written = record.stat().st_mtime_ns if record.is_file() else 0
-        with self._lock:
-            known = self._searchers.get(collection)
-            if known is None or known[0] != written:
-                with settings_of_folder(self.data.root):
-                    known = written, Searcher(self.data, collection, self._traces)
-                self._searchers[collection] = known
-            return known[1]
-
-    def snapshot(self, collection: str | None = None) -> Snapshot:
-        """The published snapshot, opened; the caller closes it."""
-        from monjyu_core.snapshot import open_current
-        from monjyu_query.which_collection import chosen_collection
-
-        return open_current(self.data.collection(chosen_collection(self.data, collection)))

@@ -25,14 +25,11 @@ def mcp(http: bool, host: str, port: int | None) -> None:
     if not http:
         server.run("stdio")
         return
-    import uvicorn
-
     from monjyu_core.folders import DataFolder
     from monjyu_core.state import StateStore
-    from monjyu_query.mcp_server.http import address, http_app, listen
+    from monjyu_query.mcp_server.http import address, http_app, listen, run
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
     bound = listen(host, settings.mcp.port if port is None else port)
     click.echo(f"MCP server at {address(bound)}", err=True)
-    config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=5)
-    uvicorn.Server(config).run(sockets=[bound])
+    run(app, bound, settings.service)

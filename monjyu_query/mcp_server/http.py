@@ -6,6 +6,7 @@ import socket
 import uuid
 from typing import Any
 
+import uvicorn
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
@@ -16,8 +17,11 @@ from monjyu_core.settings_service import ServiceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.service.gate import Gate
 from monjyu_query.service.principals import Authority, check_exposure, is_loopback
+from monjyu_query.service.protocol import protocol_with
 
 PATH = "/mcp"
+STOP_SECONDS = 5
+"""What is still running this long after a stop was asked for is left."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -71,16 +75,32 @@ def _names(settings: ServiceSettings) -> TransportSecuritySettings:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A bound socket; ConfigurationError where the port is taken."""
+    """A socket that listens; ConfigurationError where the port is taken."""
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        bound.bind((host, port))
+        bound.bind((host.strip("[]"), port))
+        bound.listen(128)  # who reads the address may connect at once
     except OSError as error:
         bound.close()
         reason = error.strerror or str(error)
         raise ConfigurationError(f"{host}:{port} cannot be listened on: {reason}.", "Choose a --port.") from error
     return bound
+
+
+def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:
+    """Serve until SIGINT or SIGTERM; headers that are too long or come too slowly are refused."""
+    config = uvicorn.Config(
+        app,
+        http=protocol_with(settings.max_header_kb << 10, settings.header_seconds),
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[bound])
 
 
 def address(bound: socket.socket) -> str:

@@ -92,7 +92,12 @@ class Gate:
         return await asyncio.to_thread(self._authority.principal, *given)
 
     def _check_host(self, given: str) -> None:
-        """A page of another name that resolves to this machine (DNS rebinding) is not served."""
+        """A page of another name that resolves to this machine (DNS rebinding) is not served.
+
+        Where a key is needed a browser gives no page what it could misuse, and the service need not know its names.
+        """
+        if not self._authority.open and not self._settings.allowed_hosts:
+            return
         name = urlsplit(f"//{given}").hostname or ""
         if "*" not in self._hosts and name not in self._hosts and not is_loopback(name):
             raise WrongHost("This service does not go by that name.", "Look at service.allowed_hosts.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection
 from typing import Protocol
 
 from monjyu_core.errors import MonjyuError
@@ -26,7 +25,13 @@ class ResultCache(Protocol):
 
     def get(self, key: str) -> bytes | None: ...
 
-    def put(self, key: str, value: bytes, labels: Collection[str]) -> None: ...
+    def put(self, key: str, value: bytes, result: SearchResult) -> None:
+        """`value` is what is answered again, `result` what it was made of."""
+        ...
+
+    def follow(self, collection: str, snapshot_id: str) -> None:
+        """This snapshot is the one that is served now."""
+        ...
 
     def close(self) -> None: ...
 
@@ -66,7 +71,7 @@ def labels_for(result: SearchResult) -> list[str]:
 
 
 class MemoryResults:
-    """The results used last, up to so many bytes; those of a snapshot that is no longer served fall out in time."""
+    """The results used last, up to so many bytes; those of a snapshot that is no longer served go at once."""
 
     shared = False
 
@@ -74,37 +79,46 @@ class MemoryResults:
         self._most = most_bytes
         self._size = 0
         self._lock = threading.Lock()
-        self._values: OrderedDict[str, bytes] = OrderedDict()
-        self._scopes: dict[str, str] = {}
+        self._values: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._current: dict[str, str] = {}
+
+    def follow(self, collection: str, snapshot_id: str) -> None:
+        with self._lock:
+            before = self._current.get(collection)
+            self._current[collection] = snapshot_id
+            if before not in (None, snapshot_id):
+                for key in [key for key, (owner, _) in self._values.items() if owner == collection]:
+                    self._drop(key)
 
     def get(self, key: str) -> bytes | None:
         with self._lock:
-            value = self._values.get(key)
-            if value is not None:
-                self._values.move_to_end(key)
-            return value
+            found = self._values.get(key)
+            if found is None:
+                return None
+            self._values.move_to_end(key)
+            return found[1]
 
-    def put(self, key: str, value: bytes, labels: Collection[str]) -> None:
+    def put(self, key: str, value: bytes, result: SearchResult) -> None:
         if len(value) + _ENTRY > self._most:
             return
         with self._lock:
-            self._size += len(value) + _ENTRY - self._drop(key)
-            self._values[key] = value
+            if self._current.get(result.collection, result.snapshot_id) != result.snapshot_id:
+                return  # a search that began before a publish
+            self._drop(key)
+            self._values[key] = (result.collection, value)
+            self._size += len(value) + _ENTRY
             while self._size > self._most:
-                oldest, _ = next(iter(self._values.items()))
-                self._size -= self._drop(oldest)
+                self._drop(next(iter(self._values)))
 
-    def clear(self) -> None:
+    def close(self) -> None:
         with self._lock:
             self._values.clear()
             self._size = 0
 
-    def _drop(self, key: str) -> int:
-        value = self._values.pop(key, None)
-        return 0 if value is None else len(value) + _ENTRY
-
-    def close(self) -> None:
-        self.clear()
+    def _drop(self, key: str) -> None:
+        found = self._values.pop(key, None)
+        if found is not None:
+            self._size -= len(found[1]) + _ENTRY
 
 
 class RedisResults:
@@ -123,11 +137,14 @@ class RedisResults:
         except MonjyuError:
             return None
 
-    def put(self, key: str, value: bytes, labels: Collection[str]) -> None:
+    def put(self, key: str, value: bytes, result: SearchResult) -> None:
         try:
-            self._cache.put_many({key: value}, labels)
+            self._cache.put_many({key: value}, labels_for(result))
         except MonjyuError:
             return
+
+    def follow(self, collection: str, snapshot_id: str) -> None:
+        """Other workers may still serve the one before: Redis drops what is oldest, and a purge what it names."""
 
     def close(self) -> None:
         self._cache.close()

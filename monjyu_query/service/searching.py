@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from monjyu_query.events import Emit
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult
-from monjyu_query.service.results import keepable, kept_copy, labels_for, result_key
+from monjyu_query.service.results import keepable, kept_copy, result_key
 from monjyu_query.service.state import Served, Service
 
 QUICK = ("vector", "keyword", "hybrid")
@@ -59,13 +59,15 @@ class Search:
     def _keep(self, result: SearchResult) -> None:
         """Under the snapshot that answered, which may be a later one than was current when it was asked."""
         key = result_key(self.asked, result.snapshot_id, self.served.settings_key)
-        self.service.results.put(key, kept_copy(result).model_dump_json().encode(), labels_for(result))
+        self.service.results.put(key, kept_copy(result).model_dump_json().encode(), result)
 
 
 def look_up(service: Service, asked: SearchRequest) -> KeptResult | Search:
     """The result kept of an equal question, or the search to be run. NotFound for an unknown collection."""
     served = service.served(asked.collection)
-    key = result_key(asked, service.current_id(asked.collection), served.settings_key)
+    snapshot_id = service.current_id(asked.collection)
+    service.results.follow(asked.collection, snapshot_id)
+    key = result_key(asked, snapshot_id, served.settings_key)
     kept = None if service.results.shared else service.results.get(key)
     if kept is None:
         return Search(service, asked, served, key)

@@ -53,7 +53,7 @@ class Running:
         self._loop = asyncio.get_running_loop()
         self._heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         self._task = asyncio.create_task(search.run(self._hear, self.cancel))
-        self._task.add_done_callback(lambda _: self._heard.put_nowait(None))
+        self._task.add_done_callback(self._end)
 
     async def events(self) -> AsyncIterator[dict[str, Any] | None]:
         """Events until the search ends; None where there was none for a while."""
@@ -67,6 +67,11 @@ class Running:
 
     async def result(self) -> bytes:
         return await self._task
+
+    def _end(self, task: asyncio.Task[bytes]) -> None:
+        if not task.cancelled():
+            task.exception()  # where the client has gone, nobody else asks for it
+        self._heard.put_nowait(None)
 
     def _hear(self, event: dict[str, Any]) -> None:
         self._loop.call_soon_threadsafe(self._heard.put_nowait, event)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_query import AsyncMonjyu, Monjyu, facade, facade_async
+from monjyu_query import AsyncMonjyu, Monjyu, facade, facade_async, facade_base
 from monjyu_query.citation_view import CitationView
 from monjyu_query.records import CollectionRecord, PaperRecord
 from monjyu_query.result import SearchResult
@@ -33,7 +33,7 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert not {name.split(".")[0] for name in done.stdout.split()} & set(HEAVY)
 
 
-@pytest.mark.parametrize("module", [facade, facade_async])
+@pytest.mark.parametrize("module", [facade, facade_async, facade_base])
 def test_the_examples_in_its_docstrings(module: object, sample_data: Path) -> None:
     failed, tried = doctest.testmod(module, extraglobs={"data": sample_data}, optionflags=doctest.ELLIPSIS)  # type: ignore[arg-type]
     assert tried >= 6

@@ -18,9 +18,29 @@ export class Conversation {
     this.running = null;
     this.paper = null;
     this.turns = h("div", { class: "turns" });
+    this.intro = h("div", { class: "intro" });
     this.form = this.makeForm();
-    this.intro = h("div", { class: "intro" }, h("h1", { "data-text": "headline" }, t("headline")), h("p", { "data-text": "subline" }, t("subline")));
+    this.introduce();
     this.element = h("div", { class: "ask" }, this.intro, this.turns, this.form);
+  }
+
+  introduce() {
+    replace(this.intro, h("h1", {}, t("headline")), h("p", {}, t("subline")));
+  }
+
+  // The same form in another language; what was said stays as it was said.
+  relabel() {
+    const [asked, collection, mode, budget] = [this.input, this.collection, this.mode, this.budget].map((control) => control.value);
+    const before = this.form;
+    this.form = this.makeForm();
+    before.replaceWith(this.form);
+    [this.input.value, this.collection.value] = [asked, collection];
+    this.choose();
+    [this.mode.value, this.budget.value] = [mode, budget];
+    this.describe();
+    this.introduce();
+    this.restrict(this.paper, collection);
+    this.showState();
   }
 
   makeForm() {
@@ -70,7 +90,6 @@ export class Conversation {
       replace(this.only, t("only", paper.title || paper.paper_id), " ",
         h("button", { type: "button", class: "quiet small", onclick: () => this.restrict(null, collection) }, t("remove")));
     }
-    this.input.focus();
   }
 
   key(event) {
@@ -90,10 +109,8 @@ export class Conversation {
     this.history = [];
     closeViewer();
     replace(this.turns);
-    this.form.classList.remove("compact");
     this.intro.classList.remove("unseen");
-    this.fresh.hidden = true;
-    this.input.placeholder = t("placeholder");
+    this.showState();
     this.input.focus();
   }
 
@@ -126,20 +143,24 @@ export class Conversation {
   }
 
   busy(now) {
-    this.form.classList.toggle("compact", this.turns.childElementCount > 0);
-    this.grow();
     this.running = now ? new AbortController() : null;
-    this.send.hidden = now;
-    this.stopper.hidden = !now;
-    this.fresh.hidden = now || !this.turns.childElementCount;
+    this.showState();
+  }
+
+  showState() {
+    const begun = this.turns.childElementCount > 0;
+    this.form.classList.toggle("compact", begun);
+    this.send.hidden = Boolean(this.running);
+    this.stopper.hidden = !this.running;
+    this.fresh.hidden = Boolean(this.running) || !begun;
+    this.input.placeholder = t(this.history.length ? "followPlaceholder" : "placeholder");
+    this.grow();
   }
 
   remember(query, result) {
     this.history.push({ role: "user", content: query }, { role: "assistant", content: result.answer });
     this.input.value = "";
-    this.input.placeholder = t("followPlaceholder");
-    this.grow();
-    this.fresh.hidden = false;
+    this.showState();
     if (matchMedia("(min-width: 60rem)").matches) this.input.focus({ preventScroll: true });
   }
 }

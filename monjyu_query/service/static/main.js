@@ -11,6 +11,7 @@ const main = document.getElementById("main");
 const THEMES = ["auto", "light", "dark"];
 let collections = [];
 let conversation = null;
+let afterwards = null;
 
 function stored(name, fallback) {
   return localStorage.getItem(`monjyu-${name}`) ?? fallback;
@@ -46,11 +47,14 @@ async function show() {
   const [, view = "ask", collection, paper] = location.hash.split("/").map(decodeURIComponent);
   mark("nav-ask", view === "ask");
   mark("nav-papers", view !== "ask");
+  document.title = "Monjyu";
   if (!collections.length) {
     replace(main, h("p", { class: "column" }, t("nothing")));
   } else if (view === "paper" && paper) {
     replace(main, await paperPage(collection, paper, askThis));
-    main.querySelector("h1").focus({ preventScroll: true });
+    const heading = main.querySelector("h1");
+    document.title = `${heading.textContent} · Monjyu`;
+    heading.focus({ preventScroll: true });
     scrollTo(0, 0);
   } else if (view === "papers") {
     replace(main, paperList(collections, collection || collections[0].collection, (name) => (location.hash = `#/papers/${encodeURIComponent(name)}`)));
@@ -63,8 +67,11 @@ async function show() {
 function askThis(paper, collection) {
   closeViewer();
   conversation ??= new Conversation(collections);
+  afterwards = () => {
+    conversation.restrict(paper, collection);
+    conversation.input.focus();
+  };
   location.hash = "#/ask";
-  show().then(() => conversation.restrict(paper, collection));
 }
 
 async function safely(work) {
@@ -82,7 +89,7 @@ async function start() {
 
 document.getElementById("language").addEventListener("click", () => {
   chooseLanguage(currentLanguage() === "ja" ? "en" : "ja");
-  if (!conversation?.running) conversation = null;
+  conversation?.relabel();
   closeViewer();
   safely(show);
 });
@@ -98,9 +105,12 @@ document.getElementById("key").addEventListener("click", async () => {
     safely(start);
   }
 });
-addEventListener("hashchange", () => {
+addEventListener("hashchange", async () => {
   closeViewer();
-  safely(show);
+  await safely(show);
+  if (afterwards) afterwards();
+  else if (!location.hash.startsWith("#/paper/")) main.focus({ preventScroll: true }); // a paper focuses its title
+  afterwards = null;
 });
 onKeyNeeded(askKey);
 setTheme(THEMES.includes(stored("theme", "auto")) ? stored("theme", "auto") : "auto");

@@ -1,6 +1,6 @@
 // A lazy search at work: its subqueries, the budget, every test as a mark, the claims as they arrive.
 
-import { h, replace } from "./dom.js";
+import { h, replace, say } from "./dom.js";
 import { t } from "./i18n.js";
 
 const SHOWN = 6;
@@ -29,9 +29,20 @@ export class Progress {
     if (event.event === "subquery") this.subqueries.append(h("li", {}, event.text));
     else if (event.event === "community") this.communities.add(event.community_id);
     else if (event.event === "test") this.test(event);
-    else if (event.event === "budget") [this.used, this.total] = [event.used, event.total];
+    else if (event.event === "budget") this.spent(event);
     else if (event.event === "claim") this.claim(event);
     this.count();
+  }
+
+  // Who cannot see the bar hears of every quarter.
+  spent(event) {
+    const quarter = (used) => Math.floor((4 * used) / event.total);
+    const before = this.total ? quarter(this.told ?? 0) : 0;
+    [this.used, this.total] = [event.used, event.total];
+    if (quarter(this.used) > before) {
+      this.told = this.used;
+      say(t("spent", this.used, this.total));
+    }
   }
 
   test(event) {

@@ -1,0 +1,192 @@
+"""Parts of the service by themselves: results kept, turns, rates, names of files, limits of a settings' group."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from monjyu_core.errors import MonjyuError
+from monjyu_core.folders import DataFolder
+from monjyu_core.models.cache import forget_answers
+from monjyu_core.settings import Settings
+from monjyu_core.settings_models import CacheSettings
+from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.state import StateStore
+from monjyu_query.request import make_request
+from monjyu_query.result import Hit, Routing, SearchResult, Usage
+from monjyu_query.service.errors import Busy, Conflict, TooMany
+from monjyu_query.service.rates import BURST_SECONDS, Rates
+from monjyu_query.service.results import MemoryResults, kept_copy, open_results, result_key
+from monjyu_query.service.turns import Turns
+from monjyu_query.service.uploads import safe_name
+from monjyu_query.traces import KEPT, NAMESPACE, TraceLog
+from tests.models.test_cache import needs_redis, redis_url  # noqa: F401
+
+
+def a_result(**more: object) -> SearchResult:
+    hit = Hit(chunk_id="c", paper_id="p1", paper_title="", score=1, text="", section_type="other")
+    values = {"query": "q", "collection": "k", "snapshot_id": "s", "level": 0, "mode": "hybrid", "trace_id": "t"}
+    return SearchResult(**values, routing=Routing(query_type="", reason=""), hits=[hit], **more)  # type: ignore[arg-type]
+
+
+def test_results_in_memory_are_the_ones_used_last() -> None:
+    results, made = MemoryResults(3 * (1000 + 200)), a_result()
+    for name in "abc":
+        results.put(name, name.encode() * 1000, made)
+    assert results.get("a") is not None  # used: so b is the oldest
+    results.put("d", b"d" * 1000, made)
+    assert [name for name in "abcd" if results.get(name)] == ["a", "c", "d"]
+    results.put("a", b"x", made)
+    assert results.get("a") == b"x"
+    results.put("large", b"l" * 10_000, made)
+    assert results.get("large") is None and results.get("d") is not None
+    off = open_results(Settings(service=ServiceSettings(cache="off")))
+    off.put("a", b"a", made)
+    assert off.get("a") is None
+
+
+def test_results_in_memory_go_with_their_snapshot() -> None:
+    results, other = MemoryResults(1 << 20), a_result().model_copy(update={"collection": "other"})
+    results.follow("k", "s")
+    results.put("mine", b"1", a_result())
+    results.put("theirs", b"2", other)
+    results.follow("k", "s")
+    assert results.get("mine") == b"1"
+    results.follow("k", "s2")
+    assert results.get("mine") is None and results.get("theirs") == b"2"
+    results.put("late", b"3", a_result())  # its search began before the publish
+    assert results.get("late") is None
+
+
+def test_a_kept_result_was_paid_once() -> None:
+    used = Usage(llm_calls=3, prompt_tokens=9, cost_usd=0.1, relevance_tests=7, budget_total=100, cache_hits=2)
+    again = kept_copy(a_result(usage=used)).usage
+    assert again == Usage(relevance_tests=7, budget_total=100, cache_hits=5)
+
+
+def test_the_key_of_a_result_is_all_that_it_depends_on() -> None:
+    def key(query: str = "x", snapshot: str = "s", settings: str = "t", **more: object) -> str:
+        return result_key(make_request(query=query, collection="k", **more), snapshot, settings)
+
+    others = [key("y"), key(snapshot="s2"), key(settings="t2"), key(top_k=3), key(filters={"year_from": 2000})]
+    others += [key(history=[{"role": "user", "content": "before"}]), key(answer=False)]
+    assert key() == key(query=" x ") and len({key(), *others}) == 1 + len(others)
+
+
+@needs_redis
+def test_results_in_redis_go_when_a_paper_is_purged(tmp_path: Path, redis_url: str) -> None:  # noqa: F811
+    cache = CacheSettings(redis_url=SecretStr(redis_url))
+    settings = Settings(cache=cache, service=ServiceSettings(cache="redis"))
+    first, second = open_results(settings), open_results(settings)
+    result = a_result()
+    first.put("result:1", b"kept", result)
+    assert second.get("result:1") == b"kept" and second.shared
+    assert forget_answers(cache, DataFolder(tmp_path), "paper:k/p1") == 1
+    assert second.get("result:1") is None
+    for one in (first, second):
+        one.close()
+    gone = open_results(
+        Settings(cache=CacheSettings(redis_url=SecretStr("redis://127.0.0.1:1/0")), service=settings.service)
+    )
+    gone.put("a", b"a", result)
+    assert gone.get("a") is None  # a server that is away costs time, not answers
+
+
+def test_searches_take_turns_and_too_many_are_refused() -> None:
+    turns, release = Turns(2, 3), threading.Event()
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def work() -> None:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        release.wait(10)
+        with lock:
+            running -= 1
+
+    async def search() -> str:
+        try:
+            async with turns.turn():
+                await turns.run(work)
+        except Busy:
+            return "busy"
+        return "done"
+
+    async def all_of_them() -> list[str]:
+        asked = [asyncio.create_task(search()) for _ in range(7)]
+        await asyncio.sleep(0.05)
+        assert turns.full
+        release.set()
+        return await asyncio.gather(*asked)
+
+    outcomes = asyncio.run(all_of_them())
+    turns.close()
+    assert sorted(outcomes) == ["busy"] * 2 + ["done"] * 5
+    assert most == 2 and turns.inside == 0
+
+
+def test_a_bucket_fills_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    rates = Rates(per_minute=60)
+    for _ in range(BURST_SECONDS):
+        rates.take("a")
+    with pytest.raises(TooMany) as refused:
+        rates.take("a")
+    assert refused.value.headers == {"Retry-After": "2"}
+    rates.take("b")
+    now += 1.5
+    rates.take("a")
+    with pytest.raises(TooMany):
+        rates.take("a")
+    for _ in range(10_000):
+        Rates(0).take("a")
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("paper.pdf", "paper.pdf"),
+        ("../../etc/x.PDF", "x.pdf"),
+        ("C:\\Users\\ada\\a b.docx", "a b.docx"),
+        ("論文 第1章.md", "論文 第1章.md"),
+        ("..md", "paper.md"),
+        (".hidden.txt", "hidden.txt"),
+        ("a\x00b\nc<script>.txt", "a-b-c-script.txt"),
+        ("x" * 300 + ".txt", "x" * 100 + ".txt"),
+        ("con\u202etxt.pdf", "con-txt.pdf"),
+        ("-rf.tex", "rf.tex"),
+    ],
+)
+def test_names_of_files_are_made_harmless(given: str, name: str) -> None:
+    assert safe_name(given) == name
+
+
+@pytest.mark.parametrize("given", ["", "x", "x.exe", "x.pdf/", "collection.yaml", "x.pdf.sh"])
+def test_files_of_other_types_are_refused(given: str) -> None:
+    with pytest.raises(Conflict):
+        safe_name(given)
+
+
+def test_traces_under_load_are_written_together_and_the_newest_kept(tmp_path: Path) -> None:
+    store, writes = StateStore(tmp_path), []
+    put_many = store.put_many
+    store.put_many = lambda namespace, values: (writes.append(len(values)), put_many(namespace, values))  # type: ignore[assignment, method-assign]
+    log = TraceLog(store)
+    for number in range(KEPT + 50):
+        log.write(f"{number:05}", {"n": number})
+    log.flush()
+    assert len(writes) < 100 and sum(writes) <= KEPT + 50
+    assert store.get(NAMESPACE, f"{KEPT + 49:05}") == {"n": KEPT + 49}
+    assert KEPT - 100 <= len(store.keys(NAMESPACE)) <= KEPT + 100
+
+
+def test_service_errors_are_errors_of_ours() -> None:
+    assert issubclass(Conflict, MonjyuError) and Conflict("x").status_code == 409
