@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from monjyu_assets.indexing import IndexResult
+    from monjyu_assets.indexing import IndexResult, Usage
     from monjyu_assets.stages.common import Progress
 
+UNREACHABLE = frozenset({"ModelUnreachable", "ModelUnavailable"})
+"""Failures that say that a model's server could not be reached."""
 STAGES = {
     "scan": "Scanning",
     "parse": "Parsing",
@@ -22,6 +24,10 @@ STAGES = {
     "chunk": "Chunking",
     "embed": "Embedding",
     "phrases": "Finding phrases",
+    "extracted_entities": "Finding entities",
+    "reports": "Writing reports",
+    "claims": "Finding claims",
+    "vectors": "Embedding them",
     "publish": "Publishing",
 }
 
@@ -60,17 +66,27 @@ def index(source: Path, collection: str | None, level: int | None, allow_deletes
 @click.argument("collection")
 @click.option("--level", type=click.IntRange(0, 4), required=True, help="Level to bring it to.")
 @click.option("--estimate", is_flag=True, help="Print what models would cost, and run nothing.")
+@click.option("--max-cost-usd", type=click.FloatRange(min=0, min_open=True), help="Make no call that would pass this.")
 @click.option("--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def upgrade(collection: str, level: int, estimate: bool, allow_deletes: bool, as_json: bool) -> None:
-    """Bring a collection to a higher level and keep it there."""
-    from monjyu_assets.indexing import Usage, check_level, upgrade_collection
+def upgrade(
+    collection: str, level: int, estimate: bool, max_cost_usd: float | None, allow_deletes: bool, as_json: bool
+) -> None:
+    """Bring a collection to a higher level and keep it there.
+
+    What stands is kept; what failed or was stopped by a cap is tried again.
+    """
+    from monjyu_assets.indexing import upgrade_collection
     from monjyu_core.folders import DataFolder
 
-    check_level(level)
     if estimate:
-        cost = Usage()  # levels 0 and 1 call no chat model
-        click.echo(cost.model_dump_json() if as_json else f"Level {level} makes no call of a model.")
+        from dataclasses import asdict
+
+        from monjyu_assets.estimating import describe_estimate, estimate_upgrade
+
+        cost = estimate_upgrade(DataFolder.default(), collection, level)
+        cost.cost_usd = round(cost.cost_usd, 6)
+        click.echo(json.dumps(asdict(cost)) if as_json else describe_estimate(cost, level))
         return
     with progress_bar() as progress:
         done = upgrade_collection(
@@ -78,11 +94,13 @@ def upgrade(collection: str, level: int, estimate: bool, allow_deletes: bool, as
             collection,
             level,
             allow_deletes=allow_deletes,
+            max_cost_usd=max_cost_usd,
             progress=progress,
             say=lambda text: click.echo(text, err=True),
         )
     click.echo(done.model_dump_json() if as_json else describe(done))
-    sys.exit(1 if done.failures else 0)
+    unreachable = done.level < level and any(failure.error_type in UNREACHABLE for failure in done.failures)
+    sys.exit(3 if unreachable else 1 if done.failures else 0)
 
 
 @click.command()
@@ -126,12 +144,20 @@ def describe(done: IndexResult) -> str:
         f"  papers  {p.total} ({p.added} added, {p.changed} changed, {p.deleted} deleted, {p.unchanged} unchanged, "
         f"{p.failed} failed)",
         f"  chunks  {done.chunks}",
-        f"  time    {done.seconds:.1f} s, no model was paid",
+        f"  time    {done.seconds:.1f} s, {_paid(done.usage)}",
     ]
+    lines += [f"  behind  {what}" for what in done.behind]
     lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in done.failures[:20]]
     if len(done.failures) > 20:
         lines.append(f"  … and {len(done.failures) - 20} more; `monjyu status {done.collection}` lists them")
     return "\n".join(lines)
+
+
+def _paid(usage: Usage) -> str:
+    if not usage.llm_calls:
+        return "no model was paid"
+    tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens"
+    return f"{usage.llm_calls} calls of models, {tokens}, ${usage.cost_usd:.4f}"
 
 
 def outline(paper: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import duckdb
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
+from monjyu_assets.run_rules import NoCalls
 from monjyu_assets.stages.common import Work
 from monjyu_core.collection import known_record, save_record, target_level
 from monjyu_core.errors import ConfigurationError, StorageError
@@ -139,9 +140,8 @@ def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
             _check_known(folder, paper_id)
             record.excluded = sorted({*record.excluded, paper_id})
             save_record(folder, record)
-        level = target_level(record)
-        shards = [shard_of(paper_id)]
-        run_levels(Work(data, name), Plan(level, dict.fromkeys(range(level + 1), shards)), allow_deletes=True)
+        plan = Plan(target_level(record), {level: [shard_of(paper_id)] for level in (0, 1)})
+        run_levels(Work(data, name), plan, allow_deletes=True, cap=NoCalls())
         folder.hold.unlink(missing_ok=True)
         with publish_lock(folder):
             set_current(folder, published(folder)[-1])

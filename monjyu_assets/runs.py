@@ -17,11 +17,12 @@ from monjyu_assets.instance import open_instance
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
-from monjyu_assets.spending import Spending, spending_of
+from monjyu_assets.run_rules import spending_of, trying_again
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
+from monjyu_core.models.caps import SpendingCap
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
@@ -41,20 +42,21 @@ class Plan:
     again: bool = False
 
 
-def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, spending: Spending | None = None) -> None:
+def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap | None = None) -> None:
     """The jobs of a collection, in order: those of each level's papers over its shards, then the collection's.
 
     Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
     The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
     parts have failed in ends the run there: what is above it would be paid for and made again.
     """
-    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(spending):
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap):
         end_dead_runs(instance, work.name)
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
         reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
         work.progress("publish", 0, 0)
-        run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
+        with trying_again(False):  # whatever failed has just been tried
+            run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
 
 
 def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:
@@ -68,22 +70,23 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
     for level in range(2, plan.level + 1):
         # What shards of this level are made from is a whole collection's.
         if level == 2 or PAPER_ASSETS_BY_LEVEL[level]:
-            _run_collection(instance, work, level - 1)
+            _run_collection(instance, work, level - 1, again=plan.again)
         shards = stale_level(work, level, again=plan.again)
         if shards and PAPER_ASSETS_BY_LEVEL[level]:
             run_job(instance, f"level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))
         if not PAPER_ASSETS_BY_LEVEL[level]:
-            _run_collection(instance, work, level)
+            _run_collection(instance, work, level, again=plan.again)
         if too_many_failed(work.parts, level, work.settings.levels.max_failed_share):
             return level - 1
     return plan.level
 
 
-def _run_collection(instance: dg.DagsterInstance, work: Work, level: int) -> None:
+def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, again: bool) -> None:
     """The collection's assets up to a level, unpublished; nothing where they are as they would be made."""
-    if not stale_collection_assets(work, level):
+    if not stale_collection_assets(work, level, again=again):
         return
-    run_job(instance, f"level_{level}_tables", work, {}, partition_key=work.name)
+    with trying_again(again):
+        run_job(instance, f"level_{level}_tables", work, {}, partition_key=work.name)
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:

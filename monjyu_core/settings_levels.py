@@ -1,4 +1,4 @@
-"""Settings of levels 2 to 4: entities, reports, claims. Which engine makes them is `roles.extract` and `roles.report`."""
+"""Settings of levels 2 to 4: entities, reports, claims. `roles.extract` and `roles.report` say what makes them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,11 @@ class ReportSettings(Group):
     min_size: Annotated[int, Changes("community_reports")] = Field(
         3, ge=1, description="entities; a smaller community has no report"
     )
+    per_100_chunks: Annotated[float, Changes("community_reports")] = Field(
+        20, gt=0, description="most reports for 100 chunks (10 in any case); the largest communities have them"
+    )
     source_tokens: Annotated[int, Changes("community_reports")] = Field(
-        3000, ge=200, description="of a community's sentences, most central first, that a report is made from"
+        1500, ge=200, description="of a community's sentences, most central first, that a report is made from"
     )
     max_findings: Annotated[int, Changes("community_reports")] = Field(7, ge=1, le=20)
 

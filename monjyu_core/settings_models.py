@@ -48,12 +48,14 @@ class ExtractRole(RoleSettings):
     """
 
     engine: Annotated[Literal["extractive", "llm"], Changes("extracted_entities", "claims")] = "extractive"
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
 
 
 class ReportRole(RoleSettings):
     """What writes the reports of communities (level 3)."""
 
     engine: Annotated[Literal["extractive", "llm"], Changes("community_reports")] = "extractive"
+    max_tokens: Annotated[int, QUERY_TIME] = Field(2000, ge=1, description="longest answer")
 
 
 class RolesSettings(Group):

@@ -62,6 +62,23 @@ def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
     return {word: run_check(snapshot.cursor(), name, settings.checks).count for word, name in GAPS.items()}
 
 
+LEVEL_TABLES = {
+    1: ("graph_nodes", "graph_edges", "communities"),
+    2: ("entities", "relationships", "entity_communities"),
+    3: ("community_reports",),
+    4: ("claims",),
+}
+"""What is shown of each level above the lowest."""
+
+
+def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
+    return [
+        (level, ", ".join(f"{counts[name]} {name.replace('_', ' ')}" for name in names))
+        for level, names in LEVEL_TABLES.items()
+        if names[0] in counts
+    ]
+
+
 def describe(status: dict[str, Any], *, failures: bool) -> str:
     """The status for a person; with every failed paper when asked."""
     if status["snapshot_id"] is None:
@@ -78,6 +95,8 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  without {', '.join(f'{word} {count}' for word, count in status['without'].items())} (papers)",
         f"  failed  {len(status['failed_papers'])}",
     ]
+    lines += [f"  level {level} {text}" for level, text in _levels(counts)]
+    lines += [f"  behind  {what}" for what in status["behind"]]
     for level, used in status["usage"].items():
         if used["llm_calls"]:
             lines.append(

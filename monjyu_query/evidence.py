@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, alike, choose_sentences, weigh_evidence
 from monjyu_query.answering import SHORT, Answer, abstained, as_text, for_type
 from monjyu_query.citations import cite
@@ -14,12 +15,12 @@ from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import SAME, Claim
 from monjyu_query.lazy.compose import claim_passages
 from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, load_passages, load_sentences
+from monjyu_query.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.request import ResponseType
 from monjyu_query.result import Hit, SearchResult
 from monjyu_query.retrieval import vector_scores
 from monjyu_query.tools import Ask, Tools
-from monjyu_query.topic import topic_of
+from monjyu_query.topic import sides_of, topic_of
 
 _WORTH = 0.6
 """A sentence must have this share of the best claim's score."""
@@ -32,20 +33,23 @@ _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 
 @dataclass(frozen=True)
 class Found:
-    """What was found, best first; of the passages `whole` are read as they are."""
+    """What was found, best first; of the passages `whole` are read as they are. `surveyed`: the claims are the points
+    of global search, from which an answer takes one after another."""
 
     passages: list[Passage]
     claims: list[Claim]
     whole: int = PASSAGES
+    surveyed: bool = False
 
 
 def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> Found:
-    """The fused hits and the claims of all results, in turns so that none is crowded out. Where the question is about
-    the whole collection, the claims are those of global search, if it is among them."""
+    """The fused hits and the claims of all results, in turns so that none is crowded out. For a survey, or a question
+    about the whole collection, the claims are those of global search, if it found any."""
     cursor = ask.index.snapshot.cursor()
     passages = load_passages(cursor, [hit.chunk_id for hit in hits], [hit.score for hit in hits])
-    if not topic_of(ask.request.query):
-        results = [result for result in results if result.mode == "global"] or results
+    whole = ask.routing.query_type == "survey" or not topic_of(ask.request.query)
+    surveys = [result for result in results if whole and result.mode == "global" and result.claims]
+    results = surveys or results
     said = [claim for turn in range(CLAIMS) for result in results for claim in result.claims[turn : turn + 1]]
     sentences = sentences_by_id(cursor, (name for claim in said for name in claim["sentence_ids"]))
     claims: dict[str, Claim] = {}
@@ -54,7 +58,7 @@ def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> 
         if sources:
             made = Claim(one["statement"], sources, one["score"], one["community_id"], one["engine"])
             claims.setdefault(one["statement"], made)
-    return Found(passages, list(claims.values())[:CLAIMS])
+    return Found(passages, list(claims.values())[:CLAIMS], surveyed=bool(surveys))
 
 
 def answer_found(tools: Tools, ask: Ask, found: Found) -> tuple[Answer, str]:
@@ -99,11 +103,40 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
     if evidence.support < tools.settings.answer.min_support:
         return abstained(evidence.thin_because())
+    if found.surveyed:
+        return spread_answer(index, found.claims, ask.settings.reports.max_sentences, kind)
     settings = for_type(tools.settings.answer, kind)
-    citations = cite(cursor, choose_sentences(question, pool, terms[len(passages) :], settings))
+    said = terms[len(passages) :]
+    chosen = choose_sentences(question, pool, said, settings)
+    if ask.routing.query_type == "comparison":
+        chosen = _of_all_sides(index, ask.request.query, question, pool, said, settings) or chosen
+    citations = cite(cursor, chosen)
     if not citations:
         return abstained("no sentence of what was found speaks of it")
     return Answer(as_text(citations, kind), "complete", citations, verified=True)
+
+
+def _of_all_sides(
+    index: OpenIndex,
+    query: str,
+    question: Question,
+    pool: Sequence[PassageSentence],
+    terms: Sequence[Sequence[str]],
+    settings: AnswerSettings,
+) -> list[PassageSentence]:
+    """Sentences on each side of a comparison, so that none is left out for another; nothing where it has one side."""
+    sides = [set(some) for some in index.keywords.terms(sides_of(query))]
+    own = [side - set().union(*(other for other in sides if other is not side)) for side in sides]
+    own = [side for side in own if side]
+    if len(own) < 2:
+        return []
+    some = settings.model_copy(update={"max_sentences": -(-settings.max_sentences // len(own))})
+    chosen: dict[str, PassageSentence] = {}
+    for side in own:
+        places = [place for place, said in enumerate(terms) if side & set(said)]
+        best = choose_sentences(question, [pool[place] for place in places], [terms[place] for place in places], some)
+        chosen |= {sentence.sentence_id: sentence for sentence in best}
+    return list(chosen.values())[: settings.max_sentences]
 
 
 def is_whole(text: str) -> bool:

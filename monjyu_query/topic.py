@@ -13,14 +13,25 @@ _FRAME = re.compile(
     r"|current|themes?|topics?|subjects?|areas?|issues?|ideas?|findings?|results?|conclusions?|trends?|kinds?|types?"
     r"|sorts?|state|art|landscape|papers?|articles?|studies|study|publications?|collection|corpus|documents?|authors?"
     r"|research|work|works|literature|field|fields|directions?|discussed|described|covered|cover|covers|mentioned|used"
-    r"|compar(e|es|ed|ing|ison|isons)|contrast|differ|differs|differences?|versus|vs|roles?|plays?"
-    r"|proposed|presented|addressed|say|says|said|across|throughout|together|one|get|see|seen|found|find)\b"
+    r"|compar(e|es|ed|ing|ison|isons)|contrast|differ|differs|differences?|versus|vs|roles?|plays?|better|best|worse|capable"
+    r"|proposed|presented|addressed|say|says|said|report|reports|reported|across|throughout|together|one|get|see|seen|found|find)\b"
     r"|これら|この|その|それら|論文集?|文献|研究|分野|コレクション|全体|全て|すべて|主な|主要な?|テーマ|話題|論点|トピック|内容|動向"
     r"|傾向|概要|概観|要約|まとめ|一覧|全体像|結果|知見|について|とは|どの|どんな|どのような|何|もの|種類|あり|ある|教え|ください"
     r"|です|ます|して|ほしい|知り|たい|お願い|挙げ|述べ|整理|比較|違い|異な|最近|最新|近年|今後|さまざま|様々|通して|現れる|繰り返し",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W\d_]{3,}|[\u3400-\u9fff\u30a1-\u30ff]{2,}|\d{2,}")
+_WORD = re.compile(
+    r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W_]){3,}|\b[A-Z][A-Z0-9+#]?(?![^\W_])"
+    r"|[\u3400-\u9fff\u30a1-\u30ff\uac00-\ud7a3]{2,}|\d{2,}"
+)
+_BETWEEN = re.compile(
+    r"\b(?:and|or|versus|vs\.?|than|from|with|between|over|against)\b|[,;/、，；と]|より|対|かそれとも", re.IGNORECASE
+)
+
+
+def sides_of(query: str) -> list[str]:
+    """What a comparison sets against each other, by the words between them; each side's topic, none twice."""
+    return list(dict.fromkeys(topic for part in _BETWEEN.split(query) if (topic := topic_of(part))))
 
 
 def topic_of(query: str) -> str:

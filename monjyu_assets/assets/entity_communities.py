@@ -1,10 +1,12 @@
 """Asset `entity_communities`: the entity graph in communities, from coarse to fine."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 
 from monjyu_assets.assets.entity_graph import entity_graph
+from monjyu_assets.assets.graph_checks import ENTITY_COMMUNITY_CHECKS, check_results, check_specs
 from monjyu_assets.assets.shared import collection_asset_arguments, collection_metadata
 from monjyu_assets.plots import histogram
 from monjyu_assets.resources import DataFolderResource
@@ -15,16 +17,19 @@ from monjyu_assets.stages.entity_communities import CODE_VERSION, find_entity_co
 @dg.asset(
     **collection_asset_arguments("entity_communities", CODE_VERSION, {"parquet", "python"}),
     deps=[entity_graph],
+    check_specs=check_specs("entity_communities", ENTITY_COMMUNITY_CHECKS),
     description="Hierarchical Leiden over the entity graph; what is larger than `levels.entities.max_community_size` "
     "is split again until none is. Ids come from level and members. No model is called.",
 )
-def entity_communities(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+def entity_communities(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
     work = data.work(context.partition_key, context.log)
     report = find_entity_communities(work)
     sizes = report.part.read(["level", "size"])
     levels = sizes["level"].value_counts().to_pylist()
-    return dg.MaterializeResult(
+    yield dg.MaterializeResult(
         data_version=dg.DataVersion(report.part.asset_version),
         metadata=collection_metadata(work, "entity_communities", report, timer.seconds)
         | {
@@ -33,3 +38,4 @@ def entity_communities(context: dg.AssetExecutionContext, data: DataFolderResour
             "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
         },
     )
+    yield from check_results(work, ENTITY_COMMUNITY_CHECKS)

@@ -1,10 +1,12 @@
 """Asset `entity_graph`: the entities of a collection and their relationships."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 
 from monjyu_assets.assets.extracted_entities import extracted_entities
+from monjyu_assets.assets.graph_checks import ENTITY_CHECKS, check_results, check_specs
 from monjyu_assets.assets.paper_identity import paper_identity
 from monjyu_assets.assets.parsed_papers import parsed_papers
 from monjyu_assets.assets.shared import collection_asset_arguments, collection_metadata
@@ -18,17 +20,21 @@ from monjyu_core.parts import Part
 @dg.asset(
     **collection_asset_arguments("entity_graph", CODE_VERSION, {"parquet", "python"}),
     deps=[extracted_entities, parsed_papers, paper_identity],
+    check_specs=check_specs("entity_graph", ENTITY_CHECKS),
     description="Mentions merged to entities by normalised name, acronym, initials and external ids, never across "
     "types; relationships with weights summed over their mentions. Files of one paper count once. No model is called.",
 )
-def entity_graph(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+def entity_graph(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     timer = Timer()
     work = data.work(context.partition_key, context.log)
     report = build_entity_graph(work)
-    return dg.MaterializeResult(
+    yield dg.MaterializeResult(
         data_version=dg.DataVersion(report.part.asset_version),
         metadata=collection_metadata(work, "entity_graph", report, timer.seconds) | entity_metadata(work, report.part),
     )
+    yield from check_results(work, ENTITY_CHECKS)
 
 
 def entity_metadata(work: Work, entities: Part) -> dict[str, Any]:

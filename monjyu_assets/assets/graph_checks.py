@@ -1,7 +1,7 @@
 """Checks of the noun graph and its communities. They warn, but for the one on community size, which says of the code
 that it keeps what it promises."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import dagster as dg
@@ -10,6 +10,7 @@ from monjyu_assets.graph.rules import partition_rules
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.stages.common import Work
+from monjyu_core.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class GraphCheck:
     description: str
     tables: tuple[str, ...]
     query: str
-    most: float
+    most: float | Callable[[Settings], float]
     blocking: bool = False
 
 
@@ -46,11 +47,49 @@ SIZE = GraphCheck(
     ("communities",),
     "SELECT coalesce(max(size), 0) FROM communities WHERE community_id NOT IN "
     "(SELECT parent_id FROM communities WHERE parent_id IS NOT NULL)",
-    0,  # the setting
+    lambda settings: partition_rules(settings.graph).max_size,
     blocking=True,
+)
+ENTITY_COVERAGE = GraphCheck(
+    "Not more than half of the entities are in no relationship; those are found by name and vector only.",
+    ("entities",),
+    "SELECT coalesce(avg((degree = 0)::INT), 0) FROM entities",
+    0.5,
+)
+ENTITY_TYPES = GraphCheck(
+    "Not more than two thirds of the entities are of one type (in graphs of 200 entities or more).",
+    ("entities",),
+    "SELECT CASE WHEN sum(n) < 200 THEN 0 ELSE coalesce(max(n) / sum(n), 0) END FROM "
+    "(SELECT count(*) AS n FROM entities GROUP BY type)",
+    2 / 3,
+)
+ENTITY_SIZE = GraphCheck(
+    "No community without children is larger than levels.entities.max_community_size.",
+    ("entity_communities",),
+    "SELECT coalesce(max(size), 0) FROM entity_communities WHERE community_id NOT IN "
+    "(SELECT parent_id FROM entity_communities WHERE parent_id IS NOT NULL)",
+    lambda settings: settings.levels.entities.max_community_size,
+    blocking=True,
+)
+REPORTED = GraphCheck(
+    "Not more than levels.max_failed_share of the communities have no report.",
+    ("community_reports", "report_failures"),
+    "SELECT coalesce((SELECT count(*) FROM report_failures WHERE failed) / "
+    "nullif((SELECT count(*) FROM report_failures WHERE failed) + (SELECT count(*) FROM community_reports), 0), 0)",
+    lambda settings: settings.levels.max_failed_share,
+)
+CITED = GraphCheck(
+    "Every finding cites a sentence.",
+    ("community_reports",),
+    "SELECT count(*) FROM (SELECT unnest(findings) AS finding FROM community_reports) "
+    "WHERE len(finding.sentence_ids) = 0",
+    0,
 )
 
 GRAPH_CHECKS = {"few_isolates": ISOLATES, "no_dominant_hub": HUBS}
+ENTITY_CHECKS = {"entities_related": ENTITY_COVERAGE, "no_dominant_type": ENTITY_TYPES}
+ENTITY_COMMUNITY_CHECKS = {"entity_community_size_kept": ENTITY_SIZE}
+REPORT_CHECKS = {"communities_reported": REPORTED, "findings_cited": CITED}
 COMMUNITY_CHECKS = {"chunks_covered": COVERAGE, "community_size_kept": SIZE}
 
 
@@ -69,7 +108,7 @@ def check_results(work: Work, checks: dict[str, GraphCheck]) -> Iterator[dg.Asse
     with over_parts([part for table in sorted(tables) for part in work.parts.heads(table)]) as connection:
         for name, check in checks.items():
             value = float(connection.execute(check.query).fetchall()[0][0])
-            most = check.most or partition_rules(work.settings.graph).max_size
+            most = check.most(work.settings) if callable(check.most) else check.most
             severity = dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN
             yield dg.AssetCheckResult(
                 check_name=name,

@@ -104,7 +104,10 @@ def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
     """Filled at the end with what the asset's calls of models took meanwhile: the cost report of its metadata."""
     before = _used(work, asset)
     report: dict[str, Any] = {}
-    yield report
+    try:
+        yield report
+    finally:
+        work.close()
     after = _used(work, asset)
     for name in ("llm_calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd"):
         report[name] = getattr(after, name) - getattr(before, name)

@@ -5,30 +5,50 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
+from monjyu_assets.phrases.prose import is_prose
+
+KINDS = ("comparison", "result", "contribution", "limitation", "definition", "statement")
 
 _NUMBER = re.compile(
-    r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b|\bp\s?<"
+    r"\d+(?:\.\d+)?\s?(?:%|％|percent|fold|times|倍|点|件|人|students|participants|points)|[<>=≈]\s?\d|\b\d+\.\d+\b"
 )
-_RESULT = re.compile(
-    r"\b(?:we|results?|findings?|data|experiments?|evaluation|analysis|survey|study|studies|evidence|tests?)\b[^.;]{0,60}?\b"
-    r"(?:show(?:s|ed|n)?|find|found|demonstrat\w{1,4}|indicat\w{1,4}|reveal\w{0,3}|suggest\w{0,3}|confirm\w{0,3}|observ\w{1,4}|conclud\w{1,4}|report(?:s|ed)?)\b"
-    r"|\b(?:improv(?:e[sd]?|ing|ement)|increas(?:e[sd]?|ing)|decreas(?:e[sd]?|ing)|reduc(?:e[sd]?|ing|tion)|achiev(?:e[sd]?|ing)|significant(?:ly)?|correlat\w{1,4})\b",
-    re.I,
-)
+
+
+def _words(*stems: str) -> str:
+    return "(?:" + "|".join(stems) + ")"
+
+
+_FINDS = _words(
+    "shows?", "showed", "shown", "find", "found", r"demonstrat\w{1,4}", r"indicat\w{1,4}", r"reveal\w{0,3}",
+    r"suggest\w{0,3}", r"confirm\w{0,3}", r"observ\w{1,4}", r"conclud\w{1,4}", "reports?", "reported",
+)  # fmt: skip
+_CHANGES = _words(
+    "improve[sd]?", "improving", "improvement", "increase[sd]?", "increasing", "decrease[sd]?", "decreasing",
+    "reduce[sd]?", "reducing", "reduction", "achieve[sd]?", "achieving", "significant(?:ly)?", r"correlat\w{1,4}",
+)  # fmt: skip
+_EVIDENCE = _words(
+    "we", "results?", "findings?", "data", "experiments?", "evaluation", "analysis", "survey", "study", "studies",
+    "evidence", "tests?", "students",
+)  # fmt: skip
+_RESULT = re.compile(rf"\b{_EVIDENCE}\b[^.;]{{0,60}}?\b{_FINDS}\b|\b{_CHANGES}\b", re.I)
+_MORE = _words(
+    "more", "less", "better", "worse", "faster", "slower", "higher", "lower", "larger", "smaller", "greater", "fewer",
+    "easier", "rather",
+)  # fmt: skip
 _COMPARED = re.compile(
-    r"\b(?:than|compared (?:to|with)|outperform\w{0,3}|versus|vs\.?|in contrast|unlike|whereas|superior|inferior|exceed\w{0,3}|"
-    r"(?:more|less|better|worse|faster|slower|higher|lower|larger|smaller|greater|fewer)\b[^.;]{0,60}?\bthan)\b",
+    rf"\b{_MORE}\b[^.;]{{0,60}}?\bthan\b|\bcompared (?:to|with)\b|\boutperform|\bversus\b|\bvs\.|\bin contrast\b|"
+    r"\bunlike\b|\bwhereas\b|\bsuperior\b|\binferior\b|\bexceed",
     re.I,
 )
-_CONTRIBUTED = re.compile(
-    r"\b(?:we|this (?:paper|work|article|study|package|library|tool|course|module|resource)|our \w{1,20})\b[^.;]{0,50}?\b"
-    r"(?:present|propos|introduc|develop|describ|provid|offer|contribut|design|implement|releas|creat|built|build|enabl|allow)\w{0,4}\b",
-    re.I,
-)
+_OWN = r"(?:we|this (?:paper|work|article|study|package|library|tool|course|module|resource|software)|our \w{1,20})"
+_MAKES = _words(
+    "present", "propos", "introduc", "develop", "describ", "provid", "offer", "contribut", "design", "implement",
+    "releas", "creat", "built", "build", "enabl", "allow",
+)  # fmt: skip
+_CONTRIBUTED = re.compile(rf"\b{_OWN}\b[^.;]{{0,50}}?\b{_MAKES}\w{{0,4}}\b", re.I)
 _LIMITED = re.compile(
-    r"\b(?:limitations?|limited to|however|cannot|unable|fails? to|do(?:es)? not|did not|lacks?|lacking|only a few|drawback|"
-    r"challeng\w{1,4}|difficult\w{0,4}|insufficient)\b",
+    r"\b(?:limitations?|limited to|cannot|unable|fails? to|do(?:es)? not|did not|lacks?|lacking|only a few|"
+    r"drawbacks?|difficult(?:y|ies)|insufficient)\b",
     re.I,
 )
 _DEFINED = re.compile(
@@ -38,13 +58,17 @@ _CAUSED = re.compile(
     r"\b(?:because|therefore|thus|hence|due to|leads? to|results? in|consequently|as a result)\b", re.I
 )
 _NOT_SAID = re.compile(
-    r"\?\s*$|^(?:see|note|click|open|run|install|let us|let's|consider|recall|figure|fig\.|table|algorithm|section|appendix|"
-    r"copyright|https?:|in (?:section|chapter)|for (?:details|example)|e\.g\.)\b|\b(?:future work|will be|would be|we plan|we hope|"
-    r"is organi[sz]ed as follows|remainder of|thank|acknowledg\w{1,6}|licen[sc]e[ds]?|licensor|licensee|shown in (?:figure|fig|table))\b",
+    r"\?\s*$|^(?:see|note|click|open|run|install|let us|let's|consider|recall|figure|fig\.|table|algorithm|section|"
+    r"appendix|copyright|https?:|in (?:section|chapter)|for (?:details|example)|e\.g\.)\b|"
+    r"\b(?:future work|will be|would be|we plan|we hope|is organi[sz]ed as follows|remainder of|thank|"
+    r"acknowledg\w{1,6}|licen[sc]e[ds]?|licensor|licensee|shown in (?:figure|fig|table))\b",
     re.I,
 )
 _JAPANESE = (
-    ("comparison", re.compile(r"より(?:も)?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して|に対して")),
+    (
+        "comparison",
+        re.compile(r"より(?:も)?[^。、]{0,12}?(?:高|低|大き|小さ|速|遅|優|良|多|少)|上回|下回|比べ|比較して|に対して"),
+    ),
     ("result", re.compile(r"(?:示|分か|わか|確認|得られ|明らか|達成|向上|改善|減少|増加)(?:し|さ|せ|っ|れ|た|する)")),
     (
         "contribution",
@@ -54,7 +78,6 @@ _JAPANESE = (
     ("definition", re.compile(r"とは[^。]{2,80}(?:である|をいう|を指す)|と(?:呼ぶ|呼ばれる|いう。)")),
 )
 _JA_NOT_SAID = re.compile(r"か。$|[?？]$|図\s?\d|表\s?\d|謝辞|今後の課題|予定である|参照")
-_WORD = re.compile(r"[^\W\d_]{2,}")
 _SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 0.08, "appendix": -0.2, "other": 0.0}
 
 
@@ -70,11 +93,7 @@ def assertion(text: str, section_type: str, *, japanese: bool) -> Assertion | No
     """What a sentence asserts; None for one that asserts nothing (a question, a plan, a heading, a list of numbers)."""
     if japanese:
         return _japanese(text, section_type)
-    words = len(_WORD.findall(text))
-    if not 6 <= words <= 70 or text[-1:] not in ".!。:;)”\"'" or not text[:1].isalnum() or _NOT_SAID.search(text[:600]):
-        return None
-    letters = sum(letter.isalpha() for letter in text)
-    if letters < 0.6 * len(text.replace(" ", "")) or text.isupper():
+    if not is_prose(text) or _NOT_SAID.search(text[:600]):
         return None
     found = {
         "comparison": bool(_COMPARED.search(text)),
@@ -87,7 +106,7 @@ def assertion(text: str, section_type: str, *, japanese: bool) -> Assertion | No
 
 
 def _japanese(text: str, section_type: str) -> Assertion | None:
-    if not 12 <= len(text) <= 250 or not text.endswith("。") or _JA_NOT_SAID.search(text):
+    if not is_prose(text, japanese=True) or not text.endswith("。") or _JA_NOT_SAID.search(text):
         return None
     found = {kind: bool(pattern.search(text)) for kind, pattern in _JAPANESE}
     return _scored(found, bool(_NUMBER.search(text)), "ため" in text or "により" in text, section_type)
@@ -96,8 +115,6 @@ def _japanese(text: str, section_type: str) -> Assertion | None:
 def _scored(found: dict[str, bool], number: bool, cause: bool, section_type: str) -> Assertion:
     """Signs add up; a plain statement in the abstract is just below the default threshold."""
     kind = next((kind for kind in KINDS if found.get(kind)), "statement")
-    if kind == "comparison" and found["result"] and not number:
-        kind = "comparison"
     score = 0.25 + 0.15 * number + 0.08 * cause + _SECTIONS.get(section_type, 0.04)
     score += {"result": 0.25, "comparison": 0.25, "contribution": 0.2, "limitation": 0.12, "definition": 0.12}.get(
         kind, 0

@@ -12,9 +12,10 @@ from monjyu_assets.engines.sources import SourceChunk, SourcePaper, SourceSenten
 from monjyu_assets.entities.english import english_subjects
 from monjyu_assets.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.phrases.japanese import is_japanese
+from monjyu_assets.phrases.prose import statement_of
 from monjyu_core.ids import digest
 
-VERSION = "1"
+VERSION = "2"
 _TOPIC = re.compile(r"([^、。]{2,40}?)(?:とは|は|が)")
 Chosen = list[tuple[SourceSentence, Assertion]]
 
@@ -39,7 +40,7 @@ class ExtractiveClaims:
             chosen = {c.chunk_id: found for c, found in self._chosen(paper) if c.chunk_id in wanted[paper.paper_id]}
             subjects = _subjects([s.text for found in chosen.values() for s, _ in found])
             for chunk_id, found in chosen.items():
-                rows = [_row(paper, s, said, subjects.get(s.text, "")) for s, said in found]
+                rows = [_row(paper, s, said, subjects[s.text]) for s, said in found if s.text in subjects]
                 yield ChunkResult(chunk_id, {"claims": rows})
 
     def _chosen(self, paper: SourcePaper) -> Iterator[tuple[SourceChunk, Chosen]]:
@@ -59,18 +60,22 @@ class ExtractiveClaims:
 
 
 def _subjects(texts: Sequence[str]) -> dict[str, str]:
-    """What each sentence is about: its grammatical subject, or what "we" do something with; in Japanese its topic."""
+    """What each sentence is about: its grammatical subject, or what "we" do something with; in Japanese its topic.
+
+    A sentence without a verb (a title, a name) is left out.
+    """
     found: dict[str, str] = {}
-    english = [text for text in texts if not is_japanese(text)]
     for text in texts:
-        topic = _TOPIC.match(text) if is_japanese(text) else None
-        found[text] = topic[1] if topic else ""
-    pieces = {text: (windows(clean(text)) or [""])[0] for text in english}
-    return found | dict(zip(pieces, english_subjects(list(pieces.values())), strict=True))
+        if is_japanese(text):
+            topic = _TOPIC.match(text)
+            found[text] = topic[1] if topic else ""
+    pieces = {text: (windows(clean(text)) or [""])[0] for text in texts if text not in found}
+    subjects = zip(pieces, english_subjects(list(pieces.values())), strict=True)
+    return found | {text: subject for text, subject in subjects if subject is not None}
 
 
 def _row(paper: SourcePaper, sentence: SourceSentence, said: Assertion, subject: str) -> dict[str, object]:
-    statement = clean(sentence.text)
+    statement = statement_of(sentence.text)
     return {
         "claim_id": digest(paper.paper_id, sentence.sentence_id, statement, length=20),
         "sentence_ids": [sentence.sentence_id],

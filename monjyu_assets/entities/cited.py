@@ -9,6 +9,11 @@ from typing import Any
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.findings import fold
 
+_GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))
+_TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
+_NAMES = re.compile(r"\b[A-Z]\.,")
+BEGINNING = 30
+"""Characters of a citing sentence by which the chunks that hold it are told from others."""
 MOST_AUTHORS = 3
 """Of a cited work that become entities."""
 _INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
@@ -38,21 +43,24 @@ def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
             links.append(link(("researcher", key), own, "authored", f"{person_name(author.name)} wrote {title}.", []))
         place = _organization(author.affiliation)
         if place:
-            entities.append(entity("organization", fold(place), place, "", [], 0.9))
+            at = ("organization", fold(place))
+            entities.append(entity(*at, place, "", [], 0.9))
             where = f"{person_name(author.name)} is at {place}."
-            links.append(link(("researcher", key), ("organization", fold(place)), "affiliated", where, []))
+            links.append(link(("researcher", key), at, "affiliated", where, []))
     return entities, links
 
 
 def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Rows]]:
     """The works that sentences of this chunk cite, each with its first authors."""
     sentences = [(" ".join(s.text.split()), s.sentence_id) for s in chunk.sentences]
+    whole = "\n".join(text for text, _ in sentences)
     own = ("paper", fold(paper.title))
     for reference in paper.references:
-        key = fold(reference.title)
-        if len(key.split()) < 2 and len(key) < 6:
-            continue
         contexts = [" ".join(context.split()) for context in reference.contexts]
+        contexts = [context for context in contexts if context[:BEGINNING] in whole]
+        key = fold(reference.title) if contexts else ""
+        if not key or (len(key.split()) < 2 and len(key) < 6) or len(_NAMES.findall(reference.title)) > 2:
+            continue  # no title, or a list of authors that was read as one
         at = [where for text, where in sentences if any(text in c or c in text for c in contexts if c)]
         if not at:
             continue
@@ -71,17 +79,17 @@ def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Row
 def person_name(name: str) -> str:
     """Given names first, one space between them."""
     last, comma, given = name.partition(",")
-    return " ".join((f"{given} {last}" if comma else name).split())
+    return _TITLE.sub("", " ".join((f"{given} {last}" if comma else name).split()))
 
 
 def person_key(name: str) -> str:
     """The folded name, given names first; empty where it is no person's (a company in an author list has one word)."""
     shown = person_name(name)
-    key = fold(shown)
-    words = key.split()
-    if not 2 <= len(words) <= 6 or not _PERSON.fullmatch(shown) or _ORG_PARTS.search(shown):
+    words = [fold(word).replace(" ", "") for word in shown.replace(".", ". ").split()]
+    words = [word for word in words if word]
+    if not 2 <= len(words) <= 6 or not _PERSON.fullmatch(shown) or _ORG_PARTS.search(shown) or words[-1] in _GROUPS:
         return ""
-    return key if len(words[-1]) > 1 else ""
+    return " ".join(words) if len(words[-1]) > 1 else ""
 
 
 def _organization(affiliation: str | None) -> str | None:
@@ -89,7 +97,8 @@ def _organization(affiliation: str | None) -> str | None:
     parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
     named = [part for part in parts if _ORG_PARTS.search(part) and 4 <= len(part) <= 90]
     best = [part for part in named if re.search(r"univ|大学|institut", part, re.I)]
-    return (best or named or [None])[-1]
+    found = (best or named or [""])[-1]
+    return re.sub(r"^[Tt]he ", "", found) or None
 
 
 def entity(kind: str, key: str, name: str, description: str, at: list[str], confidence: float) -> dict[str, Any]:

@@ -16,6 +16,10 @@ TOP = 10
 LIGHT = {"authored": 0.25, "affiliated": 0.25, "cites": 0.5}
 """Share of their weight that counts: who wrote and cited what holds no subject together."""
 
+LEAVES = frozenset({"paper", "researcher", "organization"})
+"""Entities of these types stand in communities only where two papers name them: else every reference list would be a
+community of its own."""
+
 Row = dict[str, Any]
 
 
@@ -23,11 +27,18 @@ def community_tables(
     entities: list[Row], places: list[Row], relationships: list[Row], rules: PartitionRules
 ) -> dict[str, pa.Table]:
     """`entity_communities` and `entity_community_members`."""
-    known = {row["entity_id"]: row for row in entities}
+    citing = {row["source_id"] for row in relationships if row["type"] == "cites"}
+    known = {
+        row["entity_id"]: row
+        for row in entities
+        if row["type"] not in LEAVES or row["papers"] > 1 or row["entity_id"] in citing
+    }
     names = sorted(known)
     number = {name: n for n, name in enumerate(names)}
     weights: dict[tuple[int, int], float] = defaultdict(float)
     for row in sorted(relationships, key=lambda row: row["relationship_id"]):
+        if row["source_id"] not in known or row["target_id"] not in known:
+            continue
         pair = sorted((number[row["source_id"]], number[row["target_id"]]))
         weights[pair[0], pair[1]] += row["weight"] * LIGHT.get(row["type"], 1.0)
     edges = [(x, y, round(weight, 6)) for (x, y), weight in sorted(weights.items())]

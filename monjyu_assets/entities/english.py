@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.entities.findings import Findings, Found, Verb
-from monjyu_assets.entities.lexicon import generic, heads, type_of_name, verbs
+from monjyu_assets.entities.lexicon import generic, head_role, heads, type_of_name, verbs
 from monjyu_assets.phrases.english import BATCH, MODEL, phrase_of
 from monjyu_assets.phrases.words import LEADING, STOP_WORDS
 
@@ -19,11 +20,33 @@ if TYPE_CHECKING:
 NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 """Confidence of a type: a known name, "X is a …", "the X library", "libraries such as X", its head word, NER."""
 
+NO_ENTITY = "none"
+"""The vote of NER for places, dates and numbers, which are no entities here."""
+_NO_NAME = frozenset('“”"«»,;')
+_JOINERS = frozenset(("and", "or", "&"))
+
 _SUCH_AS = re.compile(r"\s{0,2},?\s{0,2}(?:such as|including|like|namely|e\.g\.,?|for example,?)\s{0,2}(?:the |an? )?")
 _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
 _SHAPED = re.compile(r"[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9-]{1,9}[a-z]?|\w*[A-Za-z]-?\d[\w.]*")
 _NO_VERBS = frozenset(
-    {"be", "have", "do", "can", "may", "will", "see", "note", "say", "seem", "become", "et", "get", "go"}
+    (
+        "be",
+        "have",
+        "do",
+        "can",
+        "may",
+        "will",
+        "see",
+        "note",
+        "say",
+        "seem",
+        "become",
+        "et",
+        "get",
+        "go",
+        "mean",
+        "want",
+    )
 )
 
 
@@ -53,7 +76,8 @@ def _findings(doc: Doc, lemmatizer: Any) -> Findings:
     _read_definitions(doc, phrases)
     phrases += _people(doc, phrases)
     said = [_verb(token, lemmatizer) for token in doc if token.pos_ == "VERB" and token.i not in inside]
-    return Findings(sorted(phrases, key=lambda f: (f.start, -f.end)), [verb for verb in said if verb])
+    named = [found for found in phrases if not found.bare]
+    return Findings(sorted(named, key=lambda f: (f.start, -f.end)), [verb for verb in said if verb])
 
 
 def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
@@ -61,22 +85,32 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
     start = span.doc.text.find(surface, span.start_char)
     start = span.start_char if start < 0 else start
     words, written = key.split(), surface.split()
+    while len(words) == len(written) and len(words) > 1 and (words[0] in generic() or words[0] in _JOINERS):
+        start += len(written[0]) + 1
+        words, written = words[1:], written[1:]
+    key, surface = " ".join(words), " ".join(written)
+    if not words or _NO_NAME.intersection(surface):
+        return
     kind = head_type(words)
     prefix = _name_before_head(span, written) if kind else 0
     if kind and prefix and not _capitals(written[prefix:]):
         name = " ".join(written[:prefix])
         own = type_of_name(name)
-        votes = [(own, NAMED)] if own else [(kind, JOINED)]
-        yield Found(name.casefold(), name, start, start + len(name), votes, proper=True)
-        if len(words) - prefix == 1 or all(word in generic() for word in words[prefix:-1]):
-            return
+        joined = head_role(written[-1].casefold()) == "identifies" and not name.isupper()
+        if own or joined:
+            votes = [(own, NAMED)] if own else [(kind, JOINED)]
+            yield Found(name.casefold(), name, start, start + len(name), votes, proper=True)
+            if joined and (len(words) - prefix == 1 or all(word in generic() for word in words[prefix:-1])):
+                return
     known = type_of_name(surface)
     proper = span.root.pos_ == "PROPN" or bool(_SHAPED.fullmatch(surface))
     votes = [(known, NAMED)] if known else []
-    if kind and len(words) > 1 and not all(w in generic() or w in STOP_WORDS or w in LEADING for w in words[:-1]):
-        votes.append((kind, HEADED))
-    elif kind and not known:
-        return  # a bare head: "the method", "a new approach"
+    if kind and len(words) > 1 and not all(w in STOP_WORDS or w in LEADING for w in words[:-1]):
+        if head_role(words[-1]) != "loose" and (kind != "organization" or (proper and _capitals(written[:1]))):
+            votes.append((kind, HEADED))
+    elif (kind or head_role(words[-1]) == "loose") and not known:
+        yield Found(key, surface, start, start + len(surface), bare=True)  # "the method", "several models"
+        return
     yield Found(key, surface, start, start + len(surface), votes, proper=proper)
 
 
@@ -92,9 +126,11 @@ def head_type(words: Sequence[str]) -> str | None:
 def _name_before_head(span: Span, written: Sequence[str]) -> int:
     """How many of the first words are a name that the rest says the kind of."""
     tags = {token.text: token.pos_ for token in span}
+    identified = head_role(written[-1].casefold()) == "identifies"
     count = 0
     for word in written[:-1]:
-        if not (type_of_name(word) or (tags.get(word) == "PROPN" and _SHAPED.fullmatch(word))):
+        named = tags.get(word) == "PROPN" and (_SHAPED.fullmatch(word) or (identified and word[:1].isupper()))
+        if not (type_of_name(word) or named):
             break
         count += 1
     return count
@@ -107,7 +143,7 @@ def _capitals(words: Sequence[str]) -> bool:
 def _follow_lists(text: str, phrases: list[Found]) -> None:
     """ "Libraries such as X, Y and Z": the names are what the phrase before them is."""
     kind: str | None = None
-    for before, found in zip(phrases, phrases[1:], strict=False):
+    for before, found in pairwise(phrases):
         between = text[before.end : found.start]
         if _SUCH_AS.fullmatch(between):
             kind = head_type(before.key.split())
@@ -135,10 +171,15 @@ def _read_definitions(doc: Doc, phrases: list[Found]) -> None:
             found.votes.append((kind, DEFINED))
 
 
+_TAGS = {"PERSON": "researcher", "ORG": "organization"} | dict.fromkeys(
+    ("GPE", "LOC", "FAC", "NORP", "DATE", "TIME", "CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"), NO_ENTITY
+)
+
+
 def _people(doc: Doc, phrases: list[Found]) -> Iterator[Found]:
     """Names of people and of organizations that NER sees; phrases at their place take the vote."""
     for entity in doc.ents:
-        kind = {"PERSON": "researcher", "ORG": "organization"}.get(entity.label_)
+        kind = _TAGS.get(entity.label_)
         if kind is None:
             continue
         at = [f for f in phrases if f.start < entity.end_char and f.end > entity.start_char]
@@ -161,14 +202,17 @@ def _verb(token: Token, lemmatizer: Any) -> Verb | None:
     return Verb(token.idx, token.idx + len(token), relation, passive)
 
 
-def english_subjects(windows: Sequence[str]) -> list[str]:
-    """The subject of each window: the phrase of the root's subject, or of its object where that is "we" or "it"."""
+def english_subjects(windows: Sequence[str]) -> list[str | None]:
+    """The subject of each window: the phrase of the root's subject, or of its object where that is "we" or "it";
+    None where there is no verb."""
     pipeline, lemmatizer = tagger()
     with pipeline.memory_zone():
         return [_subject(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH, disable=["ner"])]
 
 
-def _subject(doc: Doc, lemmatizer: Any) -> str:
+def _subject(doc: Doc, lemmatizer: Any) -> str | None:
+    if not any(token.pos_ in {"VERB", "AUX"} and token.dep_ in {"ROOT", "conj", "ccomp"} for token in doc):
+        return None
     spans = {token.i: span for span in doc.noun_chunks for token in span}
     for roles in (("nsubj", "nsubjpass"), ("dobj", "attr", "pobj")):
         for token in doc:

@@ -13,7 +13,7 @@ from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.paper_entities import paper_results
 from monjyu_assets.phrases.japanese import installed
 
-VERSION = "1"
+VERSION = "2"
 PARALLEL_FROM = 200_000
 """Characters below which one process is quicker than several, each of which loads the model."""
 

@@ -20,6 +20,7 @@ class Found:
     votes: list[tuple[str, float]] = field(default_factory=list)
     proper: bool = False
     defined: bool = False  # the sentence says what it is
+    bare: bool = False  # a head without a name: "several models", which names may follow
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,13 @@ def _findings(text: str, phrases: Sequence[tuple[str, str]]) -> Findings:
         known, ending = type_of_name(surface), _ending(surface)
         votes = [(known, NAMED)] if known else [(ending, ENDED)] if ending else []
         found.append(Found(key, surface, start, at, votes, proper=bool(_SHAPED.fullmatch(surface))))
-    return Findings(found, _verbs(text))
+    verbs = [v for v in _verbs(text) if not any(f.start <= v.start and v.end <= f.end and _longer(f, v) for f in found)]
+    return Findings(found, verbs)
+
+
+def _longer(found: Found, verb: Verb) -> bool:
+    """A verb's noun inside a compound ("提案手法") is no verb."""
+    return found.end - found.start > verb.end - verb.start
 
 
 def _ending(surface: str) -> str | None:

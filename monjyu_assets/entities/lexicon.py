@@ -41,6 +41,16 @@ def type_of_name(name: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
+def _roles() -> dict[str, str]:
+    return _by_word("roles_en.txt")
+
+
+def head_role(word: str) -> str | None:
+    """`identifies`, `loose` (see the list) or None."""
+    return _roles().get(word)
+
+
+@lru_cache(maxsize=1)
 def verbs() -> dict[str, str]:
     """Verb to relationship."""
     return _by_word("verbs_en.txt")

@@ -13,10 +13,10 @@ from typing import Any
 from monjyu_assets.engines.protocol import ChunkResult
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.cited import cited_in, entity, link, person_key, person_name, title_page
-from monjyu_assets.entities.english import english_findings
+from monjyu_assets.entities.english import HEADED, NO_ENTITY, english_findings, head_type
 from monjyu_assets.entities.findings import Findings, Found, fold
 from monjyu_assets.entities.japanese import japanese_findings
-from monjyu_assets.entities.lexicon import TYPES
+from monjyu_assets.entities.lexicon import generic
 from monjyu_assets.phrases.acronyms import agreed, definitions
 from monjyu_assets.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.phrases.english import english_phrases
@@ -28,8 +28,10 @@ SAID_TWICE, IN_FRONT, NAME = 0.4, 0.6, 0.45
 """Confidence of a concept: in two sentences; in the title, abstract or keywords; a name without a type."""
 LONGEST = 320
 """Characters of a description."""
-NEAR = 2
+NEAR = 3
 """Entities on either side of a verb that it joins."""
+NO_CONCEPT = frozenset({NO_ENTITY, "researcher"})
+"""What NER says of a phrase that is then no concept either: places, dates, strangers."""
 
 _SOFTWARE = re.compile(r"[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w*|[a-z]{2,}\.(?:js|py|jl)|py[A-Z][a-z]\w*")
 
@@ -54,7 +56,7 @@ def paper_results(paper: SourcePaper) -> list[ChunkResult]:
     if results:
         _add(results[0], *title_page(paper))
     for result in results:
-        result.rows = {ENTITIES: _merged(result.rows[ENTITIES]), LINKS: _merged_links(result.rows[LINKS])}
+        result.rows = {ENTITIES: merged_entities(result.rows[ENTITIES]), LINKS: merged_links(result.rows[LINKS])}
     return results
 
 
@@ -69,12 +71,15 @@ def _read(paper: SourcePaper) -> _Read:
     forms = english_phrases(list(known.values())) if others else [[] for _ in known]
     longs: dict[str, Long] = {s: long_of(form, f) for (s, form), f in zip(known.items(), forms, strict=True)}
     read.long = {key for key, _ in longs.values()}
+    shorts = {key: short for short, (key, _) in longs.items()}
     found = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
     if japanese and installed() is not None:
         found += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
     for (text, _), findings in found:
         for phrase in findings.phrases:
             phrase.key, phrase.surface = merged((phrase.key, phrase.surface), longs)
+            if phrase.key in shorts and shorts[phrase.key] not in phrase.surface:
+                phrase.surface += f" ({shorts[phrase.key]})"
         read.findings[text].append(findings)
     return read
 
@@ -82,6 +87,7 @@ def _read(paper: SourcePaper) -> _Read:
 def _decide(paper: SourcePaper, read: _Read) -> Decided:
     """The type of each phrase that is an entity."""
     votes: dict[str, Counter[str]] = defaultdict(Counter)
+    common: set[str] = set()
     best: dict[str, dict[str, float]] = defaultdict(dict)
     said: dict[str, set[str]] = defaultdict(set)
     proper: set[str] = set()
@@ -90,17 +96,27 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
         for found in (phrase for findings in several for phrase in findings.phrases):
             said[found.key].add(text)
             shapes.setdefault(found.key, found.surface)
-            if found.proper:
+            if found.proper and found.start > 0:
                 proper.add(found.key)
+            if found.surface[:1].islower():
+                common.add(found.key)
             for kind, confidence in found.votes:
                 votes[found.key][kind] += round(100 * confidence)
                 best[found.key][kind] = max(best[found.key].get(kind, 0.0), confidence)
+    for key in read.long & said.keys():  # the parser may not have seen all of a long form as one phrase
+        headed = head_type(key.split())
+        if headed:
+            votes[key][headed] += round(100 * HEADED)
+            best[key].setdefault(headed, HEADED)
     front = fold(" ".join([paper.title, paper.abstract, *paper.keywords]))
     families = {name.split()[-1] for name in _people(paper)}
     decided: Decided = {}
     for key in said:
-        chosen = _choose(key, shapes[key], votes[key], best[key], families)
-        chosen = chosen or _concept(key, shapes[key], len(said[key]), front, read.long, key in proper)
+        chosen = _choose(shapes[key], votes[key], best[key], families)
+        top = votes[key].most_common(1)
+        if chosen is None and not (top and top[0][0] in NO_CONCEPT):
+            named = key in proper and key not in common
+            chosen = _concept(key, shapes[key], len(said[key]), front, read.long, named)
         if chosen:
             decided[key] = chosen
     return decided
@@ -112,12 +128,12 @@ def _people(paper: SourcePaper) -> set[str]:
     return {key for name in names if (key := person_key(name))}
 
 
-def _choose(
-    key: str, surface: str, votes: Counter[str], best: dict[str, float], families: set[str]
-) -> tuple[str, float] | None:
+def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
     """The type with most votes. What NER alone says of people and organizations counts where something else agrees."""
-    for kind in sorted(votes, key=lambda kind: (-votes[kind], TYPES.index(kind))):
+    for kind in sorted(votes, key=lambda kind: (-votes[kind], kind)):
         sure = best[kind]
+        if kind == NO_ENTITY:
+            return None
         if kind == "researcher" and (not person_key(surface) or fold(surface).split()[-1] not in families):
             continue
         if kind == "organization" and sure <= 0.5:
@@ -132,14 +148,15 @@ def _concept(
     key: str, surface: str, sentences: int, front: str, long: set[str], proper: bool
 ) -> tuple[str, float] | None:
     """Whether an untyped phrase is a concept (or, by its shape, a tool)."""
+    words = fold(key)
+    if not words or words in generic():
+        return None
     if _SOFTWARE.fullmatch(surface):
         return "tool", NAME
-    words = fold(key)
-    if not words:
-        return None
-    if key in long or ((len(key.split()) > 1 or not key.isascii() or "-" in key) and f" {words} " in f" {front} "):
+    several = len(key.split()) > 1 or not key.isascii()
+    if key in long or (several and f" {words} " in f" {front} "):
         return "concept", IN_FRONT
-    if len(key.split()) > 1 or not key.isascii():
+    if several:
         return ("concept", SAID_TWICE) if sentences > 1 else None
     return ("concept", NAME) if proper and sentences > 1 and len(surface) > 2 else None
 
@@ -172,7 +189,7 @@ def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list
     japanese = is_japanese(text)
     verbs = findings.verbs
     for number, verb in enumerate(verbs):
-        start = verbs[number - 1].end if number else 0
+        start = verbs[number - 2].end if number > 1 else 0  # "X provides Y and supports Z": X supports it too
         end = verbs[number + 1].start if number + 1 < len(verbs) else len(text) + 1
         before = [f for f in findings.phrases if start <= f.start and f.end <= verb.start][::-1]
         after = [f for f in findings.phrases if verb.end <= f.start and f.end <= end]
@@ -197,7 +214,7 @@ def _add(result: ChunkResult, entities: list[dict[str, Any]], links: list[dict[s
     result.rows[LINKS] += links
 
 
-def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def merged_entities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row an entity and chunk: its most frequent form, the sentence that defines it (else its first)."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -217,7 +234,7 @@ def _merged(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One row for two entities, a type and a chunk; the weight is the sum."""
     names = ("source_type", "source_key", "target_type", "target_key", "type")
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)

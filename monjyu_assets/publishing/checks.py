@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import duckdb
 
 from monjyu_core.parts import Part
+from monjyu_core.schemas import TABLES, empty
 from monjyu_core.snapshot import EmbeddingEntry
 
 
@@ -58,6 +59,17 @@ CHECKS: dict[str, tuple[str, str]] = {
         "SELECT chunk_id FROM chunk_embeddings WHERE len(vector) <> $dimensions OR model <> $model "
         "OR NOT coalesce(abs(list_sum(list_transform(vector, lambda x: x * x)) - 1) < 0.01, false)",
     ),
+    "levels_fit": (
+        "Every mention, relationship, report and claim of levels 2 to 4 is of chunks, sentences and papers that exist.",
+        "SELECT chunk_id FROM entity_mentions ANTI JOIN chunks USING (chunk_id) UNION ALL "
+        "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = source_id UNION ALL "
+        "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = target_id UNION ALL "
+        "SELECT community_id FROM (SELECT community_id, unnest(paper_ids) AS paper_id FROM community_reports) "
+        "ANTI JOIN papers USING (paper_id) UNION ALL "
+        "SELECT claim_id FROM claims ANTI JOIN chunks USING (chunk_id) UNION ALL "
+        "SELECT claim_id FROM (SELECT claim_id, unnest(sentence_ids) AS sentence_id FROM claims) "
+        "ANTI JOIN sentences USING (sentence_id)",
+    ),
     "fits_window": (
         "No chunk with its header passes the window of the embedding model.",
         "SELECT chunk_id FROM chunks WHERE pieces > $window",
@@ -75,9 +87,12 @@ def run_checks(parts: list[Part], embedding: EmbeddingEntry, window: int) -> lis
 
 @contextmanager
 def over_parts(parts: list[Part]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory whose views are the tables of these parts."""
+    """A database in memory whose views are the tables of these parts; tables without a part are empty."""
     with duckdb.connect(":memory:") as connection:
-        for table in sorted({part.table for part in parts}):
+        there = {part.table for part in parts}
+        for table in sorted(TABLES.keys() - there):
+            connection.register(table, empty(table))
+        for table in sorted(there):
             files = [str(part.path) for part in parts if part.table == table]
             connection.read_parquet(files, hive_partitioning=False).create_view(table)
         yield connection

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from monjyu_assets.phrases.cleaning import clean
+from monjyu_assets.phrases.prose import statement_of
 from monjyu_assets.reports.protocol import Finding, Report, ReportResult
 from monjyu_assets.reports.sources import Central, CommunitySource, Member
 
-VERSION = "1"
+VERSION = "2"
 IN_TITLE, IN_SUMMARY = 3, 2
 SUBJECTS = frozenset({"concept", "method", "model", "dataset", "metric", "task", "tool"})
 WORDS = {
@@ -53,7 +53,7 @@ class ExtractiveReports:
 
 
 def rating(source: CommunitySource) -> float:
-    """0 to 10: how many papers share it, how much they say of it (logarithms, so that ten papers are no ten times one)."""
+    """0 to 10: how many papers share it and how much they say of it, both as logarithms."""
     papers = min(1.0, math.log2(1 + len(source.papers)) / 5)
     mentions = min(1.0, math.log2(1 + source.mentions) / 9)
     return round(10 * (0.6 * papers + 0.4 * mentions), 1)
@@ -76,7 +76,7 @@ def _joined(names: Sequence[str], words: dict[str, str]) -> str:
 
 
 def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str, str]) -> str:
-    said = [" ".join(clean(sentence.text).split()) for sentence in chosen[:IN_SUMMARY]]
+    said = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
     titles = [f"“{title}”" for _, title in source.papers[:3]]
     said.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
     works = [f"“{member.name}”" for member in source.members if member.type == "paper"]

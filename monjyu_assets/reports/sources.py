@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from monjyu_assets.phrases.japanese import is_japanese
+from monjyu_assets.phrases.prose import is_prose
 from monjyu_core.ids import digest
 from monjyu_core.text.tokens import count_many
 
@@ -17,6 +19,8 @@ MOST_ENTITIES = 40
 MOST_LINKS = 40
 CANDIDATES = 400
 """Sentences of a community that are looked at, those with most of its entities first."""
+LONGEST = 150
+"""Tokens of a sentence that a report may rest on."""
 ALIKE = 0.6
 """Share of words that two sentences have in common when they say the same."""
 
@@ -157,7 +161,7 @@ def _diverse(
 ) -> list[Central]:
     clean = {one: " ".join(texts[one][1].split()) for one in order}
     sizes = dict(zip(order, count_many([clean[one] for one in order]), strict=True))
-    left = [one for one in order if 8 <= sizes[one] <= 150]
+    left = [one for one in order if sizes[one] <= LONGEST and is_prose(clean[one], japanese=is_japanese(clean[one]))]
     said: Counter[int] = Counter()
     found: list[Central] = []
     room = most_tokens

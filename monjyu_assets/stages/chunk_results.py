@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from monjyu_assets.engines.protocol import ChunkEngine, ChunkResult, Rows, failure_row
-from monjyu_assets.engines.sources import SourcePaper
+from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
 from monjyu_assets.stages.level_sources import only, read_papers
@@ -26,13 +26,16 @@ Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
 
 @dataclass(frozen=True)
 class ChunkStage:
-    """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all."""
+    """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all.
+
+    `made_with` is the part's recipe; `rows_made_with` what the engine's rows depend on, which may be less.
+    """
 
     asset: str
     failures: str
     engine: ChunkEngine
     made_with: str
-    progress: str
+    rows_made_with: str
     chosen: frozenset[str] | None = None
     finisher: Finisher | None = None
 
@@ -69,20 +72,40 @@ def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Ite
         for result in stage.engine.run(papers, wanted) if wanted else ():
             home[result.chunk_id].results.append(result)
             done += 1
-            work.progress(stage.progress, done, max(done, len(home)))
+            work.progress(stage.asset, done, max(done, len(home)))
         for plan in plans:
             yield _write(work, plan, stage)
+
+
+def new_chunks(
+    work: Work, asset: str, shard: str, engine: ChunkEngine, rows_made_with: str, chosen: frozenset[str] | None
+) -> Iterator[tuple[SourcePaper, SourceChunk]]:
+    """The chunks of a shard that have no result yet, for estimates."""
+    papers = read_papers(work, shard)
+    own = work.parts.head(primary(asset), shard)
+    keys = _keys(papers, engine, rows_made_with, chosen)
+    for paper in papers:
+        for chunk in paper.chunks:
+            key = keys.get(chunk.chunk_id)
+            if key is not None and (own is None or own.keys.get(chunk.chunk_id) != key):
+                yield paper, chunk
+
+
+def _keys(
+    papers: list[SourcePaper], engine: ChunkEngine, rows_made_with: str, chosen: frozenset[str] | None
+) -> dict[str, str]:
+    return {
+        chunk.chunk_id: digest(rows_made_with, engine.key(paper, chunk))
+        for paper in papers
+        for chunk in paper.chunks
+        if chosen is None or chunk.chunk_id in chosen
+    }
 
 
 def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
     papers = read_papers(work, shard)
     own = work.parts.head(primary(stage.asset), shard)
-    keys = {
-        chunk.chunk_id: digest(stage.made_with, stage.engine.key(paper, chunk))
-        for paper in papers
-        for chunk in paper.chunks
-        if stage.chosen is None or chunk.chunk_id in stage.chosen
-    }
+    keys = _keys(papers, stage.engine, stage.rows_made_with, stage.chosen)
     kept = {chunk_id for chunk_id, key in keys.items() if own and own.keys.get(chunk_id) == key}
     return _Shard(shard, papers, own, keys, kept)
 
@@ -96,7 +119,7 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
         if result.failure or result.dropped:
             failures.append(failure_row(place, result.failure, result.dropped))
         for name, several in result.rows.items():
-            rows[name] += [place | row | {"engine": stage.engine.name} for row in several]
+            rows[name] += [place | {"engine": stage.engine.name} | row for row in several]
     tables = {name: _with_kept(work, plan, name, several) for name, several in rows.items()}
     tables[stage.failures] = _with_kept(work, plan, stage.failures, failures)
     if stage.finisher:

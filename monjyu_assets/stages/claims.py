@@ -7,25 +7,40 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from monjyu_assets.claims.extractive import ExtractiveClaims
+from monjyu_assets.claims.model import ModelClaimEngine
+from monjyu_assets.engines.answers import ModelClaims
+from monjyu_assets.engines.model_calls import ModelCalls
 from monjyu_assets.engines.protocol import ChunkEngine
 from monjyu_assets.stages.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.common import ShardReport, Work, recipe
 from monjyu_assets.stages.vectors import vector_table
 from monjyu_core.embedding import load_embedder
+from monjyu_core.ids import digest
+from monjyu_core.models.factory import check_role
 
 ASSET = "claims"
 CODE_VERSION = "1"
 
 
 def claim_engine(work: Work) -> ChunkEngine:
-    settings = work.settings.levels.claims
-    return ExtractiveClaims(settings.max_per_chunk, settings.min_confidence)
+    """As `roles.extract.engine` says. ConfigurationError where its model is not set up."""
+    settings, role = work.settings.levels.claims, work.settings.roles.extract
+    if role.engine == "extractive":
+        return ExtractiveClaims(settings.max_per_chunk, settings.min_confidence)
+    check_role(work.settings, "extract")
+    return ModelClaimEngine(
+        work.settings, lambda: ModelCalls(work.session(ASSET), "extract", ModelClaims, role.concurrency)
+    )
 
 
 def claim_recipe(work: Work) -> str:
     """With the embedding model: vectors are compared with those of questions."""
-    fingerprint = load_embedder(work.settings).fingerprint
-    return recipe(ASSET, CODE_VERSION, work.settings, claim_engine(work).made_with, fingerprint)
+    return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
+
+
+def rows_made_with(work: Work) -> str:
+    """Without it: another embedding model asks for no claim again."""
+    return recipe(ASSET, CODE_VERSION, work.settings, claim_engine(work).made_with)
 
 
 def claim_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
@@ -37,5 +52,7 @@ def claim_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
         texts = [row["statement"] for row in rows]
         return {"claim_embeddings": vector_table(work, ASSET, "claim_embeddings", ids, texts)}
 
-    stage = ChunkStage(ASSET, "claim_failures", claim_engine(work), claim_recipe(work), "claims", finisher=vectors)
+    stage = ChunkStage(
+        ASSET, "claim_failures", claim_engine(work), claim_recipe(work), rows_made_with(work), finisher=vectors
+    )
     yield from chunk_results(work, shards, stage)

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.run_rules import current_cap
 from monjyu_core.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.ids import digest
@@ -18,6 +20,9 @@ from monjyu_core.models.ledger import Scope
 from monjyu_core.parts import Part, PartStore
 from monjyu_core.schemas import ASSET_TABLES, TABLES
 from monjyu_core.settings import Limit, Settings, settings_key
+
+if TYPE_CHECKING:
+    from monjyu_core.models.gateway import Gateway, Session
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total)."""
@@ -44,6 +49,7 @@ class Work:
     progress: Progress = no_progress
     warn: Warn = no_warning
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _gateway: Gateway | None = field(default=None, init=False, repr=False, compare=False)
 
     @cached_property
     def folder(self) -> CollectionFolder:
@@ -62,21 +68,39 @@ class Work:
         return collection_settings(self.record)
 
     @cached_property
-    def _books(self) -> Books:
+    def books(self) -> Books:
         return Books(self.settings, self.data)
 
     def account(self, asset: str) -> Account:
         """What an asset's calls of models are charged to, one account while this work lasts."""
         if asset not in self._accounts:
-            self._accounts[asset] = self._books.account(Scope("asset", asset, level_of(asset), self.name))
+            scope = Scope("asset", asset, level_of(asset), self.name)
+            self._accounts[asset] = self.books.account(scope, current_cap())
         return self._accounts[asset]
+
+    def session(self, asset: str) -> Session:
+        """Chat calls that are charged to an asset."""
+        from monjyu_core.models.gateway import Gateway
+
+        if self._gateway is None:
+            self._gateway = Gateway(self.books)
+        return self._gateway.session(self.account(asset))
+
+    def close(self) -> None:
+        """Close the connections to models, if any were opened."""
+        if self._gateway is not None:
+            from monjyu_core.models.background import run
+
+            run(self._gateway.close())
+            self._gateway = None
 
     def take_record(self, record: CollectionRecord) -> None:
         """Go on with this record, and with the settings that follow from it."""
         self.record = record
-        for made_of_it in ("settings", "_books"):
+        for made_of_it in ("settings", "books"):
             self.__dict__.pop(made_of_it, None)
         self._accounts.clear()
+        self._gateway = None
 
 
 def level_of(asset: str) -> int:

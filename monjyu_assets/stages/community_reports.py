@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from monjyu_assets.engines.answers import ModelReport
+from monjyu_assets.engines.model_calls import ModelCalls
 from monjyu_assets.engines.protocol import failure_row
 from monjyu_assets.publishing.closed_set import input_versions
 from monjyu_assets.reports.extractive import ExtractiveReports
+from monjyu_assets.reports.model import ModelReports
 from monjyu_assets.reports.protocol import ReportEngine, ReportResult, report_row
 from monjyu_assets.reports.sources import CommunitySource, GraphRows, community_sources
 from monjyu_assets.stages.collection_stage import CollectionReport, whole_table
@@ -19,23 +23,41 @@ from monjyu_assets.stages.common import Work, recipe, rows_of
 from monjyu_assets.stages.vectors import vector_table
 from monjyu_core.embedding import load_embedder
 from monjyu_core.ids import digest
+from monjyu_core.models.factory import check_role
 from monjyu_core.parts import Part
 from monjyu_core.schemas import COLLECTION_SHARD, TABLES
+from monjyu_core.settings_levels import ReportSettings
 
 ASSET = "community_reports"
 FAILURES = "report_failures"
 CODE_VERSION = "1"
+FEWEST = 10
+"""Reports that a collection may have, however small it is."""
 Row = dict[str, Any]
 
 
 def report_engine(work: Work) -> ReportEngine:
-    return ExtractiveReports(work.settings.levels.reports.max_findings)
+    """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
+    role = work.settings.roles.report
+    extractive = ExtractiveReports(work.settings.levels.reports.max_findings)
+    if role.engine == "extractive":
+        return extractive
+    check_role(work.settings, "report")
+    return ModelReports(
+        work.settings,
+        lambda: ModelCalls(work.session(ASSET), "report", ModelReport, role.concurrency),
+        extractive.report,
+    )
 
 
 def report_recipe(work: Work) -> str:
     """With the embedding model: vectors are compared with those of questions."""
-    fingerprint = load_embedder(work.settings).fingerprint
-    return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with, fingerprint)
+    return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
+
+
+def rows_made_with(work: Work) -> str:
+    """Without it: another embedding model asks for no report again."""
+    return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with)
 
 
 def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
@@ -46,7 +68,8 @@ def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
     if own is not None and own.inputs == inputs and own.code_version == made_with and not (again and _failed(work)):
         return CollectionReport(own, recomputed=False)
     sources = list(read_sources(work))
-    keys = {source.community_id: digest(made_with, source.content()) for source in sources}
+    same = rows_made_with(work)
+    keys = {source.community_id: digest(same, source.content()) for source in sources}
     kept = {key for key, value in keys.items() if own and own.keys.get(key) == value}
     new = [source for source in sources if source.community_id not in kept]
     results = {}
@@ -97,9 +120,22 @@ def _with_kept(work: Work, own: Part | None, name: str, rows: list[Row], kept: s
 
 def read_sources(work: Work) -> list[CommunitySource]:
     """What each community that is large enough says, out of the parts of level 2."""
-    settings = work.settings.levels.reports
     communities = whole_table(work, "entity_communities", ["community_id", "level", "size"]).to_pylist()
-    chosen = [row for row in communities if row["size"] >= settings.min_size]
+    links = ["relationship_id", "source_id", "target_id", "type", "weight", "sentence_ids"]
+    graph = graph_rows(
+        work,
+        whole_table(work, "entities", ["entity_id", "name", "type", "mentions", "sentence_ids"]).to_pylist(),
+        whole_table(work, "entity_community_members", ["community_id", "entity_id"]).to_pylist(),
+        whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id", "mentions"]).to_pylist(),
+        whole_table(work, "relationships", links).to_pylist(),
+    )
+    return sources_of(work, communities, graph)
+
+
+def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[CommunitySource]:
+    """What these communities say, with the sentences of the papers."""
+    settings = work.settings.levels.reports
+    chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
     columns = ["sentence_id", "paper_id", "text"]
     with duckdb.connect(":memory:") as connection:
         parts = [str(part.path) for part in work.parts.heads("sentences")]
@@ -109,23 +145,32 @@ def read_sources(work: Work) -> list[CommunitySource]:
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
-        return list(community_sources(chosen, _graph(work), sentences, settings.source_tokens))
+        return list(community_sources(chosen, graph, sentences, settings.source_tokens))
 
 
-def _graph(work: Work) -> GraphRows:
-    members: dict[str, list[str]] = defaultdict(list)
-    for row in whole_table(work, "entity_community_members", ["community_id", "entity_id"]).to_pylist():
-        members[row["community_id"]].append(row["entity_id"])
-    places: dict[str, list[Row]] = defaultdict(list)
-    for row in whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id", "mentions"]).to_pylist():
-        places[row["entity_id"]].append(row)
-    links: dict[str, list[Row]] = defaultdict(list)
-    columns = ["relationship_id", "source_id", "target_id", "type", "weight", "sentence_ids"]
-    for row in whole_table(work, "relationships", columns).to_pylist():
-        links[row["source_id"]].append(row)
-    columns = ["entity_id", "name", "type", "mentions", "sentence_ids"]
-    entities = {row["entity_id"]: row for row in whole_table(work, "entities", columns).to_pylist()}
-    papers = {
-        row["paper_id"]: row for row in whole_table(work, "papers", ["paper_id", "title", "language"]).to_pylist()
-    }
-    return GraphRows(entities, members, places, links, papers)
+def _largest(communities: list[Row], settings: ReportSettings, chunks: int) -> list[Row]:
+    """The communities that have reports: as many as the settings allow, the largest first."""
+    enough = [row for row in communities if row["size"] >= settings.min_size]
+    most = max(FEWEST, math.ceil(settings.per_100_chunks * chunks / 100))
+    return sorted(enough, key=lambda row: (-row["size"], row["community_id"]))[:most]
+
+
+def graph_rows(
+    work: Work, entities: list[Row], members: list[Row], places: list[Row], relationships: list[Row]
+) -> GraphRows:
+    """The rows of level 2 by what they are looked up by."""
+    papers = whole_table(work, "papers", ["paper_id", "title", "language"]).to_pylist()
+    return GraphRows(
+        {row["entity_id"]: row for row in entities},
+        {key: [row["entity_id"] for row in rows] for key, rows in _grouped(members, "community_id").items()},
+        _grouped(places, "entity_id"),
+        _grouped(relationships, "source_id"),
+        {row["paper_id"]: row for row in papers},
+    )
+
+
+def _grouped(rows: list[Row], column: str) -> dict[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[column]].append(row)
+    return grouped

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monjyu_assets.entities.community_tables import community_tables
-from monjyu_assets.graph.rules import partition_rules
+from monjyu_assets.graph.rules import PartitionRules, partition_rules
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe
 from monjyu_core.settings import Settings
 
 ASSET = "entity_communities"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 def entity_community_recipe(settings: Settings) -> str:
@@ -22,12 +22,16 @@ def find_entity_communities(work: Work) -> CollectionReport:
     return run_collection_stage(work, ASSET, entity_community_recipe(work.settings), _tables)
 
 
-def _tables(work: Work) -> Tables:
+def entity_partition_rules(work: Work) -> PartitionRules:
+    """Those of the noun graph, with a size of their own."""
     rules = partition_rules(work.settings.graph)
-    rules = replace(rules, max_size=work.settings.levels.entities.max_community_size, largest_component=False)
+    return replace(rules, max_size=work.settings.levels.entities.max_community_size, largest_component=False)
+
+
+def _tables(work: Work) -> Tables:
     return community_tables(
-        whole_table(work, "entities", ["entity_id", "name", "degree", "mentions"]).to_pylist(),
+        whole_table(work, "entities", ["entity_id", "name", "type", "papers", "degree", "mentions"]).to_pylist(),
         whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id"]).to_pylist(),
         whole_table(work, "relationships", ["relationship_id", "source_id", "target_id", "type", "weight"]).to_pylist(),
-        rules,
+        entity_partition_rules(work),
     )

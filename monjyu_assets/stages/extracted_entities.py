@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
+from monjyu_assets.engines.answers import ModelEntities
+from monjyu_assets.engines.model_calls import ModelCalls
 from monjyu_assets.engines.protocol import ChunkEngine
 from monjyu_assets.entities.extractive import ExtractiveEntities
+from monjyu_assets.entities.model import ModelEntityEngine
 from monjyu_assets.graph.centrality import central_chunks
 from monjyu_assets.stages.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.collection_stage import whole_table
 from monjyu_assets.stages.common import ShardReport, Work, recipe
+from monjyu_core.models.factory import check_role
 
 ASSET = "extracted_entities"
 CODE_VERSION = "1"
 
 
 def entity_engine(work: Work) -> ChunkEngine:
-    return ExtractiveEntities(work.settings.graph.workers)
+    """As `roles.extract.engine` says. ConfigurationError where its model is not set up."""
+    role = work.settings.roles.extract
+    if role.engine == "extractive":
+        return ExtractiveEntities(work.settings.graph.workers)
+    check_role(work.settings, "extract")
+    return ModelEntityEngine(
+        work.settings, lambda: ModelCalls(work.session(ASSET), "extract", ModelEntities, role.concurrency)
+    )
 
 
 def entity_recipe(work: Work) -> str:
@@ -25,8 +37,8 @@ def entity_recipe(work: Work) -> str:
 
 def extract_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Extract from the chunks of these shards that have changed."""
-    engine = entity_engine(work)
-    stage = ChunkStage(ASSET, "entity_failures", engine, entity_recipe(work), "entities", chosen=chosen_chunks(work))
+    made_with = entity_recipe(work)
+    stage = ChunkStage(ASSET, "entity_failures", entity_engine(work), made_with, made_with, chosen=chosen_chunks(work))
     yield from chunk_results(work, shards, stage)
 
 
@@ -36,6 +48,9 @@ def chosen_chunks(work: Work) -> frozenset[str] | None:
     if share >= 1:
         return None
     chunks = whole_table(work, "chunks", ["chunk_id"])
+    if not work.parts.heads("graph_nodes"):  # an estimate before level 1 stands: as many, whichever they will be
+        ids = sorted(chunks["chunk_id"].to_pylist())
+        return frozenset(ids[: math.ceil(share * len(ids))])
     mentions = whole_table(work, "phrase_mentions", ["chunk_id", "phrase"])
     nodes = whole_table(work, "graph_nodes", ["phrase", "degree"])
     return central_chunks(chunks, mentions, nodes, share)

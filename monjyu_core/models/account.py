@@ -33,10 +33,11 @@ class Books:
     def cache(self) -> ResponseCache | None:
         return open_cache(self.settings.cache, self.data)
 
-    def account(self, scope: Scope) -> Account:
-        """An account with the cap of its kind."""
+    def account(self, scope: Scope, cap: SpendingCap | None = None) -> Account:
+        """An account with the cap of its kind, or with one that it shares with others."""
         spending = self.settings.spending
-        return Account(self, scope, [cap_per_query(spending) if scope.kind == "query" else cap_per_run(spending)])
+        own = cap or (cap_per_query(spending) if scope.kind == "query" else cap_per_run(spending))
+        return Account(self, scope, [own])
 
     def close(self) -> None:
         self.ledger.close()

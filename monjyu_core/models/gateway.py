@@ -13,7 +13,7 @@ from monjyu_core.models.account import Account, Books
 from monjyu_core.models.cache import Codec, labels_of, once
 from monjyu_core.models.cache_keys import CHAT, chat_key
 from monjyu_core.models.callers import Caller
-from monjyu_core.models.estimate import worst_cost
+from monjyu_core.models.estimate import PlannedCall, worst_cost
 from monjyu_core.models.factory import chat_client, role_model
 from monjyu_core.models.resilience import Guard
 from monjyu_core.models.structured import ask_structured, read_as, schema_message, schema_of
@@ -113,6 +113,17 @@ class Session:
             return await self.chat(role, sent, prompt_hash, paper_ids=paper_ids, schema=model, usable=usable)
 
         return await ask_structured(ask, tuple(messages), model)
+
+    def plan(
+        self, role: ChatRole, messages: Sequence[Message], prompt_hash: str, model: type[BaseModel]
+    ) -> PlannedCall:
+        """The call that `structured` would make, for estimates; nothing is asked."""
+        caller = self._gateway.caller(role)
+        if not caller.client.native_schema:
+            messages = [schema_message(model), *messages]
+        request = self._request(role, messages, model)
+        key = self._key(role, request, prompt_hash)
+        return PlannedCall(role, role_model(self._gateway.settings, role)[1].model, request, key)
 
     async def stream(
         self, role: ChatRole, messages: Sequence[Message], prompt_hash: str, paper_ids: Sequence[str] = ()

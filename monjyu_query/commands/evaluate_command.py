@@ -22,7 +22,7 @@ RANKED = ("vector", "keyword", "hybrid")
 
 @click.group("eval")
 def evaluate() -> None:
-    """Measure search against judged queries and gold sentences."""
+    """Measure retrieval against judged queries."""
 
 
 @evaluate.command("retrieval")

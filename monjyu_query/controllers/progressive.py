@@ -44,6 +44,8 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
     climb = _Climb(ask)
     level = ask.index.snapshot.manifest.level
     rungs = [rung for rung in LADDERS[ask.routing.query_type] if rung[0] in served(level)]
+    if ask.request.budget is not None:
+        rungs = [rung for rung in rungs if rung != ("lazy", "z500")]  # the budget asked for is all there is
     if not topic_of(ask.request.query) and "global" in served(level):
         rungs = [("global", None)]  # about the whole collection: nothing to look for in passages
     for place, (mode, budget) in enumerate(rungs):
@@ -55,7 +57,7 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
         before = len(climb.hits), sum(len(result.claims) for result in climb.results)
         _take(climb, modes.search(step))
         enough, why = _judge(modes.tools, climb, last=place == len(rungs) - 1)
-        climb.said.append(_added(mode, budget, climb, before, why))
+        climb.said.append(_added(step, climb, before, why))
         if enough or ask.cancel.is_set():
             break
     if ask.request.answer and climb.engine == "none":
@@ -67,8 +69,8 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
 
 def _step(ask: Ask, mode: str, budget: str | None) -> Ask:
     step = step_of(ask, mode, answer=False)
-    asked = ask.request.budget if ask.request.budget is not None and budget == "z100" else budget
-    return replace(step, request=step.request.model_copy(update={"budget": asked}))
+    tests = ask.request.budget if mode == "lazy" and ask.request.budget is not None else budget
+    return replace(step, request=step.request.model_copy(update={"budget": tests}))
 
 
 def _too_dear(tools: Tools, step: Ask) -> str:
@@ -127,8 +129,8 @@ def _sufficient(ask: Ask, draft: Answer, min_coverage: float) -> tuple[bool, str
     return covered >= min_coverage and papers >= wanted, why
 
 
-def _added(mode: str, budget: str | None, climb: _Climb, before: tuple[int, int], why: str) -> str:
+def _added(step: Ask, climb: _Climb, before: tuple[int, int], why: str) -> str:
     hits, claims = before
     claimed = sum(len(result.claims) for result in climb.results) - claims
-    name = f"{mode} {budget}" if mode == "lazy" else mode
+    name = f"lazy {step.request.budget}" if step.mode == "lazy" else step.mode
     return f"{name} added {len(climb.hits) - hits} passages and {claimed} claims ({why})"

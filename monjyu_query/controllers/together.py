@@ -32,10 +32,10 @@ def search_multi(modes: Modes, ask: Ask) -> SearchResult:
 
 
 def search_side_by_side(modes: Modes, ask: Ask) -> SearchResult:
-    """Controller hybrid: all modes that are good for the question's kind at this level, and hybrid."""
+    """Controller hybrid: all modes that are good for the question's kind at this level or a lower one, and hybrid."""
     level = ask.index.snapshot.manifest.level
     wanted = [mode for needs, mode in BEST[ask.routing.query_type] if needs <= level]  # type: ignore[index]
-    wanted = list(dict.fromkeys([*wanted, "hybrid", *(["local"] if level >= 2 else ["lazy"])]))
+    wanted = list(dict.fromkeys([*wanted, "hybrid"]))
     reason = f"controller hybrid: {', '.join(wanted)} side by side for a question of kind {ask.routing.query_type}"
     routed = replace(ask, mode="multi", routing=ask.routing.model_copy(update={"reason": reason}))
     return together(modes, routed, wanted, [])

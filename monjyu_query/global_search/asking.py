@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ class Asking:
     ask: Ask
     reports: Reports
     ranking: Ranking
+    report_terms: Sequence[frozenset[str]]
     asked: list[QueryTerm]
     terms: Terms
     whole: bool
@@ -60,8 +62,8 @@ class Asking:
         return float(self.ranking.similarity[row])
 
 
-def begin(tools: Tools, reports: Reports, ask: Ask) -> Asking:
-    """Rank passages and reports by the question."""
+def begin(tools: Tools, reports: Reports, report_terms: Sequence[frozenset[str]], ask: Ask) -> Asking:
+    """Rank passages and reports by the question; `report_terms` are those of each report's title and text."""
     index = ask.index
     query = in_context(ask.request.query, ask.request.history)
     ranking = rank(index, tools.embedder, query, "vector", ask.request.filters, ask.settings)
@@ -72,6 +74,7 @@ def begin(tools: Tools, reports: Reports, ask: Ask) -> Asking:
         ask=ask,
         reports=reports,
         ranking=ranking,
+        report_terms=report_terms,
         asked=asked,
         terms=Terms.of(asked, len(index.corpus)),
         whole=not asked,

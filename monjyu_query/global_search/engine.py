@@ -26,11 +26,11 @@ class GlobalSearch:
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
         self._lock = threading.Lock()
-        self._reports: tuple[str, Reports] | None = None
+        self._read: tuple[str, Reports, list[frozenset[str]]] | None = None
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question. `claims` are the points that the answer was made from."""
-        asking = begin(self.tools, self.reports(ask.index), ask)
+        asking = begin(self.tools, *self.reports(ask.index), ask)
         chosen = self._selected(asking)
         points = self._points(asking, chosen)
         answer, engine = Answer("", "complete"), "none"
@@ -52,12 +52,14 @@ class GlobalSearch:
             uses_history=True,
         )
 
-    def reports(self, index: OpenIndex) -> Reports:
-        """The reports of a snapshot, read once."""
+    def reports(self, index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
+        """The reports of a snapshot and their terms, read once."""
         with self._lock:
-            if self._reports is None or self._reports[0] != index.snapshot.id:
-                self._reports = (index.snapshot.id, load_reports(index.snapshot.cursor()))
-            return self._reports[1]
+            if self._read is None or self._read[0] != index.snapshot.id:
+                reports = load_reports(index.snapshot.cursor())
+                terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
+                self._read = (index.snapshot.id, reports, [frozenset(own) for own in terms])
+            return self._read[1:]
 
     def _selected(self, asking: Asking) -> list[Report]:
         """Best first by their rating, which for a static selection is our own and costs nothing."""

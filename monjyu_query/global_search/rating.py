@@ -11,10 +11,8 @@ def own_ratings(asking: Asking) -> list[float]:
     reports = asking.reports
     if asking.whole:
         return [report.rating for report in reports.all]
-    terms = asking.ask.index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
-    found = [
-        asking.worth(asking.terms.share(set(own)), float(near)) for own, near in zip(terms, asking.near, strict=True)
-    ]
+    pairs = zip(asking.report_terms, asking.near, strict=True)
+    found = [asking.worth(asking.terms.share(own), float(near)) for own, near in pairs]
     for place in sorted(range(len(found)), key=lambda place: -reports.all[place].level):
         found[place] = max([found[place], *(0.9 * found[child] for child in reports.below(place))])
     return found

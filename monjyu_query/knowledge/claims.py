@@ -10,8 +10,8 @@ import duckdb
 from monjyu_query.lazy.graph import has_tables
 
 _CLAIMS = """SELECT claim_id, chunk_id, subject, statement, sentence_ids, coalesce(confidence, 0), engine FROM claims
-WHERE list_contains($chunks::VARCHAR[], chunk_id) ORDER BY chunk_id, claim_id"""
-_COVERED = """SELECT chunk_id FROM chunks WHERE list_contains($chunks::VARCHAR[], chunk_id)
+WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[])) ORDER BY chunk_id, claim_id"""
+_COVERED = """SELECT chunk_id FROM chunks WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
     AND chunk_id NOT IN (SELECT chunk_id FROM claim_failures WHERE failed)"""
 
 

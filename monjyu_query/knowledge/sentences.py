@@ -11,7 +11,8 @@ from monjyu_query.passages import PassageSentence, load_passages
 _SENTENCES = """SELECT s.sentence_id, min_by(l.chunk_id, (c.ord, l.chunk_id)), any_value(s.section_ord),
     any_value(s.ord), any_value(s.start), any_value(s."end"), any_value(s.text), any_value(s.spans)
 FROM sentences s JOIN chunk_sentences l USING (sentence_id) JOIN chunks c ON c.chunk_id = l.chunk_id
-WHERE list_contains($ids::VARCHAR[], s.sentence_id) AND (NOT $some OR list_contains($chunks::VARCHAR[], l.chunk_id))
+WHERE s.sentence_id IN (SELECT unnest($ids::VARCHAR[]))
+    AND (NOT $some OR l.chunk_id IN (SELECT unnest($chunks::VARCHAR[])))
 GROUP BY s.sentence_id"""
 
 

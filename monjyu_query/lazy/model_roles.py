@@ -23,6 +23,7 @@ from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings import Settings
+from monjyu_core.text.quotes import find_quote
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.lazy.expansion import Expansion
@@ -227,11 +228,5 @@ class ModelClaimExtractor:
 
 def quoted(quote: str, sentences: Sequence[PassageSentence]) -> PassageSentence | None:
     """The sentence that holds the quote, letter by letter but for spaces; or that a longer quote holds."""
-    wanted = " ".join(quote.split()).strip(" .。\"'“”")
-    if len(wanted) < 8:
-        return None
-    for sentence in sentences:
-        text = " ".join(sentence.text.split())
-        if wanted in text or (len(text) >= 20 and text in " ".join(quote.split())):
-            return sentence
-    return None
+    place = find_quote(quote, [sentence.text for sentence in sentences])
+    return None if place is None else sentences[place]

@@ -24,7 +24,7 @@ MOST_REPORTS = 8
 MOST_SENTENCES = 3
 """Of one statement."""
 _MEMBERS = """SELECT community_id, entity_id FROM entity_community_members
-WHERE list_contains($entities::VARCHAR[], entity_id)"""
+WHERE entity_id IN (SELECT unnest($entities::VARCHAR[]))"""
 
 
 @dataclass(frozen=True)
@@ -93,12 +93,12 @@ def passages_within(passages: Sequence[Passage], most: int) -> list[Passage]:
 def of_entities(index: OpenIndex, entities: Sequence[Entity], most: int) -> list[Said]:
     """What entities are and how they are related."""
     said = [
-        Said(f"{e.name} ({e.type}): {e.description}", e.sentence_ids, "entity")
+        Said(f"{e.name} ({e.type}): {e.description}", e.sentence_ids, e.engine)
         for e in entities
         if e.description and e.description != e.name
     ]
     related = relationships_of(index.snapshot.cursor(), entities, most)
-    return said + [Said(r.statement, r.sentence_ids, "relationship") for r in related]
+    return said + [Said(r.statement, r.sentence_ids, r.engine) for r in related]
 
 
 def of_claims(index: OpenIndex, chunks: Iterable[str]) -> list[Said]:

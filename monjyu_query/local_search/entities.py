@@ -19,15 +19,16 @@ READ_CHUNKS = 20
 _NAME_WEIGHT = 2.0
 """What a name that the question has whole weighs beside nearness of meaning."""
 
-_COLUMNS = "entity_id, name, type, coalesce(aliases, []), coalesce(description, ''), chunks, coalesce(sentence_ids, [])"
+_COLUMNS = """entity_id, name, type, coalesce(aliases, []), coalesce(description, ''), chunks,
+    coalesce(sentence_ids, []), engine"""
 _NAMED = f"""SELECT {_COLUMNS} FROM entities
 WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(name), word)
     OR contains(lower(array_to_string(aliases, ' ')), word))) > 0
 ORDER BY chunks DESC, entity_id LIMIT $most"""
 _IN_CHUNKS = f"""SELECT {_COLUMNS}, list(chunk_id ORDER BY chunk_id) FROM entities JOIN entity_chunks USING (entity_id)
-WHERE list_contains($found::VARCHAR[], chunk_id) GROUP BY ALL"""
+WHERE chunk_id IN (SELECT unnest($found::VARCHAR[])) GROUP BY ALL"""
 _CHUNKS = """SELECT entity_id, chunk_id, mentions FROM entity_chunks
-WHERE list_contains($entities::VARCHAR[], entity_id) ORDER BY entity_id, mentions DESC, chunk_id"""
+WHERE entity_id IN (SELECT unnest($entities::VARCHAR[])) ORDER BY entity_id, mentions DESC, chunk_id"""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Entity:
     description: str
     chunks: int
     sentence_ids: tuple[str, ...]
+    engine: str
     score: float = 0.0
 
 
@@ -57,7 +59,7 @@ def find_entities(index: OpenIndex, question: Question, near: Mapping[str, float
     named = cursor.execute(_NAMED, {"words": words, "most": MOST_CANDIDATES}).fetchall()
     around = cursor.execute(_IN_CHUNKS, {"found": sorted(near)}).fetchall()
     known = {row[0]: _entity(row) for row in [*named, *around]}
-    places = {row[0]: row[7] for row in around}
+    places = {row[0]: row[8] for row in around}
     named_by = _by_name(index, question, list(known.values()))
     count = max(2, len(index.corpus))
     scored = []
@@ -91,5 +93,5 @@ def chunks_of(cursor: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> 
 
 
 def _entity(row: Sequence[Any]) -> Entity:
-    name, label, kind, aliases, description, chunks, sentences = row[:7]
-    return Entity(name, label, kind, tuple(aliases), description, int(chunks or 1), tuple(sentences))
+    name, label, kind, aliases, description, chunks, sentences, engine = row[:8]
+    return Entity(name, label, kind, tuple(aliases), description, int(chunks or 1), tuple(sentences), engine or "")

@@ -19,7 +19,7 @@ _NEIGHBOUR_WEIGHT = 0.3
 _NAMED_WEIGHT = 0.5
 """What the rank among passages that name entities and phrases counts beside the rank by likeness."""
 _K = 20
-_MENTIONS = "SELECT chunk_id, phrase FROM phrase_mentions WHERE list_contains($phrases::VARCHAR[], phrase)"
+_MENTIONS = "SELECT chunk_id, phrase FROM phrase_mentions WHERE phrase IN (SELECT unnest($phrases::VARCHAR[]))"
 
 
 def passage_scores(index: OpenIndex, query: str, similar: Scores, entities: Sequence[Entity]) -> Scores:

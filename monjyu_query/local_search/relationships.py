@@ -11,7 +11,7 @@ from monjyu_query.lazy.graph import has_tables
 from monjyu_query.local_search.entities import Entity
 
 _AROUND = """SELECT r.relationship_id, r.source_id, r.target_id, s.name, r.type, t.name, coalesce(r.description, ''),
-    coalesce(r.weight, 0), coalesce(r.sentence_ids, [])
+    coalesce(r.weight, 0), coalesce(r.sentence_ids, []), coalesce(r.engine, '')
 FROM relationships r JOIN entities s ON s.entity_id = r.source_id JOIN entities t ON t.entity_id = r.target_id
 WHERE list_contains($entities::VARCHAR[], r.source_id) OR list_contains($entities::VARCHAR[], r.target_id)
 ORDER BY (list_contains($entities::VARCHAR[], r.source_id) AND list_contains($entities::VARCHAR[], r.target_id)) DESC,
@@ -27,6 +27,7 @@ class Relationship:
     statement: str
     weight: float
     sentence_ids: tuple[str, ...]
+    engine: str
 
 
 def relationships_of(cursor: duckdb.DuckDBPyConnection, entities: Sequence[Entity], most: int) -> list[Relationship]:
@@ -36,6 +37,6 @@ def relationships_of(cursor: duckdb.DuckDBPyConnection, entities: Sequence[Entit
     values = {"entities": [entity.id for entity in entities], "most": most * len(entities)}
     rows = cursor.execute(_AROUND, values).fetchall()
     return [
-        Relationship(name, source, target, said or f"{one} {kind} {other}", float(weight), tuple(sentences))
-        for name, source, target, one, kind, other, said, weight, sentences in rows
+        Relationship(name, source, target, said or f"{one} {kind} {other}", float(weight), tuple(sentences), engine)
+        for name, source, target, one, kind, other, said, weight, sentences, engine in rows
     ]

@@ -52,6 +52,7 @@ _SURVEY = _any(
     r"\bwhat (do we know|is known)\b|\b(research|work|studies|papers|articles|publications) (on|about|into)\b",
     r"\bwhat has been (done|proposed|published|studied|written|found)\b|\b(so far|to date|over the (last|past) \w+)\b",
     r"\b(list|enumerate|collect|catalogue)( me)? (all|every|the)\b|\ball (the )?(\w+ ){0,3}(mentioned|used|proposed)\b",
+    r"^\W*(what|which)\b[^,;]{1,80}\b(do|did|have|are) (the|these|most|all|many) (papers|authors|studies|articles)\b",
     r"\b(across|throughout) (the|these|this|all)( \w+)? (papers|collection|corpus|studies|literature)\b",
     r"傾向|流行|(どんな|どのような|どういう)(研究|論文|手法|技術|アプローチ)(が|は)|サーベイ|レビュー|概観|概要|俯瞰|動向|潮流",
     r"トレンド|全体像|全体を通|全体の|まとめ|要約|一覧|列挙|網羅|総括|整理し|分かってい|わかってい|知られてい|代表的な",

@@ -62,16 +62,16 @@ def test_index_brings_a_collection_to_its_level_and_keeps_it_there(world: World,
     data = DataFolder(tmp_path / "own")
     quiet = {"progress": lambda stage, done, total: None, "say": lambda text: None}
     assert index_collection(data, world.papers, "k", **quiet).level == 0  # type: ignore[arg-type]
-    done = upgrade_collection(data, "k", 1, **quiet)  # type: ignore[arg-type]
-    assert (done.level, done.papers.unchanged) == (1, 3)
+    done = upgrade_collection(data, "k", 4, **quiet)  # type: ignore[arg-type]
+    assert (done.level, done.papers.unchanged, done.behind) == (4, 3, [])
     record = load_record(data.collection("k"))
-    assert record is not None and record.level == 1
+    assert record is not None and record.level == 4
     (world.papers / "p1.md").write_text(paper_text(60))
     again = index_collection(data, world.papers, "k", **quiet)  # type: ignore[arg-type]
-    assert (again.level, again.papers.changed) == (1, 1)
+    assert (again.level, again.papers.changed) == (4, 1)
     idle = index_collection(data, world.papers, "k", level=0, **quiet)  # type: ignore[arg-type]
-    assert (idle.level, idle.snapshot_id) == (1, again.snapshot_id)
+    assert (idle.level, idle.snapshot_id) == (4, again.snapshot_id)
     manifest = json.loads((data.collection("k").snapshots / again.snapshot_id / "manifest.json").read_text())
-    assert manifest["rows"]["communities"] > 0
+    assert all(manifest["rows"][name] for name in ("communities", "entities", "community_reports", "claims"))
     with pytest.raises(ConfigurationError):
         upgrade_collection(data, "unknown", 1, **quiet)  # type: ignore[arg-type]

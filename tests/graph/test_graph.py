@@ -9,6 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
+from monjyu_assets.graph.centrality import central_chunks
 from monjyu_assets.graph.cooccurrence import build_graph
 from monjyu_assets.graph.rules import COMPAT, GraphRules, graph_rules
 from monjyu_core.schemas import TABLES
@@ -92,3 +93,12 @@ def test_the_profile_of_graphrag_drops_the_hub_first_and_rare_phrases_after_weig
 def test_nothing_gives_an_empty_graph() -> None:
     nodes, edges = build_graph(TABLES["phrase_mentions"].schema.empty_table(), graph_rules(GraphSettings()))
     assert nodes.num_rows == edges.num_rows == 0
+
+
+def test_a_share_of_the_chunks_is_the_most_central() -> None:
+    chunks = pa.table({"chunk_id": ["a", "b", "c", "d"]})
+    said = pa.table({"chunk_id": ["a", "b", "b", "c"], "phrase": ["x", "x", "y", "y"]})
+    nodes = pa.table({"phrase": ["x", "y"], "degree": [5, 1]})
+    assert central_chunks(chunks, said, nodes, 0.5) == {"a", "b"}
+    assert central_chunks(chunks, said, nodes, 0.25) == {"b"}
+    assert central_chunks(chunks, said, nodes, 1.0) == {"a", "b", "c", "d"}

@@ -39,3 +39,24 @@ def test_a_question_is_answered_with_checked_citations(sample_data: Path, monkey
     assert result.answer_engine == "llm", result.warnings
     assert result.citations and result.verified, (result.answer, result.warnings)
     assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).completion_tokens > 0
+
+
+def test_lazy_search_runs_through(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small models err: judgements that cannot be read are counted, and what is cited stands in its source."""
+    values = {
+        "MODELS__DEFAULT__MODEL": os.environ.get("MONJYU_TEST_LLM_MODEL", "local"),
+        "MODELS__DEFAULT__BASE_URL": URL,
+    }
+    for role in ("EXPAND", "ASSESS", "EXTRACT", "ANSWER"):
+        values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__TIMEOUT_SECONDS": "600"}
+        values[f"ROLES__{role}__MAX_TOKENS"] = "400"
+    monkeypatch.setenv("MONJYU_DATA", str(sample_data))
+    for name, value in values.items():
+        monkeypatch.setenv(f"MONJYU_{name}", value)
+    query = "What does the Leiden algorithm guarantee that Louvain does not?"
+    request = make_request(query=query, collection="samples", mode="lazy", budget=6)
+    result = Searcher(DataFolder(sample_data), "samples").search(request)
+    assert result.usage.relevance_tests <= 6 and result.usage.llm_calls > 0
+    assert result.citations or result.status == "abstained" or result.warnings, result
+    if result.citations:
+        assert result.verified

@@ -15,7 +15,7 @@ from monjyu_core.settings import SearchSettings
 from monjyu_query.request import Mode, SearchRequest, make_request
 from monjyu_query.routing.choose import BEST, NEEDS, best_mode, refuse, route, served
 from monjyu_query.routing.kinds import QUERY_TYPES, Kind, kind_of
-from monjyu_query.topic import topic_of
+from monjyu_query.topic import sides_of, topic_of
 
 QUESTIONS = [json.loads(line) for line in (Path(__file__).parent / "router_questions.jsonl").open(encoding="utf-8")]
 """Written before the patterns; 15 of each kind in each language."""
@@ -124,3 +124,16 @@ def test_what_does_not_go_together_is_refused(wrong: dict[str, Any], word: str) 
 )
 def test_the_topic_of_a_question(query: str, topic: str) -> None:
     assert topic_of(query).split() == topic.split() or topic_of(query).replace(" ", "") == topic.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("query", "sides"),
+    [
+        ("Compare Leiden and Louvain.", ["Leiden", "Louvain"]),
+        ("Is R better than Python?", ["R", "Python"]),
+        ("How does BM25 differ from dense retrieval?", ["BM25", "dense retrieval"]),
+        ("What does nbgrader do?", ["nbgrader"]),
+    ],
+)
+def test_the_sides_of_a_comparison(query: str, sides: list[str]) -> None:
+    assert [side.replace(" ", "") for side in sides_of(query)] == [side.replace(" ", "") for side in sides]

@@ -98,7 +98,7 @@ def test_more_tests_find_more_and_hybrid_gets_as_many_passages(
     ]
     nothing, few, many = found["budgets"]
     assert (nothing["tests"], few["tests"], nothing["llm_calls"]) == (0, 2, 0)
-    assert few["evidence_recall"] < many["evidence_recall"] >= 0.6
+    assert few["evidence_recall"] < many["evidence_recall"] >= 0.5
     for at_30 in (r for r in runs if r.budget == 30):
         hybrid = next(r for r in runs if r.budget == HYBRID and r.question is at_30.question)
         assert hybrid.values["passages"] <= max(1, at_30.values["passages"])

@@ -1,0 +1,95 @@
+"""The engine `llm` of claims: one question a chunk. A quote that is not in the chunk, or numbers that it does not have,
+are not believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from monjyu_assets.engines.answers import ModelClaim, ModelClaims, plain
+from monjyu_assets.engines.model_calls import ModelCalls, Question, failure_of, model_identity, prompts
+from monjyu_assets.engines.protocol import ChunkResult, Failure
+from monjyu_assets.engines.sources import SourceChunk, SourcePaper
+from monjyu_assets.entities.model import numbered
+from monjyu_core.ids import digest
+from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.factory import role_model
+from monjyu_core.models.types import Message
+from monjyu_core.settings import Settings
+from monjyu_core.text.quotes import find_quote
+
+VERSION = "1"
+LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+class ModelClaimEngine:
+    """`most` claims a chunk; weaker ones than `least` are left out."""
+
+    pays = True
+
+    def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelClaims]]) -> None:
+        self._prompts = prompts(settings, "claims")
+        self._calls = calls
+        _, model = role_model(settings, "extract")
+        self.name = f"llm-{VERSION}/{model.model}"
+        self._most, self._least = settings.levels.claims.max_per_chunk, settings.levels.claims.min_confidence
+        hashes = (prompt.hash for prompt in self._prompts.values())
+        self._model = digest("llm", VERSION, model_identity(settings, "extract"))
+        self.made_with = digest(self._model, *hashes)
+
+    def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
+        question = self.question(paper, chunk)
+        return digest(self._model, question.prompt_hash, question.messages, length=32)
+
+    def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
+        prompt = self._prompts.get(paper.language, self._prompts["en"])
+        text = prompt.render(source=numbered(chunk), most=str(self._most))
+        return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
+
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+        chunks = {c.chunk_id: (p, c) for p in papers for c in p.chunks if c.chunk_id in wanted[p.paper_id]}
+        questions = (self.question(paper, chunk) for paper, chunk in chunks.values())
+        for question, answer in self._calls().ask(questions):
+            paper, chunk = chunks[question.key]
+            if isinstance(answer, ModelCallError):
+                yield ChunkResult(question.key, failure=failure_of(answer))
+            else:
+                yield self._read(paper, chunk, answer)
+
+    def _read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
+        rows: dict[str, dict[str, Any]] = {}
+        dropped = 0
+        for said in answer.claims:
+            row = _claim(paper, chunk, said)
+            if row is None:
+                dropped += 1
+            elif said.confidence >= self._least:
+                rows.setdefault(row["claim_id"], row)
+        if dropped and not rows:
+            failure = Failure("NoQuotes", f"None of the {dropped} claims quotes a sentence of the chunk.")
+            return ChunkResult(chunk.chunk_id, failure=failure, dropped=dropped)
+        best = sorted(rows.values(), key=lambda row: -row["confidence"])[: self._most]
+        return ChunkResult(chunk.chunk_id, {"claims": best}, dropped=dropped)
+
+
+def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str, Any] | None:
+    """The claim, once its quote was found and its numbers stand in the quoted sentence."""
+    place = find_quote(said.quote, [sentence.text for sentence in chunk.sentences])
+    if place is None:
+        return None
+    sentence = chunk.sentences[place]
+    statement = plain(said.statement, LONGEST_STATEMENT)
+    if not set(_NUMBER.findall(statement)) <= set(_NUMBER.findall(f"{chunk.header} {chunk.text}")):
+        return None
+    return {
+        # Of the chunk: overlapping chunks may claim the same of a sentence they share.
+        "claim_id": digest(paper.paper_id, chunk.chunk_id, sentence.sentence_id, statement, length=20),
+        "sentence_ids": [sentence.sentence_id],
+        "subject": plain(said.subject, LONGEST_SUBJECT),
+        "statement": statement,
+        "quote": sentence.text,
+        "kind": said.kind,
+        "confidence": round(said.confidence, 3),
+    }

@@ -1,0 +1,89 @@
+"""Questions to a model by the hundred: so many at once as the role allows, each answered or failed on its own.
+
+Every answer is in the response cache before it is handed on: a run that is killed and begun again pays nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from monjyu_assets.engines.protocol import Failure
+from monjyu_core.ids import digest
+from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.factory import role_model
+from monjyu_core.models.prompts import LANGUAGES, Prompt, load_prompt
+from monjyu_core.models.types import ChatRole, Message
+from monjyu_core.settings import Settings
+
+if TYPE_CHECKING:
+    from monjyu_core.models.gateway import Session
+
+T = TypeVar("T", bound=BaseModel)
+AT_ONCE = 4
+"""Times the role's concurrency: questions that are under way together, so that no place is left empty for long."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about one chunk or community. `papers`: whose text is in the messages."""
+
+    key: str
+    messages: tuple[Message, ...]
+    prompt_hash: str
+    papers: tuple[str, ...]
+
+
+def model_identity(settings: Settings, role: ChatRole) -> str:
+    """What the answers of a role's model depend on beside the messages."""
+    values = getattr(settings.roles, role)
+    _, model = role_model(settings, role)
+    return digest(model.provider, model.base_url, model.model, values.temperature, values.max_tokens)
+
+
+def prompts(settings: Settings, name: str) -> dict[str, Prompt]:
+    """A prompt in each language."""
+    return {language: load_prompt(name, language, settings.prompts.folder) for language in LANGUAGES}
+
+
+def failure_of(error: ModelCallError) -> Failure:
+    return Failure(type(error).__name__, error.message)
+
+
+class ModelCalls(Generic[T]):
+    """Asks one role for answers of one schema, on the account of an asset."""
+
+    def __init__(self, session: Session, role: ChatRole, answer: type[T], concurrency: int) -> None:
+        self._session = session
+        self._role: ChatRole = role
+        self._answer = answer
+        self._batch = max(8, AT_ONCE * concurrency)
+
+    def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, T | ModelCallError]]:
+        """The answer to each, or why there is none, in order. Anything but a ModelCallError is raised."""
+        from monjyu_core.models.background import run
+
+        remaining = iter(questions)
+        while batch := list(islice(remaining, self._batch)):
+            yield from zip(batch, run(self._together(batch)), strict=True)
+
+    async def _together(self, batch: Sequence[Question]) -> list[T | ModelCallError]:
+        tasks = [asyncio.ensure_future(self._one(question)) for question in batch]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _one(self, question: Question) -> T | ModelCallError:
+        try:
+            return await self._session.structured(
+                self._role, question.messages, question.prompt_hash, self._answer, question.papers
+            )
+        except ModelCallError as error:
+            return error

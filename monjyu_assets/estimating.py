@@ -1,0 +1,138 @@
+"""What an upgrade would cost: the very questions that it would ask, counted and not asked.
+
+Questions about chunks are known beforehand. Those about communities are known once level 2 stands; before that the
+extractive engine stands in for the model, which finds communities of like number and size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from monjyu_assets.claims.model import ModelClaimEngine
+from monjyu_assets.engines.answers import ModelClaims, ModelEntities, ModelReport
+from monjyu_assets.engines.model_calls import Question
+from monjyu_assets.entities.model import ModelEntityEngine
+from monjyu_assets.publishing.closed_set import primary
+from monjyu_assets.reports.model import ModelReports
+from monjyu_assets.reports.sources import CommunitySource
+from monjyu_assets.stages import claims, community_reports, extracted_entities
+from monjyu_assets.stages.chunk_results import new_chunks
+from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.level_forecast import forecast_sources
+from monjyu_assets.staleness import stale_collection_assets, stale_level
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.folders import DataFolder
+from monjyu_core.ids import digest
+from monjyu_core.models.estimate import Estimate, PlannedCall, estimate
+from monjyu_core.models.factory import role_model
+from monjyu_core.models.ledger_totals import mean_completions
+from monjyu_core.models.prices import PriceTable
+from monjyu_core.models.types import ChatRole
+from monjyu_core.schemas import SHARDS
+
+
+def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
+    """Calls, tokens and dollars of an upgrade to a level; what is in parts or in the cache is not paid again."""
+    work = Work(data, name)
+    if level < 2 or not _pays(work):
+        return Estimate()
+    if not work.parts.heads("chunks"):
+        raise ConfigurationError(
+            f"{name} has no chunks yet, so that nothing can be counted.",
+            "Index it at level 0 or 1 first; that is free.",
+        )
+    total = Estimate()
+    if level >= 2:
+        total += _of(work, "extract", _entity_calls(work))
+    if level >= 3:
+        total += _of(work, "report", _report_calls(work))
+    if level >= 4:
+        total += _of(work, "extract", _claim_calls(work))
+    work.close()
+    return total
+
+
+def describe_estimate(cost: Estimate, level: int) -> str:
+    """For a person."""
+    if not cost.llm_calls:
+        return f"Level {level} makes no call of a model."
+    tokens = f"{cost.prompt_tokens} + {cost.completion_tokens} tokens"
+    return f"Level {level} would make about {cost.llm_calls} calls of models: {tokens}, ${cost.cost_usd:.2f}."
+
+
+def _pays(work: Work) -> bool:
+    return "llm" in (work.settings.roles.extract.engine, work.settings.roles.report.engine)
+
+
+def _of(work: Work, role: ChatRole, calls: Iterator[PlannedCall]) -> Estimate:
+    cache = work.books.cache
+    return estimate(
+        calls,
+        PriceTable(work.settings.spending.prices),
+        completions=mean_completions(work.data),
+        cached=cache.has_many if cache is not None else None,
+        schema_is_sent=_counts_schema(work, role),
+    )
+
+
+def _counts_schema(work: Work, role: ChatRole) -> bool:
+    """OpenAI and Azure put the schema into the prompt and charge for it; servers that constrain the answer do not."""
+    if getattr(work.settings.roles, role).engine != "llm":
+        return False
+    _, model = role_model(work.settings, role)
+    return model.provider == "azure" or urlsplit(model.base_url or "").hostname == "api.openai.com"
+
+
+def _entity_calls(work: Work) -> Iterator[PlannedCall]:
+    engine = extracted_entities.entity_engine(work)
+    if not isinstance(engine, ModelEntityEngine):
+        return
+    session = work.session(extracted_entities.ASSET)
+    chosen = extracted_entities.chosen_chunks(work)
+    for question in _chunk_questions(
+        work, extracted_entities.ASSET, engine, extracted_entities.entity_recipe(work), chosen
+    ):
+        yield session.plan("extract", question.messages, question.prompt_hash, ModelEntities)
+
+
+def _claim_calls(work: Work) -> Iterator[PlannedCall]:
+    engine = claims.claim_engine(work)
+    if not isinstance(engine, ModelClaimEngine):
+        return
+    session = work.session(claims.ASSET)
+    for question in _chunk_questions(work, claims.ASSET, engine, claims.rows_made_with(work), None):
+        yield session.plan("extract", question.messages, question.prompt_hash, ModelClaims)
+
+
+def _chunk_questions(
+    work: Work,
+    asset: str,
+    engine: ModelEntityEngine | ModelClaimEngine,
+    made_with: str,
+    chosen: frozenset[str] | None,
+) -> Iterator[Question]:
+    for shard in SHARDS:
+        if work.parts.head("chunks", shard) is not None:
+            for paper, chunk in new_chunks(work, asset, shard, engine, made_with, chosen):
+                yield engine.question(paper, chunk)
+
+
+def _report_calls(work: Work) -> Iterator[PlannedCall]:
+    engine = community_reports.report_engine(work)
+    if not isinstance(engine, ModelReports):
+        return
+    session = work.session(community_reports.ASSET)
+    for source in engine.asked(_new_sources(work)):
+        question = engine.question(source)
+        yield session.plan("report", question.messages, question.prompt_hash, ModelReport)
+
+
+def _new_sources(work: Work) -> list[CommunitySource]:
+    """The communities that would be asked about: as they stand, or as they are expected to be."""
+    if stale_level(work, 2) or stale_collection_assets(work, 2):
+        return forecast_sources(work)
+    own = next(iter(work.parts.heads(primary(community_reports.ASSET))), None)
+    made_with = community_reports.rows_made_with(work)
+    sources = community_reports.read_sources(work)
+    return [s for s in sources if own is None or own.keys.get(s.community_id) != digest(made_with, s.content())]

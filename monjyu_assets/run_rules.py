@@ -1,0 +1,52 @@
+"""What holds for a whole run in this process: what its assets may spend on models together, and whether what failed
+before is tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from monjyu_core.models.caps import Reservation, SpendingCap
+from monjyu_core.models.errors import CostCapReached
+
+_caps: list[SpendingCap | None] = []
+_again: list[bool] = []
+
+
+class NoCalls(SpendingCap):
+    """Admits nothing: a run that only takes away may use what is stored, and asks no model."""
+
+    def __init__(self) -> None:
+        super().__init__("run")
+
+    def try_reserve(self, expected_usd: float) -> Reservation | None:
+        raise CostCapReached("No model is asked in this run.", "`monjyu upgrade` asks for what is missing.")
+
+
+@contextmanager
+def spending_of(cap: SpendingCap | None) -> Iterator[None]:
+    """Runs of this process spend within this cap meanwhile, all assets together; None = what the settings say."""
+    _caps.append(cap)
+    try:
+        yield
+    finally:
+        _caps.pop()
+
+
+def current_cap() -> SpendingCap | None:
+    return _caps[-1] if _caps else None
+
+
+@contextmanager
+def trying_again(again: bool) -> Iterator[None]:
+    """Whether communities without a report are asked about again meanwhile."""
+    _again.append(again)
+    try:
+        yield
+    finally:
+        _again.pop()
+
+
+def tries_again() -> bool:
+    """Yes, where nobody says otherwise: materialising in the UI is a person's decision."""
+    return _again[-1] if _again else True

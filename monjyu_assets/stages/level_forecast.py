@@ -1,0 +1,42 @@
+"""What level 2 would look like, in memory: for estimates of what rests on it."""
+
+from __future__ import annotations
+
+from monjyu_assets.entities.community_tables import community_tables
+from monjyu_assets.entities.extractive import ExtractiveEntities
+from monjyu_assets.entities.graph import entity_graph
+from monjyu_assets.entities.paper_entities import ENTITIES, LINKS
+from monjyu_assets.reports.sources import CommunitySource
+from monjyu_assets.stages.collection_stage import whole_table
+from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.community_reports import graph_rows, sources_of
+from monjyu_assets.stages.entity_communities import entity_partition_rules
+from monjyu_assets.stages.entity_graph import external_ids
+from monjyu_assets.stages.extracted_entities import chosen_chunks
+from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_core.schemas import SHARDS
+
+
+def forecast_sources(work: Work) -> list[CommunitySource]:
+    """The communities that the extractive engine would give."""
+    standing = set(whole_table(work, "paper_identity", ["canonical_id"])["canonical_id"].to_pylist())
+    papers = [paper for shard in SHARDS if work.parts.head("chunks", shard) for paper in read_papers(work, shard)]
+    papers = [paper for paper in papers if paper.paper_id in standing]
+    chosen = chosen_chunks(work)
+    wanted = only(papers, chosen if chosen is not None else {c.chunk_id for paper in papers for c in paper.chunks})
+    engine = ExtractiveEntities(work.settings.graph.workers)
+    home = {chunk.chunk_id: paper.paper_id for paper in papers for chunk in paper.chunks}
+    mentions, links = [], []
+    for result in engine.run([paper for paper in papers if paper.paper_id in wanted], wanted):
+        place = {"paper_id": home[result.chunk_id], "chunk_id": result.chunk_id, "engine": engine.name}
+        mentions += [place | row for row in result.rows[ENTITIES]]
+        links += [place | row for row in result.rows[LINKS]]
+    years = {row["paper_id"]: row["year"] for row in whole_table(work, "papers", ["paper_id", "year"]).to_pylist()}
+    graph = entity_graph(mentions, links, years, external_ids(work))
+    entities, places, relationships = (
+        graph[name].to_pylist() for name in ("entities", "entity_chunks", "relationships")
+    )
+    found = community_tables(entities, places, relationships, entity_partition_rules(work))
+    communities = found["entity_communities"].to_pylist()
+    members = found["entity_community_members"].to_pylist()
+    return sources_of(work, communities, graph_rows(work, entities, members, places, relationships))
