@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,8 +40,11 @@ STAGES = {
     "--level", type=click.IntRange(0, 4), help="Level to bring it to; by default the one it is kept at, or 0."
 )
 @click.option("--allow-deletes", is_flag=True, help="Let papers go that are no longer in the sources, however many.")
+@click.option("--progress", "as_lines", is_flag=True, help="Say how far it is in JSON lines on stderr.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def index(source: Path, collection: str | None, level: int | None, allow_deletes: bool, as_json: bool) -> None:
+def index(
+    source: Path, collection: str | None, level: int | None, allow_deletes: bool, as_lines: bool, as_json: bool
+) -> None:
     """Index a folder or file of papers into a collection.
 
     Only what changed since the last time is computed. A collection remembers its sources.
@@ -48,7 +52,7 @@ def index(source: Path, collection: str | None, level: int | None, allow_deletes
     from monjyu_assets.indexing import index_collection
     from monjyu_core.folders import DataFolder
 
-    with progress_bar() as progress:
+    with progress_lines() if as_lines else progress_bar() as progress:
         done = index_collection(
             DataFolder.default(),
             source,
@@ -115,6 +119,25 @@ def parse(files: tuple[Path, ...], as_json: bool) -> None:
         failed |= "error" in answer
         click.echo(json.dumps(answer, ensure_ascii=False) if as_json else outline(answer))
     sys.exit(1 if failed else 0)
+
+
+LINE_SECONDS = 0.2
+"""Between two lines of one stage."""
+
+
+@contextmanager
+def progress_lines() -> Iterator[Progress]:
+    """For programs: `{"stage": "parse", "text": "Parsing", "done": 3, "total": 9}` on stderr, now and then."""
+    last: dict[str, float] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage not in last or done == total or now - last[stage] >= LINE_SECONDS:
+            last[stage] = now
+            line = {"stage": stage, "text": STAGES.get(stage, stage), "done": done, "total": total}
+            click.echo(json.dumps(line), err=True)
+
+    yield report
 
 
 @contextmanager

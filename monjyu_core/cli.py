@@ -22,6 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "citations": "Show what a paper cites within the collection, and what cites it.",
     "serve": "Answer questions over HTTP, with a web page.",
     "keys": "Make, list and revoke the keys of the HTTP service.",
+    "mcp": "Serve the collections to MCP clients (programs with language models).",
     "eval": "Measure retrieval against judged queries.",
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",

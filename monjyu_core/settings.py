@@ -10,6 +10,8 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +27,7 @@ from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
 from monjyu_core.settings_marks import Changes as Changes
 from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
+from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
 from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
@@ -151,6 +154,7 @@ class Settings(BaseSettings):
     publish: PublishSettings = PublishSettings()
     checks: CheckSettings = CheckSettings()
     service: ServiceSettings = ServiceSettings()
+    mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()
 
     @classmethod
@@ -208,9 +212,22 @@ def merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
+_chosen_folder: ContextVar[Path | None] = ContextVar("data folder", default=None)
+
+
 def data_folder() -> Path:
-    """The data folder: `MONJYU_DATA`, else `./data`; always absolute."""
-    return Path(os.environ.get("MONJYU_DATA") or "data").expanduser().absolute()
+    """The data folder: that of `settings_of_folder`, else `MONJYU_DATA`, else `./data`; always absolute."""
+    return _chosen_folder.get() or Path(os.environ.get("MONJYU_DATA") or "data").expanduser().absolute()
+
+
+@contextmanager
+def settings_of_folder(root: Path) -> Iterator[None]:
+    """Settings that are loaded inside are those of this data folder, whatever `MONJYU_DATA` names."""
+    token = _chosen_folder.set(root)
+    try:
+        yield
+    finally:
+        _chosen_folder.reset(token)
 
 
 def config_file() -> Path | None:

@@ -99,6 +99,10 @@ class Searcher:
             self._traces.write(result.trace_id, trace_of(request, result, settings, events))
         return result
 
+    def account(self, index: OpenIndex) -> Account:
+        """Who pays for calls that are made beside a search: an account with the caps of one question."""
+        return self._account(index, new_trace_id())
+
     def rank_papers(self, query: str, mode: str, depth: int) -> list[tuple[str, float]]:
         """The best `depth` papers with the score of their best chunk, best first: what retrieval is measured by."""
         index = self.current()

@@ -18,6 +18,7 @@ from monjyu_query.service import (
     errors,
     graph_routes,
     health_routes,
+    openai_routes,
     page_routes,
     paper_routes,
     search_routes,
@@ -31,7 +32,16 @@ DESCRIPTION = """Questions to collections of academic papers, answered with sent
 
 Errors are `{"error": {"type", "message", "request_id"}}`."""
 
-TOPICS = (search_routes, collection_routes, paper_routes, graph_routes, admin_routes, health_routes, page_routes)
+TOPICS = (
+    search_routes,
+    collection_routes,
+    paper_routes,
+    graph_routes,
+    openai_routes,
+    admin_routes,
+    health_routes,
+    page_routes,
+)
 """Modules with a `router`, one a topic, in the order in which the documentation shows them."""
 
 

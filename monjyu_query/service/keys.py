@@ -57,6 +57,11 @@ def revoke_key(store: StateStore, key_id: str) -> KeyRecord:
     return KeyRecord(**found)
 
 
+def looks_like_key(authorization: str | None) -> bool:
+    """Whether the header `Authorization` holds a key of ours, valid or not."""
+    return authorization is not None and _KEY.search(authorization) is not None
+
+
 class KeyRing:
     """The keys in memory, read again when they are older than `FRESH_SECONDS`."""
 

@@ -62,11 +62,11 @@ Shared = Annotated[Service, Depends(service_of)]
 @router.post("/search", response_model=SearchResult, summary="Ask a collection a question")
 async def search(asked: Asked, service: Shared, request: Request) -> Response:
     """Hits and, unless `answer` is false, an answer whose every sentence is cited."""
-    _note(asked, service, request)
+    note(asked, service, request)
     found = look_up(service, asked)
     if isinstance(found, KeptResult):
         return _json(found.content, kept=True)
-    return _json(await _watched(found, request), kept=False)
+    return _json(await watched(found, request), kept=False)
 
 
 @router.post(
@@ -82,20 +82,20 @@ async def search(asked: Asked, service: Shared, request: Request) -> Response:
 )
 async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
     """The search ends when the client goes away."""
-    _note(asked, service, request)
+    note(asked, service, request)
     return EventSourceResponse(
         stream_events(look_up(service, asked), request_id_of(request)),
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-def _note(asked: SearchRequest, service: Service, request: Request) -> None:
+def note(asked: SearchRequest, service: Service, request: Request) -> None:
     """For the audit log; the question only where a setting says so."""
     query = {"query": asked.query} if service.settings.service.audit_questions else {}
     audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)
 
 
-async def _watched(search: Search, request: Request) -> bytes:
+async def watched(search: Search, request: Request) -> bytes:
     """The result; a search that can be cancelled is, when the client goes away."""
     if not search.long:
         return await search.run()

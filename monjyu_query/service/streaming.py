@@ -27,7 +27,7 @@ async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIte
         for event in kept_events(json.loads(found.content)):
             yield encoded(event)
         return
-    running = _Running(found)
+    running = Running(found)
     try:
         async for heard in running.events():
             yield KEEPALIVE_COMMENT if heard is None else encoded(heard)
@@ -45,7 +45,7 @@ def encoded(event: dict[str, Any]) -> bytes:
     return format_sse_event(event=str(event["event"]), data_str=json.dumps(event, ensure_ascii=False))
 
 
-class _Running:
+class Running:
     """A search under way in its thread, heard of in the event loop."""
 
     def __init__(self, search: Search) -> None:

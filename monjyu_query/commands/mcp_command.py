@@ -1,0 +1,35 @@
+"""`monjyu mcp`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.option("--http", is_flag=True, help="Listen for streamable HTTP instead of speaking over stdin and stdout.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --http: the address to listen on.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), help="With --http; by default mcp.port (8001), 0 = any free one."
+)
+def mcp(http: bool, host: str, port: int | None) -> None:
+    """Serve the collections to MCP clients (programs with language models).
+
+    Without --http it speaks over stdin and stdout, as clients that start it expect.
+    """
+    from monjyu_core.settings import load_settings
+    from monjyu_query.facade_async import AsyncMonjyu
+    from monjyu_query.mcp_server.server import build_server
+
+    settings = load_settings()
+    server = build_server(AsyncMonjyu(), settings)
+    if not http:
+        server.run("stdio")
+        return
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.state import StateStore
+    from monjyu_query.mcp_server.http import address, http_app, listen, run
+
+    app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
+    bound = listen(host, settings.mcp.port if port is None else port)
+    click.echo(f"MCP server at {address(bound)}", err=True)
+    run(app, bound, settings.service)

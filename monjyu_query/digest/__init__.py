@@ -1,0 +1,1 @@
+"""Digests: a summary of a paper, a comparison of several, a survey of a topic. Every sentence is cited."""

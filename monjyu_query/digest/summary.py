@@ -1,0 +1,79 @@
+"""A summary of one paper: by what its sections are for, and on a question of the reader's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from monjyu_query.digest.by_model import write_part
+from monjyu_query.digest.draft import Draft
+from monjyu_query.digest.paper_text import (
+    FURTHER,
+    about,
+    best_sentences,
+    by_heading,
+    passages_by_aspect,
+    question_of,
+)
+from monjyu_query.digest.result import Digest
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.passages import Passage
+from monjyu_query.request import make_request
+from monjyu_query.search import Searcher
+
+SENTENCES = {"short": 1, "medium": 2, "long": 4}
+"""Of an aspect, by the length asked for."""
+
+
+def summarize(searcher: Searcher, paper_id: str, focus: str = "", length: str = "medium") -> Digest:
+    """The sentences of each aspect that share most with the paper's title and abstract; with a `focus` what the paper
+    says on it comes first. Where the role `answer` is a model, its summary comes before them.
+
+    QueryError where the collection does not have the paper.
+    """
+    index = searcher.current()
+    title, abstract = about(index, paper_id)
+    question = question_of(index, f"{title} {abstract}")
+    draft = Draft(index)
+    chosen = {
+        name: best_sentences(index, question, some, most)
+        for name, some, most in _sections(index, paper_id, SENTENCES[length])
+    }
+    if focus:
+        _on(searcher, draft, paper_id, focus)
+    passages: dict[str, Passage] = {s.passage.chunk_id: s.passage for some in chosen.values() for s in some}
+    whole = True
+    if not focus:
+        task = f"Summarize the paper “{title}”: its purpose, methods, results and limits."
+        whole = write_part(searcher, index, draft, "Summary", task, list(passages.values()))
+    for name, sentences in chosen.items():
+        draft.quote(name, paper_id, sentences)
+    return draft.finish("summary", title or paper_id, [paper_id], partial=not whole)
+
+
+def _sections(index: OpenIndex, paper_id: str, most: int) -> Iterator[tuple[str, list[Passage], int]]:
+    """Aspects, with how many sentences; where headings say not what sections are for, the sections themselves."""
+    found = passages_by_aspect(index, paper_id)
+    further = by_heading(index, found.pop(FURTHER, []))
+    for name, passages in found.items():
+        if name != "Purpose":
+            yield from _halved(further, most)
+            further = {}
+        yield name, passages, most
+    yield from _halved(further, most)
+
+
+def _halved(sections: dict[str, list[Passage]], most: int) -> Iterator[tuple[str, list[Passage], int]]:
+    for heading, passages in sections.items():
+        yield heading, passages, max(1, most // 2)
+
+
+def _on(searcher: Searcher, draft: Draft, paper_id: str, focus: str) -> None:
+    """What a search within the paper answers."""
+    filters = {"paper_ids": [paper_id]}
+    request = make_request(query=focus, collection=searcher.collection, filters=filters)
+    events: list[dict[str, object]] = []
+    result = searcher.search(request, events.append)
+    draft.add_usage(result.usage)
+    draft.overview(focus, result, events)
+    if result.status == "abstained":
+        draft.warnings.append(f"On “{focus}”: {result.answer}")

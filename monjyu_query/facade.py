@@ -1,0 +1,197 @@
+"""`Monjyu`: collections of papers from Python. Importing it loads nothing heavy; the first question does."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+
+from monjyu_query.facade_base import Collections
+
+if TYPE_CHECKING:
+    from monjyu_query.digest.result import Digest
+    from monjyu_query.events import Emit
+    from monjyu_query.request import Filters, SearchRequest, Turn
+    from monjyu_query.result import SearchResult
+
+Event = dict[str, Any]
+"""One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """What a question may say besides its text, as in `monjyu search`; the collection's settings say the rest."""
+
+    mode: Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
+    controller: Literal["unified", "progressive", "hybrid"]
+    top_k: int | None
+    budget: Literal["z100", "z500", "z1500"] | int | None
+    alpha: float | None
+    min_score: float | None
+    expand: int | None
+    filters: Filters | Mapping[str, Any]
+    history: Sequence[Turn | Mapping[str, str]]
+    answer: bool
+
+
+class Monjyu(Collections):
+    """The collections of one data folder. May be shared by threads; a request keeps the snapshot it began with.
+
+    `data` is the data folder, by default `MONJYU_DATA` or `./data`; settings are read from it. Where it holds one
+    collection, methods may be called without naming it.
+
+    >>> from monjyu_query import Monjyu
+    >>> with Monjyu(data) as monjyu:
+    ...     result = monjyu.search("What does the Leiden algorithm guarantee that Louvain does not?", "samples")
+    >>> result.status, result.verified
+    ('complete', True)
+    >>> "connected" in result.citations[0].quote
+    True
+
+    Methods raise subclasses of `monjyu_core.errors.MonjyuError`, each with a `message` and a `hint`: ConfigurationError
+    (an unknown collection, a wrong setting), QueryError (a question that cannot be asked, an unknown paper),
+    StorageError (an index that cannot be read). A model server that fails costs a warning in the result, not an error.
+
+    >>> Monjyu(data).search("What is a lease?", "sample")
+    Traceback (most recent call last):
+    monjyu_core.errors.ConfigurationError: Collection 'sample' is not known in ... Known: samples.
+    """
+
+    def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
+        """Passages and a cited answer; `options` are those of `monjyu search`.
+
+        >>> result = Monjyu(data).search("reader leases", mode="keyword", top_k=2, answer=False)
+        >>> [hit.paper_id.rpartition("-")[0] for hit in result.hits]
+        ['reader-leases', 'reader-leases']
+        >>> recent = {"year_from": 2031}
+        >>> Monjyu(data).search("reader leases", filters=recent).status
+        'abstained'
+        """
+        return self.ask(self.request(query, collection, **options))
+
+    def stream(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> Iterator[Event]:
+        """The events of a search as it runs; the last, `done`, holds the whole result. Closing it cancels the search.
+
+        >>> events = Monjyu(data).stream("How is a budget spent?", mode="lazy", budget=20)
+        >>> {"subquery", "test", "budget", "answer", "done"} <= {event["event"] for event in events}
+        True
+        """
+        return self.events(self.request(query, collection, **options))
+
+    def search_by_vector(
+        self,
+        vector: Sequence[float],
+        collection: str | None = None,
+        *,
+        top_k: int | None = None,
+        min_score: float | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """The passages nearest to a vector (d,) from the collection's own embedding model, without an answer.
+
+        >>> result = Monjyu(data).search_by_vector([0.1] * 384, top_k=3)
+        >>> len(result.hits), result.mode, result.answer
+        (3, 'vector', '')
+        """
+        from monjyu_query.vector_search import search_by_vector
+
+        request = self.request("vector", collection, filters=filters or {}, top_k=top_k, min_score=min_score)
+        searcher = self.searcher(request.collection)
+        return search_by_vector(searcher, vector, request.top_k, request.min_score, request.filters)
+
+    def summarize(
+        self,
+        paper_id: str,
+        collection: str | None = None,
+        *,
+        focus: str = "",
+        length: Literal["short", "medium", "long"] = "medium",
+    ) -> Digest:
+        """What a paper says, by the purpose of its sections, and on a question (`focus`); every sentence cited.
+
+        >>> digest = Monjyu(data).summarize("answer-provenance-ac1d5330", length="short")
+        >>> digest.parts[0].heading, all(one.citations for part in digest.parts for one in part.statements)
+        ('Purpose', True)
+        """
+        from monjyu_query.digest.summary import summarize
+
+        return summarize(self.chosen_searcher(collection), paper_id, focus, length)
+
+    def compare(
+        self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
+    ) -> Digest:
+        """Two to six papers side by side: what each says by section, or on each of the `aspects`; who cites whom.
+
+        >>> digest = Monjyu(data).compare(["answer-provenance-ac1d5330", "relevance-budget-438725c6"])
+        >>> digest.parts[0].paper_id, digest.parts[1].paper_id
+        ('answer-provenance-ac1d5330', 'relevance-budget-438725c6')
+        """
+        from monjyu_query.digest.comparison import compare
+
+        return compare(self.chosen_searcher(collection), paper_ids, aspects)
+
+    def survey(
+        self,
+        topic: str,
+        collection: str | None = None,
+        *,
+        papers: int = 10,
+        budget: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+        emit: Emit | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Digest:
+        """An overview of a topic, then paper by paper, grouped by themes from level 1 on. `budget` makes it lazy.
+
+        >>> digest = Monjyu(data).survey("incremental indexing of document collections", papers=3)
+        >>> digest.parts[0].heading, len(digest.papers)
+        ('Overview', 3)
+        """
+        from monjyu_query.digest.survey import survey
+        from monjyu_query.events import unheard
+
+        request = self.request(topic, collection, filters=filters or {})
+        searcher = self.searcher(request.collection)
+        return survey(searcher, topic, papers, budget, request.filters, emit or unheard, cancel)
+
+    def request(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchRequest:
+        """A checked request, for `ask` and `events`; QueryError where a value is wrong."""
+        from monjyu_query.request import make_request
+        from monjyu_query.which_collection import chosen_collection
+
+        return make_request(query=query, collection=chosen_collection(self.data, collection), **options)
+
+    def ask(
+        self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None
+    ) -> SearchResult:
+        """The result of a request. `emit` hears of its events from the thread that calls this; `cancel` ends it."""
+        return self.searcher(request.collection).search(request, emit, cancel)
+
+    def events(self, request: SearchRequest) -> Iterator[Event]:
+        """The events of a request; the search runs in a thread of its own, and is cancelled when this is closed."""
+        from monjyu_query.events import last_events
+
+        found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
+        cancel = threading.Event()
+
+        def hear(event: Event) -> None:
+            if not threading.main_thread().is_alive():  # the program ends, and no one will close this
+                cancel.set()
+            found.put(event)
+
+        def run() -> None:
+            try:
+                for event in last_events(self.ask(request, hear, cancel).model_dump(mode="json")):
+                    found.put(event)
+                found.put(None)
+            except BaseException as error:
+                found.put(error)
+
+        threading.Thread(target=run, name="search").start()
+        try:
+            while (event := found.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        finally:
+            cancel.set()

@@ -1,0 +1,179 @@
+"""`AsyncMonjyu`: the same for programs with an event loop. Searches run in threads and never block the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
+
+from monjyu_query.facade import Event, Monjyu, SearchOptions
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from monjyu_core.paper import ParsedPaper
+    from monjyu_query.citation_view import CitationView
+    from monjyu_query.digest.result import Digest
+    from monjyu_query.records import CollectionRecord, PaperRecord
+    from monjyu_query.request import Filters, SearchRequest
+    from monjyu_query.result import SearchResult
+
+T = TypeVar("T")
+
+THREADS = 16
+"""Requests of one object at once; more of them wait."""
+
+
+class AsyncMonjyu:
+    """`Monjyu` with coroutines: the same names, arguments, results, errors. A cancelled search stops at its next test.
+
+    >>> import asyncio
+    >>> from monjyu_query import AsyncMonjyu
+    >>> async def ask():
+    ...     async with AsyncMonjyu(data) as monjyu:
+    ...         questions = ("What is a reader lease?", "What is checked of a quotation?")
+    ...         return await asyncio.gather(*(monjyu.search(question) for question in questions))
+    >>> [result.status for result in asyncio.run(ask())]
+    ['complete', 'complete']
+    """
+
+    def __init__(self, data: str | Path | None = None) -> None:
+        self.blocking = Monjyu(data)
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="monjyu")
+
+    async def __aenter__(self) -> AsyncMonjyu:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of snapshots and threads."""
+        await self.run(self.blocking.close)
+        self._threads.shutdown(wait=False)
+
+    async def collections(self) -> list[CollectionRecord]:
+        """The collections that have been indexed."""
+        return await self.run(self.blocking.collections)
+
+    async def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
+        """Passages and a cited answer."""
+        return await self.ask(await self.run(partial(self.blocking.request, query, collection, **options)))
+
+    async def stream(
+        self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]
+    ) -> AsyncIterator[Event]:
+        """The events of a search as it runs; the last, `done`, holds the whole result. Closing it cancels the search.
+
+        >>> async def watch():
+        ...     async with AsyncMonjyu(data) as monjyu:
+        ...         return [event async for event in monjyu.stream("How is a budget spent?", mode="lazy", budget=5)]
+        >>> asyncio.run(watch())[-1]["event"]
+        'done'
+        """
+        request = await self.run(partial(self.blocking.request, query, collection, **options))
+        async for event in self.events(request):
+            yield event
+
+    async def search_by_vector(
+        self,
+        vector: Sequence[float],
+        collection: str | None = None,
+        *,
+        top_k: int | None = None,
+        min_score: float | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+    ) -> SearchResult:
+        """The passages nearest to a vector from the collection's own embedding model."""
+        search = partial(self.blocking.search_by_vector, top_k=top_k, min_score=min_score, filters=filters)
+        return await self.run(partial(search, vector, collection))
+
+    async def papers(self, collection: str | None = None) -> list[PaperRecord]:
+        """Every paper in short, by title."""
+        return await self.run(partial(self.blocking.papers, collection))
+
+    async def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
+        """One paper with its sections, references, tables and figures."""
+        return await self.run(partial(self.blocking.paper, paper_id, collection))
+
+    async def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
+        """What the paper cites within the collection, and what cites it."""
+        return await self.run(partial(self.blocking.citations, paper_id, collection, depth))
+
+    async def summarize(
+        self,
+        paper_id: str,
+        collection: str | None = None,
+        *,
+        focus: str = "",
+        length: Literal["short", "medium", "long"] = "medium",
+    ) -> Digest:
+        """What a paper says, every sentence cited."""
+        return await self.run(partial(self.blocking.summarize, paper_id, collection, focus=focus, length=length))
+
+    async def compare(
+        self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
+    ) -> Digest:
+        """Two to six papers side by side."""
+        return await self.run(partial(self.blocking.compare, paper_ids, collection, aspects=aspects))
+
+    async def survey(
+        self,
+        topic: str,
+        collection: str | None = None,
+        *,
+        papers: int = 10,
+        budget: int | None = None,
+        filters: Filters | Mapping[str, Any] | None = None,
+    ) -> Digest:
+        """An overview of a topic, then paper by paper."""
+        cancel = threading.Event()
+        survey = partial(self.blocking.survey, papers=papers, budget=budget, filters=filters, cancel=cancel)
+        try:
+            return await self.run(partial(survey, topic, collection))
+        finally:
+            cancel.set()
+
+    async def ask(self, request: SearchRequest) -> SearchResult:
+        """The result of a request."""
+        cancel = threading.Event()
+        try:
+            return await self.run(partial(self.blocking.ask, request, None, cancel))
+        finally:
+            cancel.set()
+
+    async def events(self, request: SearchRequest) -> AsyncIterator[Event]:
+        """The events of a request."""
+        from monjyu_query.events import last_events
+
+        loop, cancel = asyncio.get_running_loop(), threading.Event()
+        found: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        def emit(event: Event | None) -> None:
+            if not cancel.is_set():  # else no one listens, and the loop may be gone
+                loop.call_soon_threadsafe(found.put_nowait, event)
+
+        def run() -> None:
+            try:
+                for event in last_events(self.blocking.ask(request, emit, cancel).model_dump(mode="json")):
+                    emit(event)
+            finally:
+                emit(None)
+
+        running = loop.run_in_executor(self._threads, run)
+        try:
+            while (event := await found.get()) is not None:
+                yield event
+            await running
+        finally:
+            cancel.set()
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """The result of blocking work in one of the threads."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)

@@ -1,0 +1,123 @@
+"""The collections of a data folder from Python: opened when asked for, followed, closed. Loads nothing heavy."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from monjyu_core.folders import DataFolder
+    from monjyu_core.paper import ParsedPaper
+    from monjyu_core.snapshot import Snapshot
+    from monjyu_query.citation_view import CitationView
+    from monjyu_query.records import CollectionRecord, PaperRecord
+    from monjyu_query.search import Searcher
+
+
+class Collections:
+    """What `Monjyu` is made of besides its questions. May be shared by threads."""
+
+    def __init__(self, data: str | Path | None = None) -> None:
+        from monjyu_core.folders import DataFolder
+        from monjyu_core.state import StateStore
+        from monjyu_query.traces import TraceLog
+
+        self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
+        self._traces = TraceLog(StateStore(self.data.state))
+        self._lock = threading.Lock()
+        self._searchers: dict[str, tuple[int, Searcher]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of snapshots and wait for traces to be written. A closed object opens them again when asked."""
+        with self._lock:
+            self._searchers.clear()
+        self._traces.flush()
+
+    def collections(self) -> list[CollectionRecord]:
+        """The collections that have been indexed.
+
+        >>> from monjyu_query import Monjyu
+        >>> [(one.name, one.papers) for one in Monjyu(data).collections()]
+        [('samples', 9)]
+        """
+        from monjyu_query.records import collection_record
+
+        return [collection_record(self.data, name) for name in self.data.collections()]
+
+    def papers(self, collection: str | None = None) -> list[PaperRecord]:
+        """Every paper in short, by title.
+
+        >>> from monjyu_query import Monjyu
+        >>> Monjyu(data).papers()[0].title
+        'Edges That Earn Their Place: Weighting and Pruning Noun-Phrase Graphs for Retrieval'
+        """
+        from monjyu_query.records import paper_records
+
+        with closing(self.snapshot(collection)) as snapshot:
+            return paper_records(snapshot)
+
+    def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
+        """One paper with its sections, references, tables and figures.
+
+        >>> from monjyu_query import Monjyu
+        >>> paper = Monjyu(data).paper("answer-provenance-ac1d5330")
+        >>> paper.sections[0].heading, len(paper.references) > 0
+        ('Abstract', True)
+        """
+        from monjyu_query.papers import show_paper
+
+        with closing(self.snapshot(collection)) as snapshot:
+            return show_paper(snapshot, paper_id)
+
+    def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
+        """What the paper cites within the collection, what cites it, and what is cited or cites alike.
+
+        >>> from monjyu_query import Monjyu
+        >>> view = Monjyu(data).citations("answer-provenance-ac1d5330")
+        >>> len(view.cites), len(view.cited_by)
+        (2, 3)
+        """
+        from monjyu_query.citation_view import citations_of
+
+        with closing(self.snapshot(collection)) as snapshot:
+            return citations_of(snapshot, paper_id, depth)
+
+    def chosen_searcher(self, collection: str | None) -> Searcher:
+        """That of the collection named, or of the only one."""
+        from monjyu_query.which_collection import chosen_collection
+
+        return self.searcher(chosen_collection(self.data, collection))
+
+    def searcher(self, collection: str) -> Searcher:
+        """The searches of a collection, kept until its record (sources, level, model) changes."""
+        from monjyu_core.settings import settings_of_folder
+        from monjyu_query.search import Searcher
+
+        record = self.data.collection(collection).record
+        written = record.stat().st_mtime_ns if record.is_file() else 0
+        with self._lock:
+            known = self._searchers.get(collection)
+            if known is None or known[0] != written:
+                with settings_of_folder(self.data.root):
+                    known = written, Searcher(self.data, collection, self._traces)
+                self._searchers[collection] = known
+            return known[1]
+
+    def snapshot(self, collection: str | None = None) -> Snapshot:
+        """The published snapshot, opened; the caller closes it."""
+        from monjyu_core.snapshot import open_current
+        from monjyu_query.which_collection import chosen_collection
+
+        return open_current(self.data.collection(chosen_collection(self.data, collection)))

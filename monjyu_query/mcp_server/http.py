@@ -1,0 +1,109 @@
+"""Streamable HTTP behind the gate of the HTTP service: the same keys, host and origin checks, rates and limits."""
+
+from __future__ import annotations
+
+import socket
+import uuid
+from typing import Any
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.state import StateStore
+from monjyu_query.service.gate import Gate
+from monjyu_query.service.principals import Authority, check_exposure, is_loopback
+from monjyu_query.service.protocol import protocol_with
+
+PATH = "/mcp"
+STOP_SECONDS = 5
+"""What is still running this long after a stop was asked for is left."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+def http_app(server: MCPServer[Any], settings: ServiceSettings, host: str, store: StateStore) -> ASGIApp:
+    """The ASGI application for a server that listens on `host`.
+
+    ConfigurationError for an address that other machines reach while there is neither a key nor an issuer.
+    """
+    own = settings.model_copy(update={"host": host})
+    check_exposure(own, store)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH,
+        host=host,
+        transport_security=_names(own),
+        max_request_body_size=own.max_body_kb << 10,
+    )
+    return _Gated(app, Gate(app, own, Authority(own, store)))
+
+
+class _Gated:
+    """The gate before requests; the application's own start and end pass it by."""
+
+    def __init__(self, app: Starlette, gate: Gate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope["state"] = {"request_id": uuid.uuid4().hex[:16]}  # the gate notes in it who asks
+        await self._gate(scope, receive, send)
+
+
+def _names(settings: ServiceSettings) -> TransportSecuritySettings:
+    """The SDK's own check of Host and Origin, for the names that the gate admits."""
+    names = {*LOOPBACK, *settings.allowed_hosts, *([] if is_loopback(settings.host) else [settings.host])}
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection="*" not in names,
+        allowed_hosts=[form for name in sorted(names) for form in (name, f"{name}:*")],
+        allowed_origins=[
+            *(
+                f"{scheme}://{name}{port}"
+                for name in sorted(names)
+                for scheme in ("http", "https")
+                for port in ("", ":*")
+            ),
+            *settings.cors_origins,
+        ],
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; ConfigurationError where the port is taken."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host.strip("[]"), port))
+        bound.listen(128)  # who reads the address may connect at once
+    except OSError as error:
+        bound.close()
+        reason = error.strerror or str(error)
+        raise ConfigurationError(f"{host}:{port} cannot be listened on: {reason}.", "Choose a --port.") from error
+    return bound
+
+
+def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:
+    """Serve until SIGINT or SIGTERM; headers that are too long or come too slowly are refused."""
+    config = uvicorn.Config(
+        app,
+        http=protocol_with(settings.max_header_kb << 10, settings.header_seconds),
+        ws="none",
+        proxy_headers=False,
+        server_header=False,
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=STOP_SECONDS,
+    )
+    uvicorn.Server(config).run(sockets=[bound])
+
+
+def address(bound: socket.socket) -> str:
+    """Where clients reach it."""
+    host, port = bound.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"

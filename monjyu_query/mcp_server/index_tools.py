@@ -1,0 +1,134 @@
+"""Tools about the index itself: `monjyu_status` and `monjyu_index`."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.types import CallToolResult
+from pydantic import BaseModel, Field
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.settings_mcp import McpSettings
+from monjyu_core.snapshot import open_current
+from monjyu_query.facade import Monjyu
+from monjyu_query.facade_async import AsyncMonjyu
+from monjyu_query.mcp_server.callers import require_admin
+from monjyu_query.mcp_server.errors import as_tool_errors
+from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
+from monjyu_query.mcp_server.register import WRITES, tool
+from monjyu_query.mcp_server.texts import given
+from monjyu_query.records import CollectionRecord
+from monjyu_query.which_collection import chosen_collection
+
+MOST_FAILURES = 50
+
+
+class FailedPaper(BaseModel):
+    paper_id: str
+    error_type: str
+    message: str
+
+
+class CollectionStatus(CollectionRecord):
+    """A collection with the files that could not be read; of those the first fifty."""
+
+    failed_papers: list[FailedPaper] = Field(default_factory=list)
+
+
+class Status(BaseModel):
+    """`indexable` are the folders and files that monjyu_index takes."""
+
+    collections: list[CollectionStatus]
+    indexable: list[str]
+
+    def as_text(self) -> str:
+        lines = [_line(one) for one in self.collections] or ["No collection is indexed yet."]
+        return "\n".join([*lines, f"monjyu_index takes: {', '.join(self.indexable) or 'nothing'}."])
+
+
+def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSettings) -> None:
+    """Register them."""
+    data = monjyu.blocking.data
+    indexer = Indexer(data, settings)
+
+    @tool(server, "Show collections")
+    async def monjyu_status(
+        collection: Annotated[str | None, Field(description="Only this collection.")] = None,
+    ) -> Annotated[CallToolResult, Status]:
+        """The collections: papers, level, snapshot, what failed; and what may be indexed."""
+        with as_tool_errors():
+            status = await monjyu.run(partial(_status, monjyu.blocking, settings, collection))
+        return given(status.as_text(), status)
+
+    @tool(server, "Index papers", WRITES)
+    async def monjyu_index(
+        folder: Annotated[str, Field(description="A folder or file that monjyu_status lists as indexable.")],
+        context: Context[Any, Any],
+        collection: Annotated[
+            str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default the folder's.")
+        ] = None,
+        level: Annotated[
+            Literal[0, 1] | None,
+            Field(description="0 baseline, 1 with communities for lazy search; by default as it is."),
+        ] = None,
+    ) -> Annotated[CallToolResult, IndexOutcome]:
+        """Index the papers of a folder, or bring a collection up to date; only what changed is computed.
+
+        Takes seconds to minutes and tells of its progress. Papers are never deleted in numbers this way: a person does
+        that.
+        """
+        progress = _Steps(context)
+        with as_tool_errors():
+            require_admin(context)
+            outcome = await indexer.run(folder, collection, level, progress.tell)
+        return given(outcome.as_text(), outcome)
+
+
+class _Steps:
+    """Progress over all stages: the number of the stage plus how far it is."""
+
+    def __init__(self, context: Context[Any, Any]) -> None:
+        self._context = context
+        self._stages: list[str] = []
+        self._last = -1.0
+
+    async def tell(self, step: dict[str, Any]) -> None:
+        stage, done, total = str(step["stage"]), int(step["done"]), int(step["total"])
+        if stage not in self._stages:
+            self._stages.append(stage)
+        value = self._stages.index(stage) + (min(done / total, 1.0) if total else 0.0)
+        if value > self._last:
+            self._last = value
+            of = f" {done} of {total}" if total else ""
+            await self._context.report_progress(round(value, 3), None, f"{step['text']}{of}")
+
+
+def _status(monjyu: Monjyu, settings: McpSettings, collection: str | None) -> Status:
+    named = [] if collection is None else [chosen_collection(monjyu.data, collection)]
+    records = [one for one in monjyu.collections() if not named or one.name in named]
+    found = [
+        CollectionStatus(**one.model_dump(), failed_papers=_failures(monjyu.data, one) if one.snapshot_id else [])
+        for one in records
+    ]
+    return Status(collections=found, indexable=sources_within(monjyu.data, settings))
+
+
+def _failures(data: DataFolder, record: CollectionRecord) -> list[FailedPaper]:
+    query = f"SELECT paper_id, error_type, message FROM failures ORDER BY paper_id LIMIT {MOST_FAILURES}"
+    with closing(open_current(data.collection(record.name))) as snapshot:
+        rows = snapshot.cursor().execute(query).fetchall()
+    return [FailedPaper(paper_id=one, error_type=kind, message=text) for one, kind, text in rows]
+
+
+def _line(one: CollectionStatus) -> str:
+    if one.snapshot_id is None:
+        return f"{one.name}: not published yet"
+    failed = "".join(f"\n  failed {paper.paper_id}: {paper.message}" for paper in one.failed_papers)
+    behind = f", behind: {', '.join(one.behind)}" if one.behind else ""
+    return (
+        f"{one.name}: level {one.level}, {one.papers} papers, {one.chunks} passages, language {one.language}, "
+        f"snapshot {one.snapshot_id}{behind}{failed}"
+    )

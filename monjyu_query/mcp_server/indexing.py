@@ -1,0 +1,183 @@
+"""Indexing for clients: `monjyu index` as a child process, over folders that the settings allow and no other."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import ConfigurationError, IndexBuildError, QueryError
+from monjyu_core.folders import DataFolder
+from monjyu_core.ids import check_collection_name
+from monjyu_core.settings_mcp import McpSettings
+
+Tell = Callable[[dict[str, Any]], Awaitable[None]]
+"""Hears of `{"stage", "text", "done", "total"}`."""
+
+LONGEST_LINE = 1 << 24
+"""Bytes of a line of the child's output; a result names each failed paper."""
+MOST_FAILURES = 50
+MOST_LISTED = 200
+
+
+class IndexFailure(BaseModel):
+    source_path: str
+    error_type: str
+    message: str
+
+
+class IndexOutcome(BaseModel):
+    """What `monjyu index` did; failed papers are left out of the index, the rest is published."""
+
+    collection: str
+    level: int
+    snapshot_id: str
+    papers: dict[str, int]
+    chunks: int
+    seconds: float
+    failures: list[IndexFailure] = []
+
+    def as_text(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in self.papers.items() if name != "total")
+        lines = [
+            f"Collection {self.collection} is published: level {self.level}, {self.papers.get('total', 0)} papers "
+            f"({counts}), {self.chunks} passages, {self.seconds:.0f} s."
+        ]
+        return "\n".join([*lines, *(f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures)])
+
+
+def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
+    """The folders whose content may be indexed, resolved."""
+    if not settings.index:
+        return []
+    return [Path(root).expanduser().resolve() for root in settings.index_folders or [data.papers]]
+
+
+def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
+    """Folders and files right in the allowed folders, by names that `source_for` takes."""
+    found = {
+        path.name
+        for root in allowed_roots(data, settings)
+        if root.is_dir()
+        for path in root.iterdir()
+        if not path.name.startswith(".") and path.resolve().is_relative_to(root)
+    }
+    return sorted(found)[:MOST_LISTED]
+
+
+def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
+    """The folder or file meant, inside an allowed one once links are followed. QueryError for any other.
+
+    What lies outside is not looked at: its existence cannot be asked for.
+    """
+    roots = allowed_roots(data, settings)
+    if not roots:
+        raise QueryError("Indexing is switched off (mcp.index).", "Ask the person who runs the server.")
+    for root in roots:
+        try:
+            path = (root / folder).resolve()
+            if path.is_relative_to(root) and path.exists():
+                return path
+        except (OSError, ValueError, RuntimeError):  # too long, a NUL byte, links in a circle
+            continue
+    listed = ", ".join(sources_within(data, settings)) or "nothing yet"
+    raise QueryError(f"{folder!r} is not in the folders that may be indexed.", f"They hold: {listed}.")
+
+
+class Indexer:
+    """Starts indexing runs, one at a time."""
+
+    def __init__(self, data: DataFolder, settings: McpSettings) -> None:
+        self._data = data
+        self._settings = settings
+        self._busy = asyncio.Lock()
+
+    async def run(self, folder: str, collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
+        """Index and publish. QueryError for a folder that is not allowed, IndexBuildError where the run failed.
+
+        A call that is cancelled ends the run; what was published before stays.
+        """
+        source = source_for(self._data, self._settings, folder)
+        if collection is not None:
+            check_collection_name(collection)
+        if self._busy.locked():
+            raise QueryError("Another indexing run is under way.", "Wait for it, then call again.")
+        async with self._busy:
+            try:
+                async with asyncio.timeout(self._settings.index_minutes * 60):
+                    return await self._index(source, collection, level, tell)
+            except TimeoutError as error:
+                raise IndexBuildError(
+                    f"Indexing took longer than {self._settings.index_minutes:g} minutes and was ended.",
+                    "Call again: what was done is kept.",
+                ) from error
+
+    async def _index(self, source: Path, collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
+        arguments = ["index", str(source), "--progress", "--json"]
+        arguments += [] if collection is None else ["--collection", collection]
+        arguments += [] if level is None else ["--level", str(level)]
+        async with _child(arguments, os.environ | {"MONJYU_DATA": str(self._data.root)}) as child:
+            assert child.stdout is not None
+            output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
+            await child.wait()
+        try:
+            outcome = IndexOutcome.model_validate_json(output)
+        except ValidationError as error:
+            kind = ConfigurationError if child.returncode == 2 else IndexBuildError
+            raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
+        return outcome.model_copy(update={"failures": outcome.failures[:MOST_FAILURES]})
+
+
+@contextlib.asynccontextmanager
+async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The command line in a process group of its own, which is ended with the block."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "monjyu_core", *arguments),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=environment,
+        limit=LONGEST_LINE,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(process.wait()), 10)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
+    """Hand progress on; gives the last line that is none."""
+    complaint = ""
+    assert process.stderr is not None
+    async for raw in process.stderr:
+        line = raw.decode("utf-8", "replace").strip()
+        step = _step(line)
+        if step is not None:
+            await tell(step)
+        elif line:
+            complaint = line.removeprefix("monjyu: ")
+    return complaint
+
+
+def _step(line: str) -> dict[str, Any] | None:
+    if not line.startswith('{"stage"'):
+        return None
+    with contextlib.suppress(ValueError):
+        step: dict[str, Any] = json.loads(line)
+        return step
+    return None

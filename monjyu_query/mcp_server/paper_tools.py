@@ -1,0 +1,94 @@
+"""Tools about papers: `monjyu_get_paper`, `monjyu_citations`, `monjyu_summarize`, `monjyu_compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from mcp.server.mcpserver import MCPServer
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from monjyu_query.citation_view import CitationView
+from monjyu_query.digest.result import Digest
+from monjyu_query.facade_async import AsyncMonjyu
+from monjyu_query.mcp_server.errors import as_tool_errors
+from monjyu_query.mcp_server.paper_view import PaperView, view_of
+from monjyu_query.mcp_server.register import tool
+from monjyu_query.mcp_server.search_tools import Collection
+from monjyu_query.mcp_server.texts import digest_text, given
+from monjyu_query.render import safe
+
+PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
+
+
+def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters: int) -> None:
+    """Register them. `most_characters` of a paper's text are given at once."""
+
+    @tool(server, "Read a paper")
+    async def monjyu_get_paper(
+        paper_id: PaperId,
+        collection: Collection = None,
+        section: Annotated[
+            str,
+            Field(
+                description="A section's number, type (methods, results, ...) or words of its heading; `all`; or "
+                "nothing for the abstract."
+            ),
+        ] = "",
+        offset: Annotated[int, Field(ge=0, description="Where to go on in a long text (next_offset).")] = 0,
+        references: Annotated[bool, Field(description="With the list of references.")] = False,
+    ) -> Annotated[CallToolResult, PaperView]:
+        """What a paper is, its list of sections, and the text of its abstract or of a section."""
+        with as_tool_errors():
+            paper = await monjyu.paper(paper_id, collection)
+            view = view_of(paper, section, offset, most_characters, references)
+        return given(view.as_text(), view)
+
+    @tool(server, "Follow citations")
+    async def monjyu_citations(
+        paper_id: PaperId,
+        collection: Collection = None,
+        depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
+    ) -> Annotated[CallToolResult, CitationView]:
+        """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
+        with as_tool_errors():
+            view = await monjyu.citations(paper_id, collection, depth)
+        return given(_citations(view), view)
+
+    @tool(server, "Summarize a paper")
+    async def monjyu_summarize(
+        paper_id: PaperId,
+        collection: Collection = None,
+        focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
+        length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences a part.")] = "medium",
+    ) -> Annotated[CallToolResult, Digest]:
+        """A paper's purpose, methods, results, discussion and conclusion in its own, cited sentences."""
+        with as_tool_errors():
+            digest = await monjyu.summarize(paper_id, collection, focus=focus, length=length)
+        return given(digest_text(digest), digest)
+
+    @tool(server, "Compare papers")
+    async def monjyu_compare(
+        paper_ids: Annotated[list[str], Field(min_length=2, max_length=6, description="Two to six papers.")],
+        collection: Collection = None,
+        aspects: Annotated[
+            list[str],
+            Field(max_length=8, description="What to compare, in words, as “evaluation data”; else by section."),
+        ] = [],  # noqa: B006
+    ) -> Annotated[CallToolResult, Digest]:
+        """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
+        with as_tool_errors():
+            digest = await monjyu.compare(paper_ids, collection, aspects=aspects)
+        return given(digest_text(digest), digest)
+
+
+def _citations(view: CitationView) -> str:
+    lines = [f"{safe(view.title)} ({view.paper_id})"]
+    for name, links in (("Cites", view.cites), ("Cited by", view.cited_by)):
+        lines += ["", f"{name}: {len(links)}"]
+        for link in links:
+            lines.append(f"- {safe(link.title)} ({link.paper_id}{f', {link.year}' if link.year else ''}; {link.depth})")
+            lines += [f"  “{safe(context.context)}”" for context in link.contexts[:3]]
+    for name, counted in (("Cited together with it", view.co_cited), ("Cite the same works", view.coupled)):
+        lines += ["", f"{name}: {len(counted)}", *(f"- {safe(c.title)} ({c.paper_id}): {c.count}" for c in counted)]
+    return "\n".join([*lines, "", f"References outside the collection: {view.unresolved_references}"])

@@ -1,0 +1,73 @@
+"""What lists show of a collection and of a paper."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from monjyu_core.collection import known_record
+from monjyu_core.folders import DataFolder
+from monjyu_core.snapshot import Snapshot, read_current, read_manifest
+from monjyu_query.papers import list_papers
+
+
+class CollectionRecord(BaseModel):
+    """A collection; from `snapshot_id` on None or empty where nothing has been published yet."""
+
+    name: str
+    language: str | None = None
+    snapshot_id: str | None = None
+    level: int | None = None
+    built: str | None = None
+    papers: int = 0
+    chunks: int = 0
+    embedding_model: str | None = None
+    behind: list[str] = []
+
+
+class PaperRecord(BaseModel):
+    """A paper in short. `chunks` is the number of its passages."""
+
+    paper_id: str
+    title: str
+    authors: list[str]
+    year: int | None = None
+    venue: str | None = None
+    doi: str | None = None
+    arxiv_id: str | None = None
+    language: str
+    document_type: str
+    page_count: int
+    is_academic_paper: bool
+    keywords: list[str]
+    source_path: str
+    chunks: int
+
+
+def collection_record(data: DataFolder, name: str) -> CollectionRecord:
+    """What the published snapshot of a collection says of itself."""
+    language = known_record(data, name).language
+    folder = data.collection(name)
+    current = read_current(folder)
+    if current is None:
+        return CollectionRecord(name=name, language=language)
+    manifest = read_manifest(folder, current)
+    return CollectionRecord(
+        name=name,
+        language=language,
+        snapshot_id=manifest.snapshot_id,
+        level=manifest.level,
+        built=manifest.created_at,
+        papers=manifest.rows.get("papers", 0),
+        chunks=manifest.rows.get("chunks", 0),
+        embedding_model=manifest.embedding.model,
+        behind=manifest.behind,
+    )
+
+
+def paper_records(snapshot: Snapshot) -> list[PaperRecord]:
+    """Every paper in short, by title."""
+    return [PaperRecord.model_validate(_filled(paper)) for paper in list_papers(snapshot)]
+
+
+def _filled(paper: dict[str, object]) -> dict[str, object]:
+    return paper | {"title": paper["title"] or "", "keywords": paper["keywords"] or []}

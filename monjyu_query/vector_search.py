@@ -1,0 +1,72 @@
+"""Search by a vector of the caller's: the passages nearest to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.errors import QueryError
+from monjyu_query.filters import passing_chunks
+from monjyu_query.open_index import OpenIndex
+from monjyu_query.passages import hit_of, load_passages
+from monjyu_query.ranking import best_rows
+from monjyu_query.request import Filters
+from monjyu_query.result import Routing, SearchResult
+from monjyu_query.retrieval import vector_scores
+from monjyu_query.scripts import levelled
+from monjyu_query.search import Searcher
+from monjyu_query.traces import new_trace_id
+
+
+def search_by_vector(
+    searcher: Searcher, vector: Sequence[float], top_k: int | None, min_score: float | None, filters: Filters
+) -> SearchResult:
+    """The passages with the greatest cosine similarity; no answer, for there is no question.
+
+    `vector` (d,) must come from the collection's own model; its length does not matter. QueryError where it has other
+    dimensions, is zero or not finite.
+    """
+    index, settings = searcher.current(), searcher.settings.search
+    if top_k is not None and not 1 <= top_k <= 1000:
+        raise QueryError(f"top_k: {top_k} is not between 1 and 1000.")
+    passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
+    unit = _unit(vector, index)
+    near = levelled(vector_scores(index.corpus, unit), index.wide, passing)
+    scores = np.where(passing, near, np.float32(-np.inf)).astype(np.float32)
+    floor = settings.min_score if min_score is None else min_score
+    rows = best_rows(
+        scores, index.corpus.work, top_k or settings.top_k, settings.per_paper, floor, index.corpus.passage
+    )
+    chunks = [index.corpus.chunk_ids[row] for row in rows]
+    passages = load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
+    return SearchResult(
+        query="",
+        collection=searcher.collection,
+        snapshot_id=index.snapshot.id,
+        level=index.snapshot.manifest.level,
+        mode="vector",
+        routing=Routing(query_type="vector", reason="a vector was given"),
+        warnings=[] if passing.any() else ["No passage passes the filters."],
+        trace_id=new_trace_id(),
+        answer_engine="none",
+        hits=[hit_of(passage) for passage in passages],
+    )
+
+
+def _unit(vector: Sequence[float], index: OpenIndex) -> NDArray[np.float32]:
+    embedding = index.snapshot.manifest.embedding
+    try:
+        values = np.asarray(vector, np.float64)
+    except (TypeError, ValueError) as error:
+        raise QueryError("The vector is not a list of numbers.") from error
+    if values.shape != (embedding.dimensions,):
+        raise QueryError(
+            f"The vector has the shape {values.shape}, not ({embedding.dimensions},).",
+            f"Embed the question with {embedding.model}.",
+        )
+    length = float(np.linalg.norm(values))
+    if not np.isfinite(length) or length == 0:
+        raise QueryError("The vector is zero or not finite.", f"Embed the question with {embedding.model}.")
+    return (values / length).astype(np.float32)

@@ -1,0 +1,160 @@
+"""`/v1`: OpenAI's own client asks a collection as a model, whole and as a stream."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import openai
+import pytest
+import uvicorn
+from openai import OpenAI
+
+from monjyu_core.folders import DataFolder
+from monjyu_core.settings import load_settings
+from monjyu_query.result import SearchResult
+from monjyu_query.service.app import create_app
+from monjyu_query.service.chat_text import chat_text, inert
+from tests.models.fake_server import FakeModels, say
+
+QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
+ASKED = [{"role": "user", "content": QUESTION}]
+
+
+@contextmanager
+def serving(data: Path) -> Iterator[OpenAI]:
+    """The service on a port of its own, and a client with the placeholder for a key that such programs send."""
+    bound = socket.socket()
+    bound.bind(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(DataFolder(data), load_settings()), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    try:
+        yield OpenAI(base_url=f"http://127.0.0.1:{bound.getsockname()[1]}/v1", api_key="sk-none", max_retries=0)
+    finally:
+        server.should_exit = True
+        thread.join(15)
+
+
+@pytest.fixture(scope="module")
+def client(sample_data: Path) -> Iterator[OpenAI]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MONJYU_DATA", str(sample_data))
+        with serving(sample_data) as started:
+            yield started
+
+
+def test_collections_are_models(client: OpenAI) -> None:
+    assert [model.id for model in client.models.list()] == ["samples", "samples:lazy"]
+    assert client.models.retrieve("samples:lazy").owned_by == "monjyu"
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("other")
+
+
+def test_an_answer_has_marks_sources_and_the_whole_result(client: OpenAI) -> None:
+    done = client.chat.completions.create(model="samples", messages=ASKED)  # type: ignore[arg-type]
+    content = done.choices[0].message.content or ""
+    result = SearchResult.model_validate(done.monjyu)  # type: ignore[attr-defined]
+    assert (result.status, result.verified, done.choices[0].finish_reason) == ("complete", True, "stop")
+    answer, _, sources = content.partition("\n\nSources:\n")
+    assert answer == result.answer
+    assert len(sources.splitlines()) == len(result.citations)
+    for citation, line in zip(result.citations, sources.splitlines(), strict=True):
+        assert f"[{citation.n}]" in answer
+        assert line.startswith(f"- [{citation.n}] {citation.paper_title}, p. {citation.page}: ")
+        assert citation.boxes
+
+
+@pytest.mark.parametrize("model", ["samples", "samples:lazy:20"])
+def test_a_stream_says_the_same(client: OpenAI, model: str) -> None:
+    whole = client.chat.completions.create(model=model, messages=ASKED)  # type: ignore[arg-type]
+    options = {"stream": True, "stream_options": {"include_usage": True}}
+    chunks = list(client.chat.completions.create(model=model, messages=ASKED, **options))  # type: ignore[call-overload]
+    said = [chunk.choices[0].delta.content for chunk in chunks if chunk.choices and chunk.choices[0].delta.content]
+    assert "".join(said) == whole.choices[0].message.content
+    assert len(said) > 1
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+    ended = next(chunk for chunk in chunks if chunk.choices and chunk.choices[0].finish_reason)
+    assert SearchResult.model_validate(ended.monjyu).citations
+    assert chunks[-1].usage is not None
+
+
+def test_the_last_question_is_asked_and_those_before_are_its_history(client: OpenAI) -> None:
+    talk = [
+        {"role": "developer", "content": "Be brief."},
+        {"role": "user", "content": "What is a reader lease?"},
+        {"role": "assistant", "content": "A lease [1]."},
+        {"role": "user", "content": [{"type": "text", "text": "How is a budget spent on communities?"}]},
+    ]
+    done = client.chat.completions.create(model="samples:lazy:15", messages=talk, temperature=0.3)  # type: ignore[arg-type]
+    result = SearchResult.model_validate(done.monjyu)  # type: ignore[attr-defined]
+    assert result.query == "How is a budget spent on communities?"
+    assert (result.mode, result.usage.budget_total) == ("lazy", 15)
+
+
+@pytest.mark.parametrize(
+    ("model", "messages", "error"),
+    [
+        ("nowhere", ASKED, openai.NotFoundError),
+        ("../samples", ASKED, openai.NotFoundError),
+        ("samples:psychic", ASKED, openai.BadRequestError),
+        ("samples:lazy:-3", ASKED, openai.BadRequestError),
+        ("samples:hybrid:100", ASKED, openai.BadRequestError),
+        ("samples", [{"role": "assistant", "content": "Hm."}], openai.BadRequestError),
+        ("samples", [{"role": "user", "content": " "}], openai.BadRequestError),
+        ("samples", [], openai.UnprocessableEntityError),
+    ],
+)
+def test_errors_are_those_of_the_client(client: OpenAI, model: str, messages: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        client.chat.completions.create(model=model, messages=messages)  # type: ignore[call-overload]
+    with pytest.raises(openai.APIError):
+        list(client.chat.completions.create(model=model, messages=messages, stream=True))  # type: ignore[call-overload]
+
+
+def test_a_key_of_ours_that_is_not_valid_is_refused(client: OpenAI) -> None:
+    with pytest.raises(openai.AuthenticationError):
+        client.with_options(api_key="mj_00000000_" + "x" * 43).models.list()
+
+
+def test_what_papers_hold_becomes_no_markup() -> None:
+    hostile = "See ![x](https://evil.example/?q=1) and <img src=x> or [here](https://evil.example) \x1b[2J."
+    shown = inert(hostile)
+    assert "![" not in shown
+    assert "](" not in shown
+    assert "\\<img" in shown
+    assert "\x1b" not in shown
+    values = {"query": "q", "collection": "c", "snapshot_id": "s", "level": 0, "mode": "hybrid", "trace_id": "t"}
+    citation = {
+        "n": 1,
+        "paper_id": "p",
+        "paper_title": hostile,
+        "chunk_id": "c",
+        "sentence_ids": ["s"],
+        "quote": hostile,
+    }
+    routing = {"query_type": "factoid", "reason": ""}
+    result = SearchResult.model_validate(
+        values | {"routing": routing, "answer": f"{hostile} [1]", "citations": [citation]}
+    )
+    assert "![" not in chat_text(result)
+    assert "](" not in chat_text(result)
+
+
+def test_sentences_of_a_model_come_one_by_one(sample_data: Path, answer_model: FakeModels) -> None:
+    """With what was said before, and without a sentence that no source has."""
+    known = "The Leiden algorithm repairs this and guarantees that communities are connected [1]. "
+    answer_model.default = say(known + "Bananas are yellow [1]. The Louvain method may return disconnected ones [1].")
+    talk = [{"role": "user", "content": "Tell me of Zanzibar"}, {"role": "assistant", "content": "No."}, *ASKED]
+    with serving(sample_data) as client:
+        chunks = list(client.chat.completions.create(model="samples", messages=talk, stream=True))  # type: ignore[call-overload]
+    assert "Zanzibar" in answer_model.requests[-1].prompt
+    said = [chunk.choices[0].delta.content for chunk in chunks if chunk.choices[0].delta.content]
+    assert said[0].startswith("The Leiden algorithm")
+    assert said[-1].startswith("\n\nSources:\n- [1] ")
+    assert len(said) >= 2
+    assert "Bananas" not in "".join(said)
+    assert SearchResult.model_validate(chunks[-1].monjyu).answer_engine == "llm"
