@@ -26,7 +26,6 @@ const WORDS = {
     level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", stopped: "Stopped.", askThis: "Ask this paper",
     answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: (t) => `Only in: ${t}`, remove: "Remove",
     pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.",
-   
   },
   ja: {
     skip: "本文へ", ask: "質問", papers: "論文", key: "キー", theme: "明暗", cancel: "やめる", use: "使う",
@@ -53,7 +52,6 @@ const WORDS = {
     level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", stopped: "中止しました。", askThis: "この論文に質問",
     answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: (t) => `対象: ${t}`, remove: "外す",
     pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。",
-   
   },
 };
 
