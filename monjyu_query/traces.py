@@ -36,6 +36,7 @@ def trace_of(
     """Request and settings, snapshot, hits by id and score, the sentences cited, and the events without their texts."""
     ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes side by side tell in any order
     return {
+        "collection": result.collection,  # what a purge finds it by
         "request": request.model_dump(),
         "settings": settings,
         "snapshot_id": result.snapshot_id,

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Security
+from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 
@@ -44,6 +45,10 @@ TOPICS = (
 )
 """Modules with a `router`, one a topic, in the order in which the documentation shows them."""
 
+PUBLIC = (health_routes, page_routes)
+BEARER = HTTPBearer(auto_error=False, description="A key of `monjyu keys create`, or a token of the issuer.")
+"""For the description only: the gate has settled who asks before."""
+
 
 def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     """The service of one data folder. `app.state.service` is what its requests share."""
@@ -58,18 +63,20 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     app.state.service = service
+    authority = Authority(settings.service, service.store)
     errors.add_handlers(app)
-    _add_layers(app, service)
+    _add_layers(app, service, authority)
     for routes in TOPICS:
-        app.include_router(routes.router)
+        needs_key = routes is admin_routes or (routes not in PUBLIC and not authority.open)
+        app.include_router(routes.router, dependencies=[Security(BEARER)] if needs_key else [])
     app.mount("/static", StaticFiles(directory=page_routes.STATIC), name="static")
     return app
 
 
-def _add_layers(app: FastAPI, service: Service) -> None:
+def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
     """What every request passes, the outermost last."""
     settings = service.settings.service
-    app.add_middleware(Gate, settings=settings, authority=Authority(settings, service.store))
+    app.add_middleware(Gate, settings=settings, authority=authority)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,

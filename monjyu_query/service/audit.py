@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
@@ -40,6 +41,7 @@ class AuditLog:
             "route": route,
             "status": status,
             "ms": round(seconds * 1000, 1),
+            **_about(scope),
             **state.get("audit", {}),
         }
         self._writer.submit(self._append, line)
@@ -60,6 +62,14 @@ class AuditLog:
             if not self._failed:
                 _log.warning("The audit log cannot be written: %s", error)
             self._failed = True
+
+
+def _about(scope: Scope) -> dict[str, str]:
+    """The collection of a GET, the paper and the page: of the address only what is no question."""
+    asked = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("collection", [])
+    found = {"collection": asked[0]} if asked else {}
+    found |= {name: str(value) for name, value in scope.get("path_params", {}).items()}
+    return {name: value[:_LONGEST] for name, value in found.items()}
 
 
 def note(scope: Scope, **facts: str | int | None) -> None:

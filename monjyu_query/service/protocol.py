@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from asyncio.events import TimerHandle
+from functools import partial
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -16,22 +17,22 @@ READ_AHEAD = 1 << 18
 """Bytes. A read gives at most so many, of a body too that comes with its headers."""
 
 
-def protocol_with(max_bytes: int, seconds: float) -> type[HttpToolsProtocol]:
-    """The protocol class for connections whose headers have at most so many bytes and come within so many seconds."""
+def protocol_with(max_bytes: int, seconds: float) -> Any:
+    """What uvicorn makes protocols with, for headers of at most so many bytes that come within so many seconds.
 
-    class Protocol(_LimitedHeaders):
-        most_bytes = max_bytes
-        most_seconds = seconds
-
-    return Protocol
+    It can be sent to worker processes, which a class made here could not.
+    """
+    return partial(LimitedProtocol, most_bytes=max_bytes, most_seconds=seconds)
 
 
-class _LimitedHeaders(HttpToolsProtocol):
-    most_bytes: int
-    most_seconds: float
-    _bytes = 0
-    _raw = 0
-    _late: TimerHandle | None = None
+class LimitedProtocol(HttpToolsProtocol):
+    def __init__(self, *arguments: Any, most_bytes: int, most_seconds: float, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._most_bytes = most_bytes
+        self._most_seconds = most_seconds
+        self._bytes = 0
+        self._raw = 0
+        self._late: TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -54,18 +55,18 @@ class _LimitedHeaders(HttpToolsProtocol):
         self._count(len(name) + len(value))
         super().on_header(name, value)
         if len(self.headers) > MOST_HEADERS:
-            self._count(self.most_bytes)
+            self._count(self._most_bytes)
 
     def on_headers_complete(self) -> None:
         self._headers_are_there()
-        if self._bytes <= self.most_bytes:
+        if self._bytes <= self._most_bytes:
             super().on_headers_complete()
 
     def data_received(self, data: bytes) -> None:
         # A header that never ends reaches no callback: what comes until all are there is counted here.
         if self._late is not None:
             self._raw += len(data)
-            if self._raw > self.most_bytes + READ_AHEAD:
+            if self._raw > self._most_bytes + READ_AHEAD:
                 self._refuse(431, "The headers are too large.")
         if not self.transport.is_closing():
             super().data_received(data)
@@ -75,12 +76,12 @@ class _LimitedHeaders(HttpToolsProtocol):
 
     def _count(self, size: int) -> None:
         self._bytes += size
-        if self._bytes > self.most_bytes:
+        if self._bytes > self._most_bytes:
             self._refuse(431, "The headers are too large.")
 
     def _await_headers(self) -> None:
         self._headers_are_there()
-        self._late = self.loop.call_later(self.most_seconds, self._refuse, 408, "The headers came too slowly.")
+        self._late = self.loop.call_later(self._most_seconds, self._refuse, 408, "The headers came too slowly.")
 
     def _headers_are_there(self) -> None:
         if self._late is not None:

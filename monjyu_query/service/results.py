@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections import OrderedDict
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
 from monjyu_core.ids import digest
@@ -13,6 +16,9 @@ from monjyu_core.settings import Settings
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult, Usage
 
+T = TypeVar("T")
+_AWAY_SECONDS = 30.0
+_log = logging.getLogger(__name__)
 _ENTRY = 200
 """Bytes that an entry takes beside its key and value."""
 
@@ -122,7 +128,10 @@ class MemoryResults:
 
 
 class RedisResults:
-    """Results at the Redis server that keeps models' answers, removed with them by `monjyu purge`."""
+    """Results at the Redis server that keeps models' answers, removed with them by `monjyu purge`.
+
+    After a call that failed the server is left alone for a while: no search waits for it again and again.
+    """
 
     shared = True
 
@@ -130,21 +139,26 @@ class RedisResults:
         from monjyu_core.models.cache_redis import RedisCache
 
         self._cache = RedisCache(url, max_entries)
+        self._away_until = 0.0
 
     def get(self, key: str) -> bytes | None:
-        try:
-            return self._cache.get_many([key]).get(key)
-        except MonjyuError:
-            return None
+        return self._try(lambda: self._cache.get_many([key]).get(key))
 
     def put(self, key: str, value: bytes, result: SearchResult) -> None:
-        try:
-            self._cache.put_many({key: value}, labels_for(result))
-        except MonjyuError:
-            return
+        self._try(lambda: self._cache.put_many({key: value}, labels_for(result)))
 
     def follow(self, collection: str, snapshot_id: str) -> None:
         """Other workers may still serve the one before: Redis drops what is oldest, and a purge what it names."""
 
     def close(self) -> None:
         self._cache.close()
+
+    def _try(self, work: Callable[[], T]) -> T | None:
+        if time.monotonic() < self._away_until:
+            return None
+        try:
+            return work()
+        except MonjyuError as error:
+            _log.warning("Results are not kept for %.0f s: %s", _AWAY_SECONDS, error)
+            self._away_until = time.monotonic() + _AWAY_SECONDS
+            return None

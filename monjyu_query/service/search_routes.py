@@ -104,6 +104,7 @@ async def watched(search: Search, request: Request) -> bytes:
     try:
         return await search.run(cancel=cancel)
     finally:
+        cancel.set()  # also when the service stops meanwhile
         gone.cancel()
 
 

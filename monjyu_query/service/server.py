@@ -25,6 +25,8 @@ from monjyu_query.service.principals import check_exposure
 from monjyu_query.service.protocol import protocol_with
 
 KEEP_ALIVE_SECONDS = 30
+HEALTH_SECONDS = 60
+"""A worker that is silent for so long is replaced; on a busy machine loading a model takes a while."""
 STOP_SECONDS = 10
 """What is still running this long after a stop was asked for is left."""
 
@@ -57,6 +59,7 @@ def serve(data: DataFolder, settings: Settings) -> None:
             log_level="warning",
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=STOP_SECONDS,
+            timeout_worker_healthcheck=HEALTH_SECONDS,
         )
         server = uvicorn.Server(config)
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn sends itself once more what has stopped it

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,26 +66,32 @@ def keys(service_data: Path) -> dict[str, str]:
     return {role: create_key(store, f"test {role}", role)[0] for role in ("reader", "admin")}  # type: ignore[arg-type]
 
 
-@pytest.fixture(scope="session")
-def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
-    """`monjyu serve` in a process of its own."""
+@contextmanager
+def running_service(data: Path, *options: str) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
+    """`monjyu serve` in a process of its own, which ends without complaint."""
     environment = {
         **os.environ,
-        "MONJYU_DATA": str(service_data),
+        "MONJYU_DATA": str(data),
         "MONJYU_SERVICE__REQUESTS_PER_MINUTE": "0",
         "PYTHONUNBUFFERED": "1",
     }
-    command = [sys.executable, "-c", "from monjyu_query.commands import serve; serve(['--port', '0'])"]
+    command = [sys.executable, "-c", f"from monjyu_query.commands import serve; serve(['--port', '0', *{options!r}])"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("Monjyu is at http://127.0.0.1:"), line
-        yield Served(line.split()[3], service_data, keys)
+        yield Served(line.split()[3], data, {}), process
     finally:
         process.terminate()
         assert process.wait(20) == 0
         process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def service(service_data: Path, keys: dict[str, str]) -> Iterator[Served]:
+    with running_service(service_data) as (served, _):
+        yield replace(served, keys=keys)
 
 
 @contextmanager

@@ -260,12 +260,14 @@ def test_the_audit_log_says_who_and_what_but_not_the_question(serve_with: Servin
     with serve_with(require_key=True) as (served, running), served.client("reader") as client:
         client.post("/search", json={**ASKED, "query": secret})
         client.get("/papers", headers={"Authorization": "Bearer nonsense"})
+        client.get("/papers/some%20paper", params={"collection": "samples", "text": secret})
     lines = [json.loads(line) for path in (served.data / "state/audit").iterdir() for line in path.open()]
     who = f"key:{served.keys['reader'].split('_')[1]}"
     search = next(line for line in lines if line["route"] == "/search" and line["principal"] == who)
     assert (search["status"], search["collection"], search["mode"]) == (200, "samples", "keyword")
     assert search["request_id"] and search["ms"] > 0 and "query" not in search
     assert any(line["status"] == 401 and line["principal"] is None for line in lines)
+    assert any((line.get("paper_id"), line.get("collection")) == ("some paper", "samples") for line in lines)
     assert secret not in json.dumps(lines) and served.keys["reader"] not in json.dumps(lines)
     with serve_with(audit_questions=True) as (served, _), served.client() as client:
         client.post("/search", json={**ASKED, "query": secret})

@@ -12,7 +12,7 @@ const WORDS = {
     about_auto: "Chooses by the question", about_hybrid: "Best passages by meaning and words", about_vector: "Best passages by meaning",
     about_keyword: "Best passages by words", about_lazy: "Explores communities of concepts under a budget of relevance tests",
     about_local: "Around the entities of the question", about_global: "From reports on the whole collection", about_multi: "Joins several modes",
-    tests: (n) => `${n} tests`, searching: "Searching …", waiting: "Waiting for its turn …",
+    tests: (n) => `${n} tests`, searching: "Searching …",
     subqueries: "Questions derived", communities: (n) => (n === 1 ? "1 community visited" : `${n} communities visited`),
     spent: (used, total) => `${used} of ${total} relevance tests`, relevantFound: (n) => (n === 1 ? "1 relevant passage" : `${n} relevant passages`),
     claims: (n) => (n === 1 ? "1 claim" : `${n} claims`), moreClaims: (n) => `Show all ${n}`, how: "How it was found",
@@ -25,8 +25,7 @@ const WORDS = {
     pages: (n) => (n === 1 ? "1 page" : `${n} pages`), open: "Open its pages", back: "All papers", none: "None in this collection.",
     level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", stopped: "Stopped.", askThis: "Ask this paper",
     answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: (t) => `Only in: ${t}`, remove: "Remove",
-    pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.", about: "A reference of the interface: ", docs: "/docs", abstained: "No answer",
-    copy: "Copy", copied: "Copied",
+    pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.",
   },
   ja: {
     skip: "本文へ", ask: "質問", papers: "論文", key: "キー", theme: "明暗", cancel: "やめる", use: "使う",
@@ -39,7 +38,7 @@ const WORDS = {
     about_auto: "質問に応じて選びます", about_hybrid: "意味と語句の両方で探します", about_vector: "意味の近さで探します",
     about_keyword: "語句の一致で探します", about_lazy: "予算の範囲で概念のコミュニティを探索します",
     about_local: "質問に出るエンティティの周辺から", about_global: "全体のレポートから", about_multi: "複数の方法を統合します",
-    tests: (n) => `${n} 件の判定`, searching: "検索中 …", waiting: "順番を待っています …",
+    tests: (n) => `${n} 件の判定`, searching: "検索中 …",
     subqueries: "派生した質問", communities: (n) => `コミュニティ ${n} 件を訪問`,
     spent: (used, total) => `関連性判定 ${used} / ${total}`, relevantFound: (n) => `関連する箇所 ${n} 件`,
     claims: (n) => `主張 ${n} 件`, moreClaims: (n) => `${n} 件すべて表示`, how: "探索の経過",
@@ -52,8 +51,7 @@ const WORDS = {
     pages: (n) => `${n} ページ`, open: "ページを開く", back: "論文一覧", none: "このコレクションにはありません。",
     level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", stopped: "中止しました。", askThis: "この論文に質問",
     answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: (t) => `対象: ${t}`, remove: "外す",
-    pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。", about: "インターフェースの説明: ", docs: "/docs", abstained: "回答なし",
-    copy: "コピー", copied: "コピーしました",
+    pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。",
   },
 };
 

@@ -6,6 +6,7 @@ import { t } from "./i18n.js";
 import { loadPaper, openCitation } from "./viewer.js";
 
 const STEP = 50;
+const MOST_TOGETHER = 8;
 
 export function paperLink(paper, collection) {
   const where = `#/paper/${encodeURIComponent(collection)}/${encodeURIComponent(paper.paper_id)}`;
@@ -81,5 +82,8 @@ function network(links, collection) {
   const group = (name, papers) => h("section", { class: "half" }, h("h2", {}, t(name, papers.length)),
     papers.length ? h("ul", { class: "linked" }, papers.map((paper) => h("li", {}, paperLink(paper, collection), paper.year ? h("span", { class: "dim" }, ` ${paper.year}`) : null,
       (paper.contexts ?? []).slice(0, 2).map((one) => h("blockquote", {}, one.context))))) : h("p", { class: "dim" }, t("none")));
-  return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites));
+  const together = links.co_cited.slice(0, MOST_TOGETHER);
+  return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites),
+    together.length ? h("section", { class: "half" }, h("h2", {}, t("coCited")), h("ul", { class: "linked" },
+      together.map((paper) => h("li", {}, paperLink(paper, collection), h("span", { class: "dim" }, ` ×${paper.count}`))))) : null);
 }
