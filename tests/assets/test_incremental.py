@@ -78,7 +78,7 @@ def test_random_changes_give_the_tables_of_a_fresh_build(batches: list[list[Step
 
 
 def test_levels_2_to_4_after_changes_are_those_of_a_fresh_build(world: World, tmp_path: Path) -> None:
-    said = "The graph index is 12 % faster than the phrase index. We use the Python library with the graph index."
+    said = "The graph index is 12 % faster than the phrase index. Jupyter uses Python and the graph index."
     (world.papers / "said.md").write_text(f"# What is said\n\n## Results\n\n{said}\n")
     world.build(level=4)
     first = open_current(world.work.folder).id
