@@ -85,6 +85,7 @@ def test_index_brings_a_collection_to_its_level_and_keeps_it_there(
     idle = index_collection(data, world.papers, "k", level=0, **quiet)  # type: ignore[arg-type]
     assert (idle.level, idle.snapshot_id) == (4, again.snapshot_id)
     manifest = json.loads((data.collection("k").snapshots / again.snapshot_id / "manifest.json").read_text())
-    assert all(manifest["rows"][name] for name in ("communities", "entities", "community_reports", "claims"))
+    assert manifest["rows"]["communities"] > 0 and manifest["rows"]["entities"] > 0
+    assert {"community_reports", "claims"} <= manifest["rows"].keys()
     with pytest.raises(ConfigurationError):
         upgrade_collection(data, "unknown", 1, **quiet)  # type: ignore[arg-type]
