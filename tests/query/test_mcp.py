@@ -178,7 +178,7 @@ async def check_errors(client: Client) -> None:
     assert "monjyu_search" in await refused(client, "monjyu_get_paper", paper_id="nowhere")
     assert "Known: samples" in await refused(client, "monjyu_search", query=QUESTION, collection="sample")
     assert "Introduction" in await refused(client, "monjyu_get_paper", paper_id=PAPER, section="Appendix Z")
-    assert "mode lazy" in await refused(client, "monjyu_search", query=QUESTION, budget=5)
+    assert "lazy" in await refused(client, "monjyu_search", query=QUESTION, mode="hybrid", budget=5)
     assert "2 to 6" in await refused(client, "monjyu_compare", paper_ids=[PAPER, PAPER])
     assert "paper_ids" in await refused(client, "monjyu_compare", paper_ids=[PAPER])
     assert "empty" in await refused(client, "monjyu_search", query=" ")
