@@ -51,7 +51,11 @@ class Authority:
 
 
 def require(principal: Principal, role: Role) -> None:
-    """Forbidden where the principal's role is too low."""
+    """Forbidden where the principal's role is too low; Unauthorized where it is nobody's in particular."""
+    if role == "admin" and principal is LOCAL:
+        raise Unauthorized(
+            "An administrator's key is needed.", "`monjyu keys create --role admin` makes one.", CHALLENGE
+        )
     if role == "admin" and principal.role != "admin":
         raise Forbidden("This needs an administrator's key.", "`monjyu keys create --role admin` makes one.")
 

@@ -146,7 +146,7 @@ def test_errors_have_one_form(client: httpx2.Client, service: Served) -> None:
                 client.post("/search", content=b"{nonsense", headers={"Content-Type": "application/json"}),
                 client.get("/papers?collection=samples&limit=0"),
             ],
-            403: [client.post("/admin/index", json={"collection": "samples"})],
+            401: [client.post("/admin/index", json={"collection": "samples"})],
             400: [admin.post("/admin/papers", content=b"x", headers={"Content-Type": "multipart/form-data"})],
         }
     for status, given in answers.items():
