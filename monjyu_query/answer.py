@@ -23,6 +23,10 @@ _ENOUGH = 0.35
 """A further sentence must be worth this share of the first."""
 _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
+_NO_STATEMENT = 0.6
+"""What an item of a list, a heading or a question is worth beside a sentence that states something by itself."""
+_ENDS = re.compile(r"[.!。！]\W{0,3}(\[\d+\])?\s*$")
+_ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 _LETTERS_SHARE = 0.8
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _WIDE_LETTERS = 8
@@ -145,8 +149,14 @@ def _scored(
     for sentence, own in zip(sentences, terms, strict=True):
         if is_prose(sentence.text) and question.weights.keys() & set(own):
             lift = 1 + _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
+            lift *= 1.0 if is_statement(sentence.text) else _NO_STATEMENT
             scored.append(ScoredSentence(sentence, frozenset(own), lift))
     return scored
+
+
+def is_statement(text: str) -> bool:
+    """A sentence that can stand alone as evidence: it ends like one, asks nothing and is no item of a list."""
+    return bool(_ENDS.search(text)) and not _ITEM.match(text)
 
 
 def is_prose(text: str) -> bool:

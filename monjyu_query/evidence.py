@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from monjyu_core.settings import AnswerSettings
-from monjyu_query.answer import Question, alike, choose_sentences, weigh_evidence
+from monjyu_query.answer import Question, alike, choose_sentences, is_statement, weigh_evidence
 from monjyu_query.answering import SHORT, Answer, abstained, as_text, for_type
 from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
@@ -27,8 +26,6 @@ _WORTH = 0.6
 PASSAGES = 8
 CLAIMS = 24
 """Of all modes together, in an answer."""
-_ENDS = re.compile(r"[.!?。！？]\W{0,3}(\[\d+\])?\s*$")
-_ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     sentences = {sentence.sentence_id: sentence for sentence in load_sentences(cursor, passages)}
     for claim in found.claims[:CLAIMS]:
         sentences.setdefault(claim.sentences[0].sentence_id, claim.sentences[0])
-    pool = [sentence for sentence in sentences.values() if is_whole(sentence.text)] or list(sentences.values())
+    pool = [sentence for sentence in sentences.values() if is_statement(sentence.text)] or list(sentences.values())
     terms = index.keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in pool)])
     evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
     if evidence.support < tools.settings.answer.min_support:
@@ -139,11 +136,6 @@ def _of_all_sides(
     return list(chosen.values())[: settings.max_sentences]
 
 
-def is_whole(text: str) -> bool:
-    """A sentence that can stand alone: it ends like one and is no item of a list."""
-    return bool(_ENDS.search(text)) and not _ITEM.match(text)
-
-
 def topic_question(index: OpenIndex, query: str) -> Question:
     """The terms of what the question is about; none where that is the collection as a whole."""
     topic = topic_of(query)
@@ -155,7 +147,7 @@ def spread_answer(
 ) -> Answer:
     """The first sentences of the best claims, best first: of each community and each paper one before a second of any,
     none that says what another says, none that is worth much less than the best."""
-    claims = [claim for claim in claims if is_whole(claim.sentences[0].text)] or list(claims)
+    claims = [claim for claim in claims if is_statement(claim.sentences[0].text)] or list(claims)
     terms = [frozenset(some) for some in index.keywords.terms([claim.sentences[0].text for claim in claims])]
     most = min(SHORT, most) if response_type == "short" else most
     turns: Counter[str | None] = Counter()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 pytest_plugins = ["tests.skips"]
 
@@ -37,20 +38,37 @@ def monjyu() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run_monjyu
 
 
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that is made once a session, also where several processes run the tests."""
+    shared = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, done = shared / name, shared / f"{name}.done"
+    with FileLock(shared / f"{name}.lock"):
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same papers with their noun graph and communities. Read only."""
-    data = tmp_path_factory.mktemp("level_1") / "data"
-    shutil.copytree(sample_data, data)
-    done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
-    assert done.returncode == 0, done.stderr
-    return data
+
+    def make(data: Path) -> None:
+        shutil.copytree(sample_data, data)
+        done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
+        assert done.returncode == 0, done.stderr
+
+    return once(tmp_path_factory, "level_1", make)
 
 
 @pytest.fixture(scope="session")
 def sample_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder in which the sample papers are indexed as `samples`. Read only."""
-    data = tmp_path_factory.mktemp("data")
-    done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
-    assert done.returncode == 0, done.stderr
-    return data
+
+    def make(data: Path) -> None:
+        done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--json")
+        assert done.returncode == 0, done.stderr
+
+    return once(tmp_path_factory, "level_0", make)

@@ -19,7 +19,7 @@ from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import open_current
 from tests.conftest import run_monjyu
 
-KILLS = int(os.environ.get("MONJYU_KILLS", "5"))
+KILLS = int(os.environ.get("MONJYU_KILLS", "4"))
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,16 +27,26 @@ TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of prov
 SECRET = "Zyzzyvaword is a library that shows better results than Python in this paper alone."
 
 
-@pytest.fixture
-def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
-    """Three snapshots: six records, one more, and the first one's text changed."""
-    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
-    monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    made = World(tmp_path / "data", tmp_path / "papers")
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three snapshots: six records, one more, and the first one's text changed; kept beside what tests change."""
+    root = tmp_path_factory.mktemp("maintenance")
+    made = World(root / "live" / "data", root / "live" / "papers")
     for texts in (TEXTS, TEXTS | {"secret": SECRET}, TEXTS | {"secret": SECRET, "0": "Another text. It is new."}):
         write_records(made.papers, texts)
         made.build()
-    return made
+    shutil.copytree(root / "live", root / "kept")
+    return root
+
+
+@pytest.fixture
+def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Those snapshots as they were built, at the paths that they were built at."""
+    shutil.rmtree(built / "live")
+    shutil.copytree(built / "kept", built / "live")
+    monkeypatch.setenv("MONJYU_DATA", str(built / "live" / "data"))
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    return World(built / "live" / "data", built / "live" / "papers")
 
 
 def run(command: Any, *arguments: str) -> Result:

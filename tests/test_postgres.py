@@ -14,7 +14,7 @@ from monjyu_core.ids import file_paper_id, shard_of
 from monjyu_core.schemas import SHARDS
 from tests.conftest import ROOT
 from tests.postgres_server import PG_CTL, postgres
-from tests.test_backfill import ADD, launch, versions, wait_for_backfill
+from tests.test_backfill import launch, versions, wait_for_backfill
 from tests.test_up import ask, running_up
 
 INSTANCE = ROOT / "deploy" / "dagster.postgres.yaml"
@@ -58,9 +58,8 @@ def test_four_workers_on_postgresql_give_the_tables_of_one_process(
     with postgres() as url:
         monkeypatch.setenv("MONJYU_POSTGRES_URL", url)
         with running_up(many, tmp_path / "log") as port:
-            ask(port, ADD)
-            launched = ask(port, launch())["launchPartitionBackfill"]
-            done = wait_for_backfill(port, launched["backfillId"], 240)
+            launched = launch(many, (tmp_path / "log").read_text())
+            done = wait_for_backfill(port, launched["backfill_id"], 240)
             assert done["status"] == "COMPLETED_SUCCESS", (tmp_path / "log").read_text()[-4000:]
             runs = ask(port, RUNS)["runsOrError"]["results"]
     shard_runs = [run for run in runs if any(tag["key"] == FIRST and "|" in tag["value"] for tag in run["tags"])]

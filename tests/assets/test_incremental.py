@@ -58,7 +58,7 @@ def apply(folder: Path, step: Step, records: dict[str, str]) -> None:
     write_records(folder, records)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow], phases=[Phase.generate])
 @given(st.lists(STEPS, min_size=2, max_size=3))
 def test_random_changes_give_the_tables_of_a_fresh_build(batches: list[list[Step]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ RECORDS = {
     "bee": "The bee dances to show where flowers are. A hive has one queen.",
     "eel": "The eel swims to a far sea in order to spawn. Nobody has seen it happen.",
 }
-PUBLISHES = int(os.environ.get("MONJYU_PUBLISHES", "5"))
+PUBLISHES = int(os.environ.get("MONJYU_PUBLISHES", "4"))
 VERSION = re.compile(r"This is version (\d+)")
 REQUEST = SearchRequest(query="Where does the eel spawn?", collection="c")
 
