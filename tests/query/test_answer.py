@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monjyu_core.settings import AnswerSettings
-from monjyu_query.answer import Evidence, Question, choose_sentences, weigh_evidence
+from monjyu_query.answer import Evidence, Question, choose_sentences, is_statement, weigh_evidence
 from monjyu_query.passages import Passage, PassageSentence
 from monjyu_query.retrieval import QueryTerm
 
@@ -116,3 +116,15 @@ def test_sentences_are_chosen_once_and_in_order(texts: list[list[str]]) -> None:
     places = [s.place for s in found]
     assert places == sorted(set(places))
     assert len(found) <= SETTINGS.max_sentences
+
+
+def test_questions_items_and_headings_are_no_statements() -> None:
+    assert is_statement("The budget is spent on twenty tests [3].")
+    assert is_statement("予算は二十回で尽きる。")
+    for text in (
+        "When should reading stop?",
+        "1. when the share is spent,",
+        "• A list item.",
+        "3.2 Descending and stopping",
+    ):
+        assert not is_statement(text)
