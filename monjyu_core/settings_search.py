@@ -1,4 +1,4 @@
-"""Settings of the search modes over entities, reports and several modes together."""
+"""Settings of searches: what each mode reads and weighs, and how answers are made."""
 
 from __future__ import annotations
 
@@ -61,4 +61,57 @@ class ProgressiveSettings(Group):
     max_calls: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="no step beyond so many calls; 0 = no cap")
     min_coverage: Annotated[float, QUERY_TIME] = Field(
         0.6, ge=0, le=1, description="share of the question's terms, by weight, that an answer's quotes must have"
+    )
+
+
+class LazySettings(Group):
+    """Lazy search: how communities are visited, what counts as relevant, and how much goes into an answer."""
+
+    rank: Annotated[Literal["vector", "hybrid"], QUERY_TIME] = Field(
+        "hybrid", description="what orders chunks and communities for a subquery"
+    )
+    opening: Annotated[int, QUERY_TIME] = Field(
+        12, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
+    )
+    chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
+    patience: Annotated[int, QUERY_TIME] = Field(
+        5, ge=1, description="z: visits in a row without a relevant chunk before the search goes down"
+    )
+    max_depth: Annotated[int, QUERY_TIME] = Field(10, ge=0, description="how often a subquery may go down")
+    relevant_from: Annotated[float, QUERY_TIME] = Field(5.0, gt=0, le=10, description="score of a relevant sentence")
+    enough_from: Annotated[float, QUERY_TIME] = Field(
+        7.0, ge=0, le=10, description="score from which a relevant sentence counts towards enough"
+    )
+    sufficiency: Annotated[Literal["count", "model", "off"], QUERY_TIME] = Field(
+        "count", description="what ends a search early: enough relevant sentences, or a model (roles.assess) as well"
+    )
+    max_subqueries: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=10)
+    claim_tokens: Annotated[int, QUERY_TIME] = Field(4000, ge=100, description="of the claims an answer is made from")
+
+
+class SearchSettings(Group):
+    mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
+    router: Annotated[Literal["patterns", "model"], QUERY_TIME] = Field(
+        "patterns", description="what tells the kind of a question: patterns, or the model of roles.expand"
+    )
+    top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
+    alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
+    fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
+    rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
+    min_score: Annotated[float | None, QUERY_TIME] = None
+    per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
+    lazy: LazySettings = LazySettings()
+    local: LocalSettings = LocalSettings()
+    reports: ReportSearchSettings = ReportSearchSettings()
+    multi: MultiSettings = MultiSettings()
+    progressive: ProgressiveSettings = ProgressiveSettings()
+
+
+class AnswerSettings(Group):
+    unsupported: Annotated[Literal["drop", "mark"], QUERY_TIME] = Field(
+        "drop", description="what is done with a model's sentence that no source supports"
+    )
+    max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
+    min_support: Annotated[float, QUERY_TIME] = Field(
+        0.45, ge=0, le=1, description="below this evidence score the answer abstains"
     )
