@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from monjyu_assets.engines.answers import ModelClaim, ModelClaims, plain
-from monjyu_assets.engines.model_calls import ModelCalls, Question, failure_of, model_identity, prompts
+from monjyu_assets.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
 from monjyu_assets.engines.protocol import ChunkResult, Failure
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.model import numbered
 from monjyu_core.ids import digest
 from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
 from monjyu_core.text.quotes import find_quote, numbers_in
@@ -28,21 +27,17 @@ class ModelClaimEngine:
     pays = True
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelClaims]]) -> None:
-        self._prompts = prompts(settings, "claims")
+        self._recipe = ModelRecipe(settings, "claims", "extract", VERSION)
+        self.name, self.made_with = self._recipe.name, self._recipe.made_with
         self._calls = calls
-        _, model = role_model(settings, "extract")
-        self.name = f"llm-{VERSION}/{model.model}"
         self._most, self._least = settings.levels.claims.max_per_chunk, settings.levels.claims.min_confidence
-        hashes = (prompt.hash for prompt in self._prompts.values())
-        self._model = digest("llm", VERSION, model_identity(settings, "extract"))
-        self.made_with = digest(self._model, *hashes)
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
         question = self.question(paper, chunk)
-        return digest(self._model, question.prompt_hash, question.messages, length=32)
+        return digest(self._recipe.model, question.prompt_hash, question.messages, length=32)
 
     def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
-        prompt = self._prompts.get(paper.language, self._prompts["en"])
+        prompt = self._recipe.prompt(paper.language)
         text = prompt.render(source=numbered(chunk), most=str(self._most))
         return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
 

@@ -46,9 +46,21 @@ def model_identity(settings: Settings, role: ChatRole) -> str:
     return digest(model.provider, model.base_url, model.model, values.temperature, values.max_tokens)
 
 
-def prompts(settings: Settings, name: str) -> dict[str, Prompt]:
-    """A prompt in each language."""
-    return {language: load_prompt(name, language, settings.prompts.folder) for language in LANGUAGES}
+class ModelRecipe:
+    """What an engine asks with. `name` stands in its rows; `model` is what answers depend on beside the messages,
+    `made_with` that and the prompts."""
+
+    def __init__(self, settings: Settings, prompt: str, role: ChatRole, version: str) -> None:
+        self._prompts = {name: load_prompt(prompt, name, settings.prompts.folder) for name in LANGUAGES}
+        _, model = role_model(settings, role)
+        self.name = f"llm-{version}/{model.model}"
+        identity = model_identity(settings, role)
+        self.model = digest("llm", version, identity)
+        self.made_with = digest("llm", version, identity, *(prompt.hash for prompt in self._prompts.values()))
+
+    def prompt(self, language: str) -> Prompt:
+        """In English where there is none in the language."""
+        return self._prompts.get(language, self._prompts["en"])
 
 
 def failure_of(error: ModelCallError) -> Failure:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from monjyu_assets.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
-from monjyu_assets.engines.model_calls import ModelCalls, Question, failure_of, model_identity, prompts
+from monjyu_assets.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
 from monjyu_assets.engines.protocol import ChunkResult, Failure, Rows
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.cited import cited_in, entity, link, person_key, person_name, title_page
@@ -17,7 +17,6 @@ from monjyu_assets.entities.paper_entities import ENTITIES, LINKS, merged_entiti
 from monjyu_assets.phrases.words import normalise
 from monjyu_core.ids import digest
 from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
@@ -35,20 +34,16 @@ class ModelEntityEngine:
     pays = True
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelEntities]]) -> None:
-        self._prompts = prompts(settings, "entities")
+        self._recipe = ModelRecipe(settings, "entities", "extract", VERSION)
+        self.name, self.made_with = self._recipe.name, self._recipe.made_with
         self._calls = calls
-        _, model = role_model(settings, "extract")
-        self.name = f"llm-{VERSION}/{model.model}"
-        hashes = (prompt.hash for prompt in self._prompts.values())
-        self.made_with = digest("llm", VERSION, model_identity(settings, "extract"), *hashes)
-        self._model = digest("llm", VERSION, model_identity(settings, "extract"))
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
         question = self.question(paper, chunk)
-        return digest(self._model, question.prompt_hash, question.messages, _sure(paper, chunk), length=32)
+        return digest(self._recipe.model, question.prompt_hash, question.messages, _sure(paper, chunk), length=32)
 
     def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
-        prompt = self._prompts.get(paper.language, self._prompts["en"])
+        prompt = self._recipe.prompt(paper.language)
         text = prompt.render(source=numbered(chunk))
         return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
 

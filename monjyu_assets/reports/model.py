@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from monjyu_assets.engines.answers import ModelReport, plain
-from monjyu_assets.engines.model_calls import ModelCalls, Question, failure_of, model_identity, prompts
+from monjyu_assets.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
 from monjyu_assets.engines.protocol import Failure
 from monjyu_assets.reports.protocol import Finding, Report, ReportResult
 from monjyu_assets.reports.sources import CommunitySource
-from monjyu_core.ids import digest
 from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
@@ -25,16 +23,13 @@ class ModelReports:
     """`calls` are made when the first community is asked about."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelReport]]) -> None:
-        self._prompts = prompts(settings, "report")
+        self._recipe = ModelRecipe(settings, "report", "report", VERSION)
+        self.name, self.made_with = self._recipe.name, self._recipe.made_with
         self._calls = calls
         self._most = settings.levels.reports.max_findings
-        _, model = role_model(settings, "report")
-        self.name = f"llm-{VERSION}/{model.model}"
-        hashes = (prompt.hash for prompt in self._prompts.values())
-        self.made_with = digest("llm", VERSION, model_identity(settings, "report"), *hashes)
 
     def question(self, source: CommunitySource) -> Question:
-        prompt = self._prompts.get(source.language, self._prompts["en"])
+        prompt = self._recipe.prompt(source.language)
         text = prompt.render(
             entities=fence(1, "\n".join(f"{member.name} ({member.type})" for member in source.members)),
             relationships=fence(2, "\n".join(" - ".join(link) for link in source.links) or "-"),

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +24,8 @@ QUESTION = "How is a sentence of an answer traced back to its source?"
 
 
 @pytest.fixture
-def fake(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
-    """A model for answers in the environment; the samples' data folder has what it is asked."""
-    with FakeModels() as started:
-        values = {
-            "MODELS__DEFAULT__MODEL": "fake-model-1",
-            "MODELS__DEFAULT__BASE_URL": started.openai,
-            "MODELS__DEFAULT__API_KEY": server.KEY,
-            "ROLES__ANSWER__ENGINE": "llm",
-            "ROLES__ANSWER__RETRIES": "0",
-            "CACHE__ENABLED": "false",
-        }
-        monkeypatch.setenv("MONJYU_DATA", str(sample_data))
-        for name, value in values.items():
-            monkeypatch.setenv(f"MONJYU_{name}", value)
-        yield started
+def fake(answer_model: FakeModels) -> FakeModels:
+    return answer_model
 
 
 def ask(data: Path, query: str = QUESTION, **more: Any) -> tuple[Any, list[dict[str, Any]]]:
