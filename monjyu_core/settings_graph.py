@@ -33,6 +33,12 @@ class GraphSettings(Group):
     edge_percentile: Annotated[float, NODES] = Field(
         40.0, ge=0, lt=100, description="edges whose weight is below this percentile go"
     )
+    max_edges: Annotated[int, NODES] = Field(
+        50,
+        ge=0,
+        description="an edge stays that is among so many of the heaviest of one of its ends, so that a graph grows with "
+        "its phrases; 0 = no limit",
+    )
     backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native"], PARTITION] = Field(
         "igraph", description="whose Leiden; as good as each other, igraph is the quickest"
     )

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from monjyu_assets.graph.community_tables import community_id
-from monjyu_assets.graph.leiden import hierarchy, walk
+from monjyu_assets.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules
 from monjyu_core.schemas import TABLES
 
@@ -41,11 +41,11 @@ def community_tables(
             continue
         pair = sorted((number[row["source_id"]], number[row["target_id"]]))
         weights[pair[0], pair[1]] += row["weight"] * LIGHT.get(row["type"], 1.0)
-    edges = [(x, y, round(weight, 6)) for (x, y), weight in sorted(weights.items())]
+    x, y = zip(*weights, strict=True) if weights else ((), ())
     stands: dict[str, list[Row]] = defaultdict(list)
     for row in places:
         stands[row["entity_id"]].append(row)
-    found = hierarchy(len(names), edges, rules)
+    found = hierarchy(len(names), Edges.of(x, y, [round(weight, 6) for weight in weights.values()]), rules)
     ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
     communities: list[Row] = []
     members: list[Row] = []

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.graph.cooccurrence import MEMORY
-from monjyu_assets.graph.leiden import Community, Members, hierarchy, walk
+from monjyu_assets.graph.leiden import Community, Edges, Members, Numbers, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules
 from monjyu_core.ids import digest
 from monjyu_core.schemas import TABLES
@@ -19,7 +20,6 @@ TOP = 10
 """Phrases shown of a community: those with most weight inside it."""
 
 Tables = dict[str, pa.Table]
-Numbers = NDArray[np.intp]
 
 _CHUNKS = """
 WITH inside AS (SELECT DISTINCT chunk_id, phrase FROM mentions SEMI JOIN nodes USING (phrase)),
@@ -38,9 +38,8 @@ def community_id(level: int, members: Sequence[str]) -> str:
 def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules: PartitionRules) -> Tables:
     """`communities`, `community_members` and `chunk_communities` of a noun graph."""
     names = sorted(nodes["phrase"].to_pylist())
-    number = {name: n for n, name in enumerate(names)}
-    pairs = zip(*(edges[column].to_pylist() for column in ("source", "target", "weight")), strict=True)
-    found = hierarchy(len(names), [(number[x], number[y], weight) for x, y, weight in pairs], rules)
+    x, y = (_numbers(edges[column], names) for column in ("source", "target"))
+    found = hierarchy(len(names), Edges.of(x, y, edges["weight"].to_numpy()), rules)
     ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
     pieces = [(ids[id(c)], c, ids[id(parent)] if parent else None) for c, parent in walk(found)]
     members = pa.table(
@@ -51,7 +50,7 @@ def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules
     )
     chunks = _chunk_communities(nodes, members, pieces, mentions)
     return {
-        "communities": _communities(pieces, _top_phrases(nodes, edges, names, pieces), chunks),
+        "communities": _communities(pieces, _top_phrases(nodes, names, (x, y), edges["cooccurrences"], pieces), chunks),
         "community_members": members,
         "chunk_communities": chunks,
     }
@@ -73,12 +72,19 @@ def _chunk_communities(nodes: pa.Table, members: pa.Table, pieces: Pieces, menti
         return connection.sql(_CHUNKS).to_arrow_table().cast(TABLES["chunk_communities"].schema)
 
 
-def _top_phrases(nodes: pa.Table, edges: pa.Table, names: Sequence[str], pieces: Pieces) -> dict[str, list[str]]:
+def _numbers(phrases: pa.ChunkedArray, names: Sequence[str]) -> Numbers:
+    """The place of each phrase among the names."""
+    found: Numbers = pc.index_in(phrases, value_set=pa.array(names, pa.string())).to_numpy()
+    return found.astype(np.int64)
+
+
+def _top_phrases(
+    nodes: pa.Table, names: Sequence[str], ends: tuple[Numbers, Numbers], cooccurrences: pa.ChunkedArray, pieces: Pieces
+) -> dict[str, list[str]]:
     """By the co-occurrences with other members, then by document frequency."""
-    number = {name: n for n, name in enumerate(names)}
-    x, y = (np.array([number[name] for name in edges[column].to_pylist()], np.intp) for column in ("source", "target"))
-    times = edges["cooccurrences"].to_numpy()
-    order = np.array([number[name] for name in nodes["phrase"].to_pylist()], np.intp)
+    x, y = ends
+    times = cooccurrences.to_numpy()
+    order = _numbers(nodes["phrase"], names)
     df = np.zeros(len(names), np.int64)
     df[order] = nodes["df"].to_numpy()
     surfaces = dict(zip(order.tolist(), nodes["surface"].to_pylist(), strict=True))
@@ -96,7 +102,7 @@ def _strength(
     nodes: int, here: list[tuple[str, Members]], x: Numbers, y: Numbers, times: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """Of each node the co-occurrences with nodes of its own community, on one level of the hierarchy."""
-    label = np.full(nodes, -1, np.intp)
+    label = np.full(nodes, -1, np.int64)
     for n, (_, members) in enumerate(here):
         label[list(members)] = n
     inside = (label[x] == label[y]) & (label[x] >= 0)

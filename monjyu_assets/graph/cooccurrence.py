@@ -43,7 +43,16 @@ WITH pair_total AS (SELECT sum(cooccurrences)::DOUBLE AS pairs FROM pairs),
 SELECT x, y, cooccurrences,
        (cooccurrences / t.pairs) * log2((cooccurrences / t.pairs) / ((a.df / d.df) * (b.df / d.df))) AS weight
 FROM pairs JOIN nodes a ON a.n = x JOIN nodes b ON b.n = y, pair_total t, node_total d
-WHERE cooccurrences >= $min_cooccurrences ORDER BY x, y
+WHERE cooccurrences >= $min_cooccurrences
+"""
+_ENDS = "(SELECT x AS n, y AS other, weight FROM edges UNION ALL SELECT y, x, weight FROM edges)"
+# The least weight that may stay is found without sorting; only what reaches it is ranked, so that ties are cut alike.
+_STRONGEST = f"""
+WITH bounds AS (SELECT n, list_min(max(weight, $most)) AS bound FROM {_ENDS} GROUP BY n),
+     ranked AS (
+         SELECT n, other FROM {_ENDS} JOIN bounds USING (n) WHERE weight >= bound
+         QUALIFY row_number() OVER (PARTITION BY n ORDER BY weight DESC, other) <= $most)
+SELECT * FROM edges SEMI JOIN (SELECT least(n, other) AS x, greatest(n, other) AS y FROM ranked) USING (x, y)
 """
 
 
@@ -56,6 +65,7 @@ def build_graph(mentions: pa.Table, rules: GraphRules) -> tuple[pa.Table, pa.Tab
         connection.execute(_PAIRS, {"prune_first": rules.prune_first}).fetchall()
         weighing = {"prune_first": rules.prune_first, "min_cooccurrences": rules.min_cooccurrences}
         connection.execute(_WEIGHTS, weighing).fetchall()
+        connection.execute("DROP TABLE pairs").fetchall()
         if rules.prune_first:
             connection.execute("DELETE FROM nodes WHERE NOT frequent").fetchall()
         prune(connection, rules)
@@ -63,7 +73,8 @@ def build_graph(mentions: pa.Table, rules: GraphRules) -> tuple[pa.Table, pa.Tab
 
 
 def prune(connection: duckdb.DuckDBPyConnection, rules: GraphRules) -> None:
-    """In graphrag's order: the hub, degree, frequency, edge weight. Nodes that lose all edges stay, with degree 0."""
+    """In graphrag's order: the hub, degree, frequency, edge weight; then what goes beyond the strongest edges of both
+    ends. Nodes that lose all edges stay, with degree 0."""
     degrees = _degrees(connection)
     if rules.remove_hub and degrees:
         hub = min(degrees, key=lambda n: (-degrees[n], n))
@@ -71,18 +82,23 @@ def prune(connection: duckdb.DuckDBPyConnection, rules: GraphRules) -> None:
     too_few = [n for n, degree in degrees.items() if degree < rules.min_degree]
     _drop_nodes(connection, too_few + _above(degrees, rules.max_degree_std))
     connection.execute("DELETE FROM nodes WHERE NOT frequent").fetchall()
-    _drop_loose_edges(connection)
-    weights = np.array([row[0] for row in connection.execute("SELECT weight FROM edges ORDER BY ALL").fetchall()])
+    _keep_edges(connection, "SELECT * FROM edges WHERE x IN (SELECT n FROM nodes) AND y IN (SELECT n FROM nodes)")
+    weights = connection.execute("SELECT weight FROM edges").fetchnumpy()["weight"]
     if weights.size and rules.edge_percentile > 0:
         least = float(np.percentile(weights, rules.edge_percentile))
-        connection.execute("DELETE FROM edges WHERE weight < ?", [least]).fetchall()
+        _keep_edges(connection, "SELECT * FROM edges WHERE weight >= $least", least=least)
+    if rules.max_edges and max(_degrees(connection).values(), default=0) > rules.max_edges:
+        _keep_edges(connection, _STRONGEST, most=rules.max_edges)
+
+
+def _keep_edges(connection: duckdb.DuckDBPyConnection, query: str, **values: float) -> None:
+    connection.execute(f"CREATE TABLE kept AS {query}", values).fetchall()
+    connection.execute("DROP TABLE edges").fetchall()
+    connection.execute("ALTER TABLE kept RENAME TO edges").fetchall()
 
 
 def _degrees(connection: duckdb.DuckDBPyConnection) -> dict[int, int]:
-    query = (
-        "SELECT n, count(e.n) FROM nodes LEFT JOIN (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) e "
-        "USING (n) GROUP BY n ORDER BY n"
-    )
+    query = f"SELECT n, count(e.other) FROM nodes LEFT JOIN {_ENDS} e USING (n) GROUP BY n ORDER BY n"
     return dict(connection.execute(query).fetchall())
 
 
@@ -101,11 +117,6 @@ def _drop_nodes(connection: duckdb.DuckDBPyConnection, gone: list[int]) -> None:
         connection.unregister("gone")
 
 
-def _drop_loose_edges(connection: duckdb.DuckDBPyConnection) -> None:
-    query = "DELETE FROM edges WHERE x NOT IN (SELECT n FROM nodes) OR y NOT IN (SELECT n FROM nodes)"
-    connection.execute(query).fetchall()
-
-
 def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
     degrees = (
         "SELECT n, count(*)::INT AS degree FROM (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) GROUP BY n"
@@ -116,6 +127,6 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
     ).to_arrow_table()
     edges = connection.sql(
         "SELECT a.phrase AS source, b.phrase AS target, cooccurrences, weight FROM edges "
-        "JOIN nodes a ON a.n = x JOIN nodes b ON b.n = y ORDER BY 1, 2"
+        "JOIN nodes a ON a.n = x JOIN nodes b ON b.n = y ORDER BY x, y"
     ).to_arrow_table()
     return nodes.cast(TABLES["graph_nodes"].schema), edges.cast(TABLES["graph_edges"].schema)

@@ -22,6 +22,8 @@ class GraphRules:
     max_degree_std: float | None
     remove_hub: bool
     edge_percentile: float
+    max_edges: int = 0
+    """0: no limit"""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ COMPAT = GraphRules(
     max_degree_std=None,
     remove_hub=True,
     edge_percentile=40.0,
+    max_edges=0,
 )
 """Defaults of graphrag 3 (`prune_graph`): the node with most neighbours goes, then degree, frequency, edge weight."""
 
@@ -58,6 +61,7 @@ def graph_rules(settings: GraphSettings) -> GraphRules:
         max_degree_std=settings.max_degree_std,
         remove_hub=False,
         edge_percentile=settings.edge_percentile,
+        max_edges=settings.max_edges,
     )
 
 

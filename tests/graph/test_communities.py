@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_assets.graph.community_tables import community_id, community_tables
-from monjyu_assets.graph.leiden import Edge, hierarchy, walk
+from monjyu_assets.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules, partition_rules
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import GraphSettings
@@ -23,13 +23,20 @@ def rules(backend: str = "igraph", max_size: int = 5, **more: bool) -> Partition
     return PartitionRules(backend, max_size, 1.0, 42, largest_component=more.get("largest_component", False))
 
 
+Edge = tuple[int, int, float]
+
+
+def graph(edges: list[Edge]) -> Edges:
+    return Edges.of([x for x, _, _ in edges], [y for _, y, _ in edges], [weight for *_, weight in edges])
+
+
 def clique(nodes: range) -> list[Edge]:
     return [(x, y, 1.0) for x, y in itertools.combinations(nodes, 2)]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_what_is_too_large_is_split_until_none_is_even_a_clique(backend: str) -> None:
-    found = hierarchy(40, clique(range(23)) + clique(range(23, 40)) + [(0, 39, 0.1)], rules(backend))
+    found = hierarchy(40, graph(clique(range(23)) + clique(range(23, 40)) + [(0, 39, 0.1)]), rules(backend))
     assert sorted(n for c in found for n in c.members) == list(range(40))
     for community, parent in walk(found):
         assert community.children or len(community.members) <= 5
@@ -41,7 +48,7 @@ def test_what_is_too_large_is_split_until_none_is_even_a_clique(backend: str) ->
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_cliques_are_two_communities(backend: str) -> None:
-    found = hierarchy(8, [*clique(range(4)), *clique(range(4, 8)), (3, 4, 0.05)], rules(backend))
+    found = hierarchy(8, graph([*clique(range(4)), *clique(range(4, 8)), (3, 4, 0.05)]), rules(backend))
     assert sorted(c.members for c in found) == [(0, 1, 2, 3), (4, 5, 6, 7)]
 
 
@@ -49,7 +56,7 @@ def test_two_cliques_are_two_communities(backend: str) -> None:
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.floats(-0.5, 2)), max_size=120), st.integers(2, 6))
 def test_any_graph_ends_and_keeps_the_size(raw: list[tuple[int, int, float]], max_size: int) -> None:
     edges = list({(min(x, y), max(x, y)): (min(x, y), max(x, y), w) for x, y, w in raw if x != y}.values())
-    found = hierarchy(31, edges, rules(max_size=max_size))
+    found = hierarchy(31, graph(edges), rules(max_size=max_size))
     leaves = [c for c, _ in walk(found) if not c.children]
     assert all(len(c.members) <= max_size for c in leaves)
     linked = {n for x, y, w in edges if w > 0 for n in (x, y)}
@@ -57,7 +64,7 @@ def test_any_graph_ends_and_keeps_the_size(raw: list[tuple[int, int, float]], ma
 
 
 def test_only_the_largest_component_where_that_is_asked() -> None:
-    found = hierarchy(9, clique(range(4)) + clique(range(5, 8)), rules(largest_component=True))
+    found = hierarchy(9, graph(clique(range(4)) + clique(range(5, 8))), rules(largest_component=True))
     assert sorted(n for c in found for n in c.members) == [0, 1, 2, 3]
     assert partition_rules(GraphSettings(profile="graphrag_compat")).largest_component
 

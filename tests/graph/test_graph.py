@@ -24,6 +24,7 @@ ALL = GraphRules(
     max_degree_std=None,
     remove_hub=False,
     edge_percentile=0,
+    max_edges=0,
 )
 
 
@@ -70,6 +71,21 @@ def test_rare_phrases_and_hubs_go_before_pairs_are_made() -> None:
     nodes, edges = build_graph(mentions(many), replace(ALL, max_df_share=0.5))
     assert nodes["phrase"].to_pylist() == ["x", "y", "z"]
     assert edges.num_rows == 0
+
+
+def test_an_edge_stays_that_is_among_the_heaviest_of_one_of_its_ends() -> None:
+    chance = random.Random(3)
+    crowded = {f"p{n}": "".join(chance.sample("abcdefghijklmnop", 5)) for n in range(40)}
+    _, every = build_graph(mentions(crowded), ALL)
+    of_end: dict[str, list[tuple[float, str]]] = {}
+    for row in every.to_pylist():
+        of_end.setdefault(row["source"], []).append((-row["weight"], row["target"]))
+        of_end.setdefault(row["target"], []).append((-row["weight"], row["source"]))
+    strongest = {tuple(sorted((n, other))) for n, ends in of_end.items() for _, other in sorted(ends)[:3]}
+    nodes, few = build_graph(mentions(crowded, shuffled=1), replace(ALL, max_edges=3))
+    assert {(row["source"], row["target"]) for row in few.to_pylist()} == strongest
+    assert few.num_rows < every.num_rows / 2
+    assert sum(nodes["degree"].to_pylist()) == 2 * few.num_rows
 
 
 def test_edges_below_the_percentile_and_crowded_phrases_go() -> None:
