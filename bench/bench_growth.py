@@ -2,8 +2,8 @@
 
 Half of the documents are Markdown files, half records of one JSONL file. `--documents 500,1000,2500,5000` is the full
 measurement (hours); the default is small. Memory is that of all processes together, sampled. `--plot FILE` draws it.
-`--folder FOLDER` keeps the collections and what was measured, so that an interrupted measurement goes on where it was and
-one paper can be measured again without an hour of filling.
+`--folder FOLDER` keeps the collections and what was measured: an interrupted measurement goes on where it was, and one
+paper can be measured again without an hour of filling.
 """
 
 from __future__ import annotations
@@ -35,72 +35,16 @@ GOALS = {
 }
 """Of the full measurement: 90 minutes, 4 GB in all, 30 s to publish one paper, 3 s for a look at the sources."""
 
-QUALITIES = [
-    "sparse",
-    "dense",
-    "robust",
-    "noisy",
-    "early",
-    "late",
-    "local",
-    "global",
-    "hidden",
-    "shared",
-    "weighted",
-    "lazy",
-    "strict",
-    "partial",
-    "fast",
-]
-THINGS = [
-    "graph",
-    "index",
-    "cluster",
-    "sentence",
-    "snapshot",
-    "embedding",
-    "query",
-    "budget",
-    "corpus",
-    "citation",
-    "vector",
-    "token",
-    "window",
-    "shard",
-    "model",
-    "community",
-    "reference",
-    "judgement",
-    "ranking",
-    "passage",
-    "abstract",
-    "claim",
-    "entity",
-    "relation",
-    "summary",
-    "ledger",
-    "cache",
-    "filter",
-    "page",
-    "box",
-]
-PARTS = [
-    "density",
-    "pruning",
-    "size",
-    "overlap",
-    "recall",
-    "precision",
-    "latency",
-    "weight",
-    "order",
-    "stability",
-    "drift",
-    "coverage",
-    "depth",
-    "cost",
-]
-VERBS = ["changes", "improves", "limits", "explains", "bounds", "doubles", "hides", "reveals"]
+QUALITIES = "sparse dense robust noisy early late local global hidden shared weighted lazy strict partial fast".split()
+THINGS = (
+    "graph index cluster sentence snapshot embedding query budget corpus citation vector token window shard model "
+    "community reference judgement ranking passage abstract claim entity relation summary ledger cache filter page "
+    "box"
+).split()
+PARTS = (
+    "density pruning size overlap recall precision latency weight order stability drift coverage depth cost"
+).split()
+VERBS = "changes improves limits explains bounds doubles hides reveals".split()
 SECTIONS = ("Introduction", "Related Work", "Methods", "Experiments", "Results", "Discussion", "Conclusion")
 
 
