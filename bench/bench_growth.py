@@ -35,16 +35,19 @@ GOALS = {
 }
 """Of the full measurement: 90 minutes, 4 GB in all, 30 s to publish one paper, 3 s for a look at the sources."""
 
-QUALITIES = "sparse dense robust noisy early late local global hidden shared weighted lazy strict partial fast".split()
-THINGS = (
+
+def listed(words: str) -> list[str]:
+    return words.split()
+
+
+QUALITIES = listed("sparse dense robust noisy early late local global hidden shared weighted lazy strict partial fast")
+THINGS = listed(
     "graph index cluster sentence snapshot embedding query budget corpus citation vector token window shard model "
     "community reference judgement ranking passage abstract claim entity relation summary ledger cache filter page "
     "box"
-).split()
-PARTS = (
-    "density pruning size overlap recall precision latency weight order stability drift coverage depth cost"
-).split()
-VERBS = "changes improves limits explains bounds doubles hides reveals".split()
+)
+PARTS = listed("density pruning size overlap recall precision latency weight order stability drift coverage depth cost")
+VERBS = listed("changes improves limits explains bounds doubles hides reveals")
 SECTIONS = ("Introduction", "Related Work", "Methods", "Experiments", "Results", "Discussion", "Conclusion")
 
 
