@@ -49,15 +49,16 @@ class _Shard:
 
 def phrase_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Find the phrases of the papers of these shards that have changed."""
-    timer = Timer()
     made_with = phrase_recipe(work.settings)
-    plans = {shard: _plan(work, shard, made_with) for shard in shards}
-    new = {paper_id: chunks for plan in plans.values() for paper_id, chunks in plan.new.items()}
-    _warn_of_japanese(work, new)
-    found = dict(_mentions(work, new))
-    for shard, plan in plans.items():
-        yield _write(work, shard, plan, found, made_with, timer)
-        timer = Timer()
+    papers = sum(len(part.keys) for part in work.parts.heads("chunks") if part.shard in shards)
+    with _Parsers(work, papers) as parsers:
+        for shard in shards:  # one after the other: the text of a large collection does not fit into memory
+            timer = Timer()
+            plan = _plan(work, shard, made_with)
+            parsers.warn_of_japanese(plan.new)
+            parsers.done += len(plan.kept)
+            found = dict(parsers.mentions(plan.new))
+            yield _write(work, shard, plan, found, made_with, timer)
 
 
 def _plan(work: Work, shard: str, made_with: str) -> _Shard:
@@ -84,33 +85,44 @@ def _papers(chunks: Part, links: Part) -> dict[str, tuple[ChunkText, ...]]:
     return {paper_id: tuple(found) for paper_id, found in papers.items()}
 
 
-def _warn_of_japanese(work: Work, papers: Chunks) -> None:
-    if installed() is not None:
-        return
-    there = any(is_japanese(s) for chunks in papers.values() for chunk in chunks for s in chunk.sentences)
-    if there:
-        work.warn("Japanese sentences have no phrases: install the extra `ja` (pip install 'monjyu[ja]').")
+class _Parsers:
+    """Finds mentions in this process, or from the first shard with much to do on in several that stay."""
 
+    def __init__(self, work: Work, papers: int) -> None:
+        """`papers`: of all shards, to tell how far it is."""
+        self.done = 0
+        self._work = work
+        self._papers = papers
+        self._warned = installed() is not None
+        self._workers = work.settings.graph.workers or os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
 
-def _mentions(work: Work, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]:
-    """Each paper's mentions; in several processes where there is much to do."""
-    workers = min(work.settings.graph.workers or os.cpu_count() or 1, len(papers))
-    size = sum(len(s) for chunks in papers.values() for chunk in chunks for s in chunk.sentences)
-    if workers < 2 or size < PARALLEL_FROM:
-        results: Iterator[list[Mention]] = map(paper_mentions, papers.values())
-        yield from _reported(work, papers, results)
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    def __enter__(self) -> _Parsers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=True)
+
+    def warn_of_japanese(self, papers: Chunks) -> None:
+        if self._warned:
+            return
+        if any(is_japanese(s) for chunks in papers.values() for chunk in chunks for s in chunk.sentences):
+            self._work.warn("Japanese sentences have no phrases: install the extra `ja` (pip install 'monjyu[ja]').")
+            self._warned = True
+
+    def mentions(self, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]:
+        """Each paper's mentions."""
+        sizes = {key: sum(len(s) for chunk in chunks for s in chunk.sentences) for key, chunks in papers.items()}
         # The longest first, so that no process is left alone with it.
-        order = sorted(papers, key=lambda key: (-sum(len(s) for c in papers[key] for s in c.sentences), key))
-        done_in_order = pool.map(paper_mentions, [papers[key] for key in order])
-        yield from _reported(work, {key: papers[key] for key in order}, done_in_order)
-
-
-def _reported(work: Work, papers: Chunks, results: Iterator[list[Mention]]) -> Iterator[tuple[str, list[Mention]]]:
-    for done, (paper_id, mentions) in enumerate(zip(papers, results, strict=True), start=1):
-        yield paper_id, mentions
-        work.progress("phrases", done, len(papers))
+        order = sorted(papers, key=lambda key: (-sizes[key], key))
+        if self._pool is None and min(self._workers, len(papers)) > 1 and sum(sizes.values()) >= PARALLEL_FROM:
+            self._pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"))
+        found = (self._pool.map if self._pool else map)(paper_mentions, [papers[key] for key in order])
+        for paper_id, mentions in zip(order, found, strict=True):
+            yield paper_id, mentions
+            self.done += 1
+            self._work.progress("phrases", self.done, self._papers)
 
 
 def _write(
