@@ -72,9 +72,9 @@ check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
 	@found=$$($(BIN)/vulture) || [ $$? -eq 3 ] || exit 1; \
 	! printf '%s' "$$found" | grep -vE "unused (variable|attribute) .*\(60%"
 
-# The files beside the folders start whole programs and take longest: they go first, so that no core is left with one.
+# A third worker has the two cores while the others wait (for daemons, servers, timeouts). tests/conftest.py orders the files.
 test: check ## The checks, then all tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder tests/test_*.py tests/[a-z]*/
+	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
 
 bench: $(INSTALLED) ## Time, memory and quality, medians of RUNS runs
 	@$(BIN)/python bench/run.py --runs $(RUNS)

@@ -7,18 +7,48 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from monjyu_core.cli import main
+
 pytest_plugins = ["tests.skips"]
+
+os.environ.setdefault("MONJYU_PARSE__WORKERS", "1")
+"""One parser process for each small index made here, for a second one takes longer to start than it has to do."""
 
 ROOT = Path(__file__).parent.parent
 CORPORA = ROOT.parent / "shared" / "corpora"
 SAMPLES = ROOT / "data" / "samples" / "papers"
 
+LONGEST = (
+    "tests/test_postgres.py",
+    "tests/query/test_japanese.py",
+    "tests/test_backfill.py",
+    "tests/query/test_quality.py",
+    "tests/test_crashes.py",
+    "tests/automation/test_daemon.py",
+    "tests/test_full_disk.py",
+    "tests/test_maintenance.py",
+    "tests/assets/test_incremental.py",
+    "tests/query/test_mcp.py",
+    "tests/query/test_hot_swap.py",
+    "tests/test_readme.py",
+    "tests/assets/test_levels.py",
+    "tests/parsing/test_pool_fuzz.py",
+)
+"""They go first, so that none is left to one worker at the end; those that mostly wait stand between the busy ones."""
+
 needs_corpora = pytest.mark.skipif(not CORPORA.is_dir(), reason="../shared/corpora is absent: a clone has no corpora")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    rank = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.nodeid.partition("::")[0], len(LONGEST)))
 
 
 def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subprocess.CompletedProcess[str]:
@@ -33,12 +63,26 @@ def run_monjyu(data: Path, *arguments: str | Path, timeout: float = 300) -> subp
     )
 
 
+def call_monjyu(data: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The same in this process, for what does not hang on one of its own: each start takes seconds of a core."""
+    command, code = list(map(str, arguments)), 0
+    out, errors = StringIO(), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(errors):
+        patch.setenv("MONJYU_DATA", str(data))
+        patch.setenv("DAGSTER_HOME", "")  # a command that opens Dagster's instance sets it
+        try:
+            main(command)
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    return subprocess.CompletedProcess(command, code, out.getvalue(), errors.getvalue())
+
+
 @pytest.fixture(scope="session")
 def monjyu() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run_monjyu
 
 
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that is made once a session, also where several processes run the tests."""
     shared = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

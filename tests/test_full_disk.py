@@ -11,6 +11,9 @@ import pytest
 
 from tests.conftest import SAMPLES, run_monjyu
 
+JAPANESE = ("japanese-bigrams", "language-merging")
+"""Left out: they take the larger model, which takes most of the time."""
+
 
 def mount(*arguments: str) -> bool:
     command = shutil.which("mount")
@@ -30,16 +33,21 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_and_a_read_only_folder_lose_nothing(small_disk: Path) -> None:
-    full = run_monjyu(small_disk, "index", SAMPLES, "-c", "s", "--json")
+def test_a_full_disk_and_a_read_only_folder_lose_nothing(small_disk: Path, tmp_path: Path) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for path in SAMPLES.iterdir():
+        if path.stem not in JAPANESE:
+            shutil.copy(path, papers)
+    full = run_monjyu(small_disk, "index", papers, "-c", "s", "--json")
     assert full.returncode == 1
     assert "is full" in full.stderr and "Make room" in full.stderr
     assert "Traceback" not in full.stderr
     assert mount("-o", "remount,size=300m", str(small_disk))
-    indexed = run_monjyu(small_disk, "index", SAMPLES, "-c", "s", "--json")
+    indexed = run_monjyu(small_disk, "index", papers, "-c", "s", "--json")
     assert indexed.returncode == 0, indexed.stderr
     assert mount("-o", "remount,ro", str(small_disk))
-    refused = run_monjyu(small_disk, "index", SAMPLES, "-c", "s", "--json")
+    refused = run_monjyu(small_disk, "index", papers, "-c", "s", "--json")
     assert refused.returncode == 1
     assert "Read-only file system" in refused.stderr and "Traceback" not in refused.stderr
     found = run_monjyu(small_disk, "search", "leases of readers", "-c", "s", "--no-answer", "--json")

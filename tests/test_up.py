@@ -55,7 +55,11 @@ def healthy_daemons(data: dict[str, Any]) -> bool:
 
 @contextmanager
 def running_up(data: Path, log: Path) -> Iterator[int]:
-    """`make up` on a data folder; gives the port once the UI answers and the daemons are well, and ends it."""
+    """`make up` on a data folder; gives the port once the UI answers and the daemons are well, and ends it.
+
+    This is where server, daemon and page are held to start, answer and stop: starting them once more for a test of
+    that alone takes a core ten seconds.
+    """
     port, page = free_port(), free_port()
     command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port), "--page-port", str(page)]
     environment = {**os.environ, "MONJYU_DATA": str(data), "PYTHONUNBUFFERED": "1"}
@@ -64,6 +68,11 @@ def running_up(data: Path, log: Path) -> Iterator[int]:
         try:
             wait_for(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in log.read_text(), up, 120)
             wait_for(lambda: healthy_daemons(ask(port, QUERY)), up, 60)
+            entries = ask(port, QUERY)["workspaceOrError"]["locationEntries"]
+            assert [(entry["name"], entry["locationOrLoadError"]["__typename"]) for entry in entries] == [
+                ("monjyu", "RepositoryLocation")
+            ]
+            assert (data / "state" / "dagster" / "dagster.yaml").is_file()
             assert f"The page is at http://127.0.0.1:{page}" in log.read_text()
             with urllib.request.urlopen(f"http://127.0.0.1:{page}/health", timeout=10) as answer:
                 assert json.load(answer)["status"] == "ok"
@@ -79,16 +88,6 @@ def running_up(data: Path, log: Path) -> Iterator[int]:
             if up.poll() is None:
                 up.terminate()
                 up.wait(30)
-
-
-def test_server_and_daemon_start_answer_and_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    with running_up(tmp_path / "data", tmp_path / "log") as port:
-        entries = ask(port, QUERY)["workspaceOrError"]["locationEntries"]
-        assert [(entry["name"], entry["locationOrLoadError"]["__typename"]) for entry in entries] == [
-            ("monjyu", "RepositoryLocation")
-        ]
-    assert (tmp_path / "data" / "state" / "dagster" / "dagster.yaml").is_file()
 
 
 def wait_for(done: Any, process: subprocess.Popen[bytes], seconds: float) -> None:

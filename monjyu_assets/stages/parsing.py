@@ -34,25 +34,25 @@ def parse_recipe(settings: Settings) -> str:
     return recipe(ASSET, PARSER_VERSION, settings, ocr_state(settings.ocr))
 
 
-def content_key(row: dict[str, Any], settings: Settings) -> str:
-    """A paper's reuse key: its bytes, its type, the parser and the settings that change its rows."""
-    return digest(row["sha256"], row["document_type"], PARSER_VERSION, settings_key(settings, ASSET))
+@dataclass(frozen=True)
+class ReuseKeys:
+    """Under which keys the results of papers are kept. What is the same for all papers is worked out once a run."""
 
+    settings: str
+    limits: str
+    ocr: str
 
-def failure_key(key: str, settings: Settings) -> str:
-    """A failure is tried again when the limits change, so they are in its key."""
-    return digest(key, settings_key(settings, ASSET, Limit))
+    @classmethod
+    def under(cls, settings: Settings) -> ReuseKeys:
+        return cls(settings_key(settings, ASSET), settings_key(settings, ASSET, Limit), ocr_state(settings.ocr))
 
-
-def lacking_key(key: str, settings: Settings) -> str:
-    """Of a paper with pages that OCR could read and did not: it is parsed again once OCR can, or its limits change."""
-    return digest(failure_key(key, settings), ocr_state(settings.ocr))
-
-
-def _keys(row: dict[str, Any], settings: Settings) -> tuple[str, ...]:
-    """Under each of these a result of the paper may be kept."""
-    key = content_key(row, settings)
-    return key, failure_key(key, settings), lacking_key(key, settings)
+    def of(self, row: dict[str, Any]) -> tuple[str, str, str]:
+        """Of a paper's rows: its bytes, its type, the parser and the settings that change them. Of a failure: the
+        limits too, for it is tried again when they change. Of a paper with pages that OCR could read and did not: it
+        is parsed again once OCR can, or its limits change."""
+        content = digest(row["sha256"], row["document_type"], PARSER_VERSION, self.settings)
+        failure = digest(content, self.limits)
+        return content, failure, digest(failure, self.ocr)
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,7 @@ class _Shard:
     shard: str
     manifest: dict[str, dict[str, Any]]
     input_version: str
+    reuse: ReuseKeys
     kept: dict[str, Donor] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
     rows: Rows = field(default_factory=dict)
@@ -80,8 +81,8 @@ class _Shard:
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Parse what is new in these shards; a shard is written as soon as its last paper is done."""
     timer = Timer()
-    donors = _donors(work)
-    plans = {shard: _plan(work, shard, donors) for shard in shards}
+    donors, reuse = _donors(work), ReuseKeys.under(work.settings)
+    plans = {shard: _plan(work, shard, donors, reuse) for shard in shards}
     tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
     for plan in plans.values():
         if not plan.waiting:
@@ -96,7 +97,7 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     with ParserPool(parser_settings(work.settings), told) as pool:
         for done, (task, outcome) in enumerate(pool.map(tasks), start=1):
             plan = plans[task["shard"]]
-            _take(work, plan, task, outcome)
+            _take(plan, task, outcome)
             work.progress("parse", done, len(tasks))
             if not plan.waiting:
                 yield _write(work, plan, timer)
@@ -111,16 +112,16 @@ def _donors(work: Work) -> dict[str, Donor]:
     }
 
 
-def _plan(work: Work, shard: str, donors: dict[str, Donor]) -> _Shard:
+def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys) -> _Shard:
     manifest = work.parts.head("manifest", shard)
     if manifest is None:
         raise StorageError(f"Shard {shard} of {work.name} has no manifest.", "Materialise paper_manifest first.")
     rows = {row["paper_id"]: row for row in manifest.read().to_pylist()}
-    plan = _Shard(shard, rows, manifest.asset_version, rows={name: [] for name in ASSET_TABLES[ASSET]})
+    plan = _Shard(shard, rows, manifest.asset_version, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
     own = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
         held = own.keys.get(paper_id) if own else None
-        match = next((key for key in _keys(row, work.settings) if held == key or key in donors), None)
+        match = next((key for key in reuse.of(row) if held == key or key in donors), None)
         if match is None:
             plan.waiting.add(paper_id)
         else:
@@ -149,7 +150,7 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
         try:
             yield task | {"path": str(_keep_source(work, Path(row["source_path"]), row["sha256"]))}
         except DocumentError as error:
-            _take(work, plan, task, error)
+            _take(plan, task, error)
 
 
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:
@@ -186,10 +187,10 @@ def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
     return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
 
 
-def _take(work: Work, plan: _Shard, task: Task, outcome: Outcome) -> None:
+def _take(plan: _Shard, task: Task, outcome: Outcome) -> None:
     paper_id, row = task["paper_id"], plan.manifest[task["paper_id"]]
     plan.waiting.discard(paper_id)
-    key, failed, lacking = _keys(row, work.settings)
+    key, failed, lacking = plan.reuse.of(row)
     if isinstance(outcome, DocumentError):
         plan.rows["failures"].append(failure_row(paper_id, outcome.error_type, str(outcome)))
         plan.keys[paper_id] = lacking if isinstance(outcome, ScannedDocument) else failed

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import once
 from tests.models import fake_server
 from tests.models.fake_server import FakeModels
 from tests.query import knowledge
@@ -14,8 +16,9 @@ from tests.query import knowledge
 
 @pytest.fixture(scope="session")
 def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample papers at level 4, with rows written by hand. Read only."""
-    return knowledge.build(sample_data, tmp_path_factory.mktemp("known") / "data")
+    """The sample papers at level 4, with rows written by hand. Its state is this process's own."""
+    made = once(tmp_path_factory, "known", lambda data: knowledge.build(sample_data, data))
+    return shutil.copytree(made, tmp_path_factory.mktemp("known") / "data")
 
 
 @pytest.fixture

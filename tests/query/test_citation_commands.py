@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CORPORA, needs_corpora, run_monjyu
+from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 
 PAPERS = {
     "tides": ("A model of tides in narrow channels", "Ada Berg", 2018, []),
@@ -48,12 +48,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ids(data: Path) -> dict[str, str]:
-    listed = json.loads(run_monjyu(data, "papers", "list", "--json").stdout)
+    listed = json.loads(call_monjyu(data, "papers", "list", "--json").stdout)
     return {Path(row["source_path"]).stem: row["paper_id"] for row in listed}
 
 
 def view(data: Path, key: str, *options: str) -> dict[str, Any]:
-    done = run_monjyu(data, "citations", ids(data)[key], "--json", *options)
+    done = call_monjyu(data, "citations", ids(data)[key], "--json", *options)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -84,9 +84,9 @@ def test_depth_co_citation_and_coupling(data: Path) -> None:
 def test_two_files_of_a_paper_are_one_in_citations_search_and_status(data: Path) -> None:
     names = ids(data)
     assert view(data, "waves")["paper_id"] == view(data, "waves-copy")["paper_id"]
-    status = json.loads(run_monjyu(data, "status", "--json").stdout)["collections"][0]
+    status = json.loads(call_monjyu(data, "status", "--json").stdout)["collections"][0]
     assert (status["counts"]["papers"], status["distinct_papers"]) == (5, 4)
-    done = run_monjyu(data, "search", "the work of others on wave breaking", "--top-k", "20", "--no-answer", "--json")
+    done = call_monjyu(data, "search", "the work of others on wave breaking", "--top-k", "20", "--no-answer", "--json")
     hits = json.loads(done.stdout)["hits"]
     assert len({hit["text"] for hit in hits if "waves" in hit["paper_id"]}) == len(
         [hit for hit in hits if hit["paper_id"] in (names["waves"], names["waves-copy"])]
@@ -94,22 +94,22 @@ def test_two_files_of_a_paper_are_one_in_citations_search_and_status(data: Path)
 
 
 def test_exports(data: Path, tmp_path: Path) -> None:
-    graph = ET.fromstring(run_monjyu(data, "citations", "--export", "graphml").stdout)
+    graph = ET.fromstring(call_monjyu(data, "citations", "--export", "graphml").stdout)
     space = "{http://graphml.graphdrawing.org/xmlns}"
     assert len(graph.findall(f".//{space}node")) == 4
     assert len(graph.findall(f".//{space}edge")) == 5
     written = tmp_path / "survey.bib"
-    done = run_monjyu(data, "citations", ids(data)["survey"], "--export", "bibtex", "-o", written)
+    done = call_monjyu(data, "citations", ids(data)["survey"], "--export", "bibtex", "-o", written)
     assert done.returncode == 0 and "Written" in done.stderr
     assert "@article{frank2021," in written.read_text() and "Growth of coral reefs under warming" in written.read_text()
-    ris = run_monjyu(data, "citations", "--export", "ris").stdout
+    ris = call_monjyu(data, "citations", "--export", "ris").stdout
     assert ris.count("ER  -") == 4 and "AU  - Ada Berg" in ris
 
 
 def test_errors_say_what_to_do(data: Path) -> None:
-    unknown = run_monjyu(data, "citations", "nobody", "--json")
+    unknown = call_monjyu(data, "citations", "nobody", "--json")
     assert unknown.returncode == 2 and "papers list" in unknown.stderr
-    assert run_monjyu(data, "citations").returncode == 2
+    assert call_monjyu(data, "citations").returncode == 2
 
 
 @needs_corpora

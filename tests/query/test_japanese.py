@@ -15,10 +15,10 @@ from monjyu_core.schemas import COLLECTION_SHARD
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
-from tests.conftest import CORPORA, needs_corpora, run_monjyu
+from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 
-HYBRID_STEP = 3
-"""Hybrid asks every third question of jsquad: embedding all 4,442 takes minutes, and fewer scatter too much."""
+STEP = 3
+"""Every third question of jsquad is asked: all 4,442 take minutes, and fewer scatter too much."""
 TO_JAPANESE = [
     ("What protein in red blood cells carries oxygen?", "w00"),
     ("What are the risks of genetically modified crops?", "w02"),
@@ -110,12 +110,12 @@ def test_quality_on_japanese_questions(tmp_path: Path) -> None:
     folder = CORPORA / "jsquad"
     indexed(tmp_path, folder / "corpus.jsonl", "jsquad")
     queries = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    asked_now = tmp_path / "queries.jsonl"
+    asked_now.write_text("".join(queries[::STEP]), encoding="utf-8")
+    files = ("--queries", asked_now, "--qrels", folder / "qrels.tsv")
     found = {}
-    for mode, step in (("keyword", 1), ("hybrid", HYBRID_STEP)):
-        asked_now = tmp_path / f"{mode}.jsonl"
-        asked_now.write_text("".join(queries[::step]), encoding="utf-8")
-        files = ("--queries", asked_now, "--qrels", folder / "qrels.tsv")
-        done = run_monjyu(tmp_path, "eval", "retrieval", "-c", "jsquad", *files, "--mode", mode, "--json", timeout=900)
+    for mode in ("keyword", "hybrid"):
+        done = call_monjyu(tmp_path, "eval", "retrieval", "-c", "jsquad", *files, "--mode", mode, "--json")
         assert done.returncode == 0, done.stderr
         found[mode] = json.loads(done.stdout)["ndcg@10"]
     assert found["keyword"] >= 0.94

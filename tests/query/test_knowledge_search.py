@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.request import make_request
 from monjyu_query.result import Citation, SearchResult
 from monjyu_query.search import Searcher
+from tests.conftest import call_monjyu
 
 LEIDEN = "What does the Leiden algorithm guarantee that Louvain does not?"
 WHOLE = "What are the main themes of these papers?"
@@ -177,8 +176,8 @@ def test_one_trace_for_all_modes(searcher: Searcher) -> None:
     assert first.model_dump(exclude={"trace_id", "usage"}) == second.model_dump(exclude={"trace_id", "usage"})
 
 
-def test_the_command_knows_controllers(known_data: Path, monjyu: Callable[..., CompletedProcess[str]]) -> None:
-    done = monjyu(known_data, "search", LEIDEN, "-c", "samples", "--controller", "progressive", "--json")
+def test_the_command_knows_controllers(known_data: Path) -> None:
+    done = call_monjyu(known_data, "search", LEIDEN, "-c", "samples", "--controller", "progressive", "--json")
     assert done.returncode == 0, done.stderr
     assert "controller progressive" in json.loads(done.stdout)["routing"]["reason"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import CORPORA, needs_corpora, run_monjyu
+from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 
 BARS = {"cranfield": {"keyword": 0.38, "hybrid": 0.42}, "cacm": {"keyword": 0.50, "hybrid": 0.57}}
 MODES = ("vector", "keyword", "hybrid")
@@ -31,7 +31,7 @@ def measured(data: Path, name: str) -> dict[str, dict[str, Any]]:
     files = ("--queries", folder / "queries.jsonl", "--qrels", folder / "qrels.tsv")
     found = {}
     for mode in MODES:
-        done = run_monjyu(data, "eval", "retrieval", "-c", name, *files, "--mode", mode, "--json", timeout=600)
+        done = call_monjyu(data, "eval", "retrieval", "-c", name, *files, "--mode", mode, "--json")
         assert done.returncode == 0, done.stderr
         found[mode] = json.loads(done.stdout)
     return found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from monjyu_query.questions.kinds import KINDS
 from monjyu_query.questions.structure import Structure
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
+from tests.conftest import call_monjyu
 
 
 @pytest.fixture(scope="module")
@@ -133,14 +133,12 @@ def test_differences_are_paired_and_have_intervals(tmp_path: Path) -> None:
     assert summary(runs, [100])["hybrid"]["evidence_recall"] == 0.4375, "only questions with gold count"
 
 
-def test_the_commands(
-    level_1_data: Path, tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
+def test_the_commands(level_1_data: Path, tmp_path: Path) -> None:
     out, plot = tmp_path / "q.jsonl", tmp_path / "plot.svg"
-    done = monjyu(level_1_data, "eval", "questions", "-o", out, "--count", "2", "--kind", "fact", "--json")
+    done = call_monjyu(level_1_data, "eval", "questions", "-o", out, "--count", "2", "--kind", "fact", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (0, {"questions": 2, "kinds": {"fact": 2}}), done.stderr
     assert [question.kind for question in read_questions(out)] == ["fact", "fact"]
-    done = monjyu(level_1_data, "eval", "lazy", "--questions", out, "--budgets", "0,10", "--plot", plot, "--json")
+    done = call_monjyu(level_1_data, "eval", "lazy", "--questions", out, "--budgets", "0,10", "--plot", plot, "--json")
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)) == {"budgets", "hybrid"} and "<svg" in plot.read_text()
     assert "fact (2 questions)" in done.stderr
