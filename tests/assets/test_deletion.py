@@ -18,8 +18,9 @@ import pytest
 
 from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import open_current
+from monjyu_core.status import collection_status
 from tests.assets.changes import full_paper
-from tests.assets.worlds import World
+from tests.assets.worlds import World, differences
 from tests.service.conftest import serving
 
 PLACES = ("title", "author", "heading", "body", "claim", "caption", "cell", "reference", "sidecar", "record", "edited")
@@ -156,6 +157,40 @@ def test_deleted_and_edited_text_leaves_all_that_is_in_use(world: World, monkeyp
     world.publish()
     assert [path for path, text in all_texts(world) if found_in(iter([(path, text)]))] == []
     assert not any(path.name.startswith("secret-") for path in world.work.folder.root.rglob("*"))
+
+
+def test_deleted_text_leaves_the_levels_that_do_not_follow(world: World) -> None:
+    """They say that they are behind, keep what they say of other papers, and are whole again when they are built."""
+    before = {paper["paper_id"] for paper in world.tables()["claims"]}
+    take_away(world)
+    for level in (0, 1, 2):
+        world.build(level)
+        assert found_in(texts_in_use(world)) == set()
+        status = collection_status(world.data, "c")
+        assert status["level"] == level
+        assert [text.split(":")[0] for text in status["behind"]] == [f"level {one}" for one in range(level + 1, 5)]
+        assert status["counts"] == open_current(world.work.folder).manifest.rows
+    left = {paper["paper_id"] for paper in world.tables()["claims"]}
+    assert left and left < before and "goes" not in left
+    assert world.build(level=4)["claims"] == {paper_id for paper_id in before if paper_id.startswith("p8-")}
+    fresh = world.fresh(world.data.root.parent / "fresh")
+    fresh.build(level=4)
+    assert differences(world, fresh) == []
+
+
+def test_what_comes_back_is_whole_again(world: World) -> None:
+    """The parts that lost rows rest on nothing, so equal inputs do not pass for theirs."""
+    kept = {path: path.read_bytes() for path in world.papers.iterdir()}
+    take_away(world)
+    world.build(level=1)
+    for path, content in kept.items():
+        path.write_bytes(content)
+    world.build(level=1)
+    assert collection_status(world.data, "c")["level"] == 1
+    world.build(level=4)
+    fresh = world.fresh(world.data.root.parent / "fresh")
+    fresh.build(level=4)
+    assert differences(world, fresh) == []
 
 
 def test_an_answer_from_before_is_not_served(world: World) -> None:
