@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ LAYOUT = 2
 
 REBUILD_ROWS = 50_000
 """Up to this size the full-text index is built anew at each publish, so that scores never depend on history."""
+_EVER = timedelta(days=36_500)
 FULL_TEXT = ("search_text", "search_grams")
 HEADER_WEIGHT = 3
 """How often the header stands in the full text: a field's weight in BM25 is its repetition (Robertson, Zaragoza and
@@ -157,7 +159,13 @@ def _index(table: Any, changed: bool) -> None:
     if rows == 0 or (indexed >= set(FULL_TEXT) and not changed):
         return
     if indexed >= set(FULL_TEXT) and rows > REBUILD_ROWS:
-        table.optimize()
+        compact(table)
     else:
         for column in FULL_TEXT:
             table.create_index(column, config=FTS(**tokenizers[column]), replace=True)
+
+
+def compact(table: Any) -> None:
+    """Merge small files and add new rows to the indices. No version goes: without an age Lance removes those of more
+    than seven days, and refuses where one of them is a snapshot's."""
+    table.optimize(cleanup_older_than=_EVER)

@@ -20,6 +20,7 @@ from filelock import FileLock
 from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
+from monjyu_assets.publishing.forgetting import forget_changed
 from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.publishing.retention import collect
@@ -176,7 +177,7 @@ def _build(
     building.mkdir(parents=True)
     try:
         database = building / "index.duckdb"
-        base = before if before and not _papers_left(work.folder, before, parts) else None
+        base = None if before and forget_changed(work, before, parts) else before
         build_database(database, parts, connect, *_base(work.folder, base))
         write_lineage(database, connect, _database_of(work.folder, before) if before else None)
         lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, base)
@@ -238,20 +239,3 @@ def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[P
 
 def _database_of(folder: CollectionFolder, manifest: Manifest) -> Path:
     return folder.snapshots / manifest.snapshot_id / "index.duckdb"
-
-
-def _papers_left(folder: CollectionFolder, before: Manifest, parts: list[Part]) -> bool:
-    """Whether papers have gone since: their text would stay in free blocks of DuckDB and deleted rows of Lance."""
-    manifest = [part for part in parts if part.table == "manifest"]
-    now = {paper_id for part in manifest for paper_id in part.read(["paper_id"])["paper_id"].to_pylist()}
-    return bool(_paper_ids(folder, before) - now)
-
-
-def _paper_ids(folder: CollectionFolder, manifest: Manifest) -> set[str]:
-    import duckdb
-
-    path = _database_of(folder, manifest)
-    if not path.is_file():
-        return set()
-    with duckdb.connect(str(path), read_only=True) as connection:
-        return {row[0] for row in connection.execute("SELECT paper_id FROM manifest").fetchall()}

@@ -6,10 +6,14 @@ import shutil
 from datetime import datetime, timedelta
 from typing import Any
 
+from monjyu_assets.publishing.lance import compact
 from monjyu_core.folders import CollectionFolder, remove_dead_temporaries
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import Manifest, is_leased, published, read_current, read_manifest
+
+MARGIN = timedelta(minutes=1)
+"""The oldest kept version grows older while Lance looks for what to remove: on a busy machine by seconds."""
 
 
 def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
@@ -48,7 +52,8 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
         for tag in stale:
             table.tags.delete(tag)
         if stale:
-            table.optimize(cleanup_older_than=_age_of_oldest_tag(table))
+            compact(table)
+            table.optimize(cleanup_older_than=_age_of_oldest_tag(table) + MARGIN)
 
 
 def _age_of_oldest_tag(table: Any) -> timedelta:
@@ -56,7 +61,7 @@ def _age_of_oldest_tag(table: Any) -> timedelta:
     first = min(tag["version"] for tag in table.tags.list().values())
     made = next(version["timestamp"] for version in table.list_versions() if version["version"] == first)
     age: timedelta = datetime.now(made.tzinfo) - made
-    return age + timedelta(seconds=1)
+    return age
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:

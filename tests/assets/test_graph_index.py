@@ -18,7 +18,7 @@ from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_core.collection import save_record
 from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import open_current
-from tests.assets.test_incremental import paper_text
+from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 
 LEVEL_1 = [name for name, spec in TABLES.items() if spec.level == 1]

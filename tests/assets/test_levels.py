@@ -15,7 +15,7 @@ from monjyu_core.collection import load_record
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
 from monjyu_core.snapshot import Snapshot, open_current
-from tests.assets.test_incremental import paper_text
+from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 
 GRAPH_TABLES = {

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import lancedb
+import numpy as np
 import pyarrow as pa
 
 from monjyu_assets.assets.index_snapshot import open_duckdb
@@ -26,11 +28,13 @@ from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.noun_graph import build_noun_graph
 from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.parsing import parse_shards
-from monjyu_core.collection import CollectionRecord, save_record
+from monjyu_core.collection import CollectionRecord, known_record, save_record
 from monjyu_core.folders import DataFolder
 from monjyu_core.schemas import SHARDS, TABLES
+from monjyu_core.snapshot import open_current
 
 RECORDS = "records.jsonl"
+Rows = list[dict[str, Any]]
 
 
 class World:
@@ -40,14 +44,21 @@ class World:
         self.papers = papers
         self.papers.mkdir(parents=True, exist_ok=True)
         self.data = DataFolder(root)
-        save_record(self.data.collection("c"), CollectionRecord(name="c", sources=[str(papers)]))
+        if not self.data.collection("c").record.is_file():
+            save_record(self.data.collection("c"), CollectionRecord(name="c", sources=[str(papers)]))
 
     @property
     def work(self) -> Work:
         return Work(self.data, "c")
 
+    def fresh(self, root: Path) -> World:
+        """Another world of the same papers, of which nothing is built, and the choices that were made in this one."""
+        made = World(root, self.papers)
+        save_record(made.data.collection("c"), known_record(self.data, "c"))
+        return made
+
     def build(self, level: int = 0) -> dict[str, set[str]]:
-        """All stages up to a level (2 and 3 with 4) and a publish; gives the papers each stage computed."""
+        """All stages up to a level and a publish; gives the papers each stage computed."""
         done = {}
         stages: dict[str, Callable[..., Any]] = {"parse": parse_shards, "chunk": chunk_shards, "embed": embed_shards}
         write_manifest(self.work, SHARDS, allow_deletes=True)
@@ -55,15 +66,17 @@ class World:
             done[name] = {paper_id for report in stage(self.work, SHARDS) for paper_id in report.recomputed_ids}
         find_identities(self.work)
         build_network(self.work)
-        if level:
+        if level >= 1:
             done["phrases"] = {p for report in phrase_shards(self.work, SHARDS) for p in report.recomputed_ids}
             build_noun_graph(self.work)
             find_communities(self.work)
-        if level > 1:
+        if level >= 2:
             done["entities"] = {p for report in extract_shards(self.work, SHARDS) for p in report.recomputed_ids}
             build_entity_graph(self.work)
             find_entity_communities(self.work)
+        if level >= 3:
             write_reports(self.work)
+        if level >= 4:
             done["claims"] = {p for report in claim_shards(self.work, SHARDS) for p in report.recomputed_ids}
         self.publish()
         return done
@@ -71,14 +84,66 @@ class World:
     def publish(self) -> Published:
         return publish(self.work, open_duckdb)
 
-    def tables(self) -> dict[str, list[dict[str, Any]]]:
+    def tables(self) -> dict[str, Rows]:
         """The rows of all tables in the parts, without times and paths."""
+        return {name: self._table(name, spec.hashed) for name, spec in TABLES.items()}
+
+    def _table(self, name: str, columns: list[str]) -> Rows:
+        parts = [part.read(columns) for part in self.work.parts.heads(name)]
+        rows = pa.concat_tables(parts) if parts else TABLES[name].schema.empty_table().select(columns)
+        return sorted(rows.to_pylist(), key=lambda row: json.dumps(row, sort_keys=True))
+
+    def everything(self) -> dict[str, Rows]:
+        """The rows of all tables with times and paths, those of the published database, and those of Lance."""
+        names = {name: [c for c in spec.schema.names if c != "vector"] for name, spec in TABLES.items()}
+        parts = {f"parts: {name}": self._table(name, columns) for name, columns in names.items()}
+        return parts | self.published()
+
+    def published(self) -> dict[str, Rows]:
+        """What readers are served, without vectors. Lineage tells history, so it is left out."""
+        snapshot = open_current(self.work.folder)
+        cursor = snapshot.cursor()
+        query = "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'community_lineage' ORDER BY 1"
+        rows = {}
+        for (name,) in cursor.execute(query).fetchall():
+            without = "EXCLUDE (vector)" if "vector" in TABLES[name].schema.names else ""
+            cursor.execute(f'SELECT * {without} FROM "{name}" ORDER BY ALL')
+            columns = [column[0] for column in cursor.description or ()]
+            rows[f"database: {name}"] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+        entry = snapshot.manifest.lance["chunks"]
+        table = lancedb.connect(str(self.work.folder.lance)).open_table(entry.table)
+        table.checkout(entry.tag)
+        held = table.search().select(["chunk_id", "paper_id", "shard", "search_text", "search_grams"])
+        found = held.limit(entry.rows or 1).to_arrow().to_pylist()
+        rows["lance"] = sorted(found, key=lambda row: str(row["chunk_id"]))
+        rows["levels"] = [{"level": snapshot.manifest.level, "behind": snapshot.manifest.behind}]
+        rows["rows"] = [dict(sorted(snapshot.manifest.rows.items()))]
+        snapshot.close()
+        return rows
+
+    def vectors(self) -> dict[tuple[str, str], Any]:
+        """All vectors in the parts by table and id."""
         found = {}
-        for name, spec in TABLES.items():
-            parts = [part.read(spec.hashed) for part in self.work.parts.heads(name)]
-            rows = pa.concat_tables(parts) if parts else spec.schema.empty_table()
-            found[name] = sorted(rows.to_pylist(), key=lambda row: json.dumps(row, sort_keys=True))
+        for name in ("chunk_embeddings", "report_embeddings", "claim_embeddings"):
+            for part in self.work.parts.heads(name):
+                key = TABLES[name].keys[0]
+                for row in part.read([key, "vector"]).to_pylist():
+                    found[name, row[key]] = np.array(row["vector"], np.float32)
         return found
+
+
+def differences(one: World, other: World) -> list[str]:
+    """What stands in one world and not in the other, in a few lines; nothing where they are equal."""
+    left, right = one.everything(), other.everything()
+    found = [f"{name} is only in one" for name in sorted(left.keys() ^ right.keys())]
+    for name in sorted(left.keys() & right.keys()):
+        mine, theirs = ([json.dumps(row, sort_keys=True, default=str) for row in side[name]] for side in (left, right))
+        if mine != theirs:
+            only, lacking = sorted(set(mine) - set(theirs)), sorted(set(theirs) - set(mine))
+            found.append(f"{name}: {len(mine)} and {len(theirs)} rows; only here {only[:3]}; only there {lacking[:3]}")
+    vectors, others = one.vectors(), other.vectors()
+    apart = [key for key in vectors.keys() & others.keys() if not np.allclose(vectors[key], others[key], atol=0.02)]
+    return found + [f"vectors differ: {sorted(apart)[:3]}"] * bool(apart)
 
 
 def write_records(folder: Path, records: dict[str, str]) -> None:

@@ -31,7 +31,7 @@ from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.schemas import SHARDS
 from monjyu_core.text.tokens import count_many
-from tests.assets.test_incremental import paper_text
+from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 from tests.levels import model
 from tests.models import fake_server as server

@@ -1,0 +1,93 @@
+"""Text that has gone: which papers it was in, and how it leaves the levels that do not follow.
+
+Their parts are not published, but they lie in the data folder with what they say of papers that have gone or changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
+from monjyu_assets.stages.common import Work
+from monjyu_core.folders import CollectionFolder
+from monjyu_core.parts import Part, PartStore
+from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
+from monjyu_core.snapshot import Manifest
+
+REPORTS = "community_reports"
+Tables = dict[str, pa.Table]
+
+
+def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> bool:
+    """Whether papers have gone or changed since the snapshot `before`; what levels above those of `parts` say of them
+    is then taken away."""
+    rows = [part.read(["paper_id", "sha256"]).to_pylist() for part in parts if part.table == "manifest"]
+    now = {(row["paper_id"], row["sha256"]) for several in rows for row in several}
+    changed = {paper_id for paper_id, _ in _published_contents(work.folder, before) - now}
+    if changed:
+        level = max(TABLES[part.table].level for part in parts)
+        forget(work.parts, {paper_id for paper_id, _ in now} - changed, level)
+    return bool(changed)
+
+
+def _published_contents(folder: CollectionFolder, snapshot: Manifest) -> set[tuple[str, str]]:
+    """Papers with the hashes of their content; none where the database is gone: nothing is then built on it."""
+    path = folder.snapshots / snapshot.snapshot_id / "index.duckdb"
+    if not path.is_file():
+        return set()
+    with duckdb.connect(str(path), read_only=True) as connection:
+        return set(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
+
+
+def forget(parts: PartStore, papers: Collection[str], above: int) -> None:
+    """Leave in the parts of levels above `above` that rest on older versions only what they say of these papers.
+
+    What one shard says of each paper is kept, and so are reports of no other papers: models may have been paid for
+    them. Other tables of the whole collection are emptied, since they are made anew at no cost. No part written here
+    names its inputs, so each lags until its level is built, whatever comes back meanwhile.
+    """
+    kept = pa.array(sorted(papers), pa.string())
+    for asset in RESTS_ON:
+        if level_of(asset) <= above:
+            continue
+        for shard in SHARDS if by_shard(asset) else (COLLECTION_SHARD,):
+            part = parts.head(primary(asset), shard)
+            if part is None or not _rests_on_older(parts, asset, part):
+                continue
+            before = {name: head.read() for name in ASSET_TABLES[asset] if (head := parts.head(name, shard))}
+            after, gone = _of_papers(before, kept) if by_shard(asset) else _of_collection(asset, before, kept)
+            if any(before[name].num_rows != after[name].num_rows for name in before):
+                keys = {key: value for key, value in part.keys.items() if key not in gone}
+                parts.write(asset, shard, after, inputs={}, keys=keys, code_version="")
+
+
+def _rests_on_older(parts: PartStore, asset: str, part: Part) -> bool:
+    """Of the papers of a shard: a newer noun graph, which chooses among them, takes no text away."""
+    upstream = [name for name in RESTS_ON[asset] if by_shard(name) or not by_shard(asset)]
+    return any(part.inputs.get(name) != asset_version(parts, name, part.shard) for name in upstream)
+
+
+def _of_papers(tables: Tables, kept: pa.Array) -> tuple[Tables, set[str]]:
+    """The rows of these papers; with the papers and chunks of the others, whose results are no longer whole."""
+    after, gone = {}, set[str]()
+    for name, rows in tables.items():
+        inside = pc.is_in(rows["paper_id"], kept)
+        after[name] = rows.filter(inside)
+        for column in {"paper_id", "chunk_id"}.intersection(rows.column_names):
+            gone |= set(rows.filter(pc.invert(inside))[column].to_pylist())
+    return after, gone
+
+
+def _of_collection(asset: str, tables: Tables, kept: pa.Array) -> tuple[Tables, set[str]]:
+    if asset != REPORTS:
+        return {name: rows.slice(0, 0) for name, rows in tables.items()}, set()
+    papers = set(kept.to_pylist())
+    reports = tables[REPORTS].select(["community_id", "paper_ids"]).to_pylist()
+    stay = [row["community_id"] for row in reports if papers.issuperset(row["paper_ids"])]
+    ids = pa.array(stay, pa.string())
+    after = {name: rows.filter(pc.is_in(rows["community_id"], ids)) for name, rows in tables.items()}
+    return after, {row["community_id"] for row in reports} - set(stay)
