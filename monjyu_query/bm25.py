@@ -96,22 +96,26 @@ def _occurrences(
 def _weighed(
     term: NDArray[np.int64], row: NDArray[np.int64], terms: int, count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """`starts`, `rows` and `weights` (Robertson et al. 1994, "Okapi at TREC-3"; the logarithm as in Lucene)."""
+    """`starts`, `rows` and `weights` (Robertson et al. 1994, "Okapi at TREC-3"; the logarithm as in Lucene).
+
+    A chunk without a term in this field is none of its documents.
+    """
     length = np.bincount(row, minlength=count)
     pair, times = np.unique(term * count + row, return_counts=True)
-    of, rows = np.divmod(pair, max(count, 1))
+    of, rows = np.divmod(pair, count)
     frequency = np.bincount(of, minlength=terms)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(frequency)])
     often = times.astype(np.float32)
-    average = np.float32(length.sum()) / np.float32(max(count, 1))
-    norm = _K1 * (np.float32(1) - _B + _B * length[rows].astype(np.float32) / np.maximum(average, np.float32(1e-9)))
-    rarity = np.array([_rarity(int(holds), count) for holds in frequency], np.float32)
+    documents = int(np.count_nonzero(length))
+    average = np.float32(length.sum()) / np.float32(max(documents, 1))
+    norm = _K1 * (np.float32(1) - _B + _B * length[rows].astype(np.float32) / average)
+    rarity = np.array([_rarity(int(holds), documents) for holds in frequency], np.float32)
     weights = rarity[of] * ((_K1 + np.float32(1)) * often / (often + norm))
     return starts, rows.astype(np.int32), weights
 
 
-def _rarity(holds: int, count: int) -> np.float32:
+def _rarity(holds: int, documents: int) -> np.float32:
     """The logarithm in double precision and rounded once: NumPy's own in single precision is off by a bit."""
     half = np.float32(0.5)
-    share = (np.float32(count) - np.float32(holds) + half) / (np.float32(holds) + half) + np.float32(1)
+    share = (np.float32(documents) - np.float32(holds) + half) / (np.float32(holds) + half) + np.float32(1)
     return np.float32(math.log(float(share)))
