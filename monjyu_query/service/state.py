@@ -24,7 +24,6 @@ from monjyu_query.service.results import ResultCache, open_results
 from monjyu_query.service.turns import Turns
 from monjyu_query.traces import TraceLog
 
-
 TRACE_PAUSE = 0.3
 """Seconds in which traces gather: a write alone takes a tenth of the processor time of a search."""
 
