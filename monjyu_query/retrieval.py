@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,10 +96,7 @@ class KeywordIndex:
             return False
         rows = now(self._texts())
         order = self._corpus.lance_order[np.searchsorted(self._corpus.lance_rows, rows["_rowid"].to_numpy())]
-        held = {
-            field: make_postings(rows[field], order, lambda texts, field=field: now(self._cut(texts, field)))
-            for field in _FIELDS
-        }
+        held = {field: make_postings(rows[field], order, partial(self._cut_now, field=field)) for field in _FIELDS}
         for query in self._asked:
             if not np.array_equal(now(self._scores(query)), now(self._learnt(held, _pieces(query)))):
                 _log.warning("BM25 in memory and Lance's differ: Lance goes on being asked.")
@@ -130,6 +128,9 @@ class KeywordIndex:
             self.hold()
         except (OSError, RuntimeError, ValueError) as error:  # a publish may take the files of the snapshot before
             _log.warning("The full text is not held in memory: %s", error)
+
+    def _cut_now(self, texts: Sequence[str], field: str) -> list[list[str]]:
+        return now(self._cut(texts, field))
 
     async def _texts(self) -> Any:
         assert self._table is not None
