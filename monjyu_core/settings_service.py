@@ -39,7 +39,9 @@ class ServiceSettings(Group):
     requests_per_minute: Annotated[int, SERVED] = Field(
         1200, ge=0, description="of one key (without one: of one address) and worker; 0 = no limit"
     )
-    searches: Annotated[int, SERVED] = Field(4, ge=1, le=256, description="quick searches at once in one worker")
+    searches: Annotated[int, SERVED] = Field(
+        16, ge=1, le=256, description="quick searches at once in one worker; together they share the embedding model"
+    )
     long_searches: Annotated[int, SERVED] = Field(
         8, ge=1, le=256, description="lazy and other long searches at once in one worker"
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 from typing import Any
 
 from monjyu_core.errors import MonjyuError
 from monjyu_core.state import StateStore
+from monjyu_query.behind import Behind
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult
 
@@ -58,37 +57,25 @@ def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 class TraceLog:
-    """Writes traces behind the searches' back, so that no answer waits for a disk. A full disk loses traces only.
+    """Writes traces behind the searches' back. A full disk loses traces only."""
 
-    What has come since the last write is written at once: under load a write holds many. No more wait than are kept.
-    """
-
-    def __init__(self, store: StateStore) -> None:
+    def __init__(self, store: StateStore, pause: float = 0.0) -> None:
+        """`pause`: seconds in which traces gather before they are written together."""
         self._store = store
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="traces")
-        self._lock = Lock()
-        self._waiting: dict[str, dict[str, Any]] = {}
+        self._behind: Behind[tuple[str, dict[str, Any]]] = Behind(self._write, "traces", KEPT, pause)
         self._written = 0
         self._failed = False
 
     def write(self, trace_id: str, trace: dict[str, Any]) -> None:
-        with self._lock:
-            first = not self._waiting
-            self._waiting[trace_id] = trace
-            if len(self._waiting) > KEPT:
-                del self._waiting[next(iter(self._waiting))]
-        if first:
-            self._writer.submit(self._write)
+        self._behind.add((trace_id, trace))
 
     def flush(self) -> None:
         """Wait until all traces given so far are written."""
-        self._writer.submit(lambda: None).result()
+        self._behind.flush()
 
-    def _write(self) -> None:
-        with self._lock:
-            traces, self._waiting = self._waiting, {}
+    def _write(self, traces: list[tuple[str, dict[str, Any]]]) -> None:
         try:
-            self._store.put_many(NAMESPACE, traces)
+            self._store.put_many(NAMESPACE, dict(traces))
             if self._written // _TIDY_EVERY != (self._written + len(traces)) // _TIDY_EVERY or not self._written:
                 self._store.keep_newest(NAMESPACE, KEPT)
             self._written += len(traces)

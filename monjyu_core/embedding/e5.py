@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from monjyu_core.embedding.e5_file import FILE, E5File, check_installed, from_blocks
 from monjyu_core.embedding.encoder import SentenceEncoder
-from monjyu_core.embedding.engine import Ids, Precision
+from monjyu_core.embedding.engine import Precision
 from monjyu_core.embedding.shape import Shape
+from monjyu_core.embedding.together import Ids
 
 if TYPE_CHECKING:
     from monjyu_core.embedding.e5_tokens import E5Tokenizer

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.engine import Engine, Ids, Precision, Vectors, engine_name, resolve_precision
+from monjyu_core.embedding.engine import Engine, Precision, engine_name, resolve_precision
 from monjyu_core.embedding.shape import WIDTH, Shape
+from monjyu_core.embedding.together import Ids, Vectors
 
 if TYPE_CHECKING:
     from monjyu_core.embedding.runtime import ov

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.embedding.together import Ids, Together, Vectors
 from monjyu_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from monjyu_core.embedding.runtime import ov
 
-Ids = NDArray[np.int32]
-Vectors = NDArray[np.float32]
 Precision = Literal["auto", "f32", "bf16"]
 Key = TypeVar("Key")
 
@@ -111,10 +110,11 @@ class Engine:
         self._threads = threads or core_count()
         self._lock = Lock()
         self._forms: dict[int, Compiled] = {}
+        self._together = Together(self._run)
 
     def run_one(self, ids: Ids) -> Vectors:
-        """Vectors (n, 384) of one batch of ids (n, tokens), in the wide form if there is one."""
-        return (self._forms.get(self._threads) or self._form(1)).infer(self._source.inputs(ids))
+        """The vector (1, 384) of ids (1, tokens), in one batch with what other threads ask meanwhile."""
+        return self._together(ids)
 
     def run_many(self, batches: Iterable[tuple[Key, Ids]], done: Callable[[Key, Vectors], None]) -> None:
         """Run (key, ids) batches on all cores; `done(key, vectors)` is called for each, in any order and thread.
@@ -138,6 +138,10 @@ class Engine:
         with ThreadPoolExecutor(form.streams, thread_name_prefix="embed") as pool:
             for worker in [pool.submit(work) for _ in range(form.streams)]:
                 worker.result()
+
+    def _run(self, ids: Ids) -> Vectors:
+        """In the wide form if there is one."""
+        return (self._forms.get(self._threads) or self._form(1)).infer(self._source.inputs(ids))
 
     def _form(self, streams: int) -> Compiled:
         with self._lock:

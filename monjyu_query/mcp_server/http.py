@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings_service import ServiceSettings
 from monjyu_core.state import StateStore
+from monjyu_query.mcp_server.audited import Audited, Named
+from monjyu_query.service.audit import AuditLog
 from monjyu_query.service.gate import Gate
 from monjyu_query.service.principals import Authority, check_exposure, is_loopback
 from monjyu_query.service.protocol import protocol_with
@@ -38,19 +40,23 @@ def http_app(server: MCPServer[Any], settings: ServiceSettings, host: str, store
         transport_security=_names(own),
         max_request_body_size=own.max_body_kb << 10,
     )
-    return _Gated(app, Gate(app, own, Authority(own, store)))
+    audit = AuditLog(store.path.parent / "audit") if own.audit else None
+    return _Gated(app, Gate(Named(app), own, Authority(own, store)), audit)
 
 
 class _Gated:
-    """The gate before requests; the application's own start and end pass it by."""
+    """The gate before requests, the audit log before it; the application's own start and end pass them by."""
 
-    def __init__(self, app: Starlette, gate: Gate) -> None:
+    def __init__(self, app: Starlette, gate: Gate, audit: AuditLog | None) -> None:
         self._app = app
-        self._gate = gate
+        self._gate = Audited(gate, audit, PATH)
+        self._audit = audit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            if self._audit is not None:
+                self._audit.close()
             return
         scope["state"] = {"request_id": uuid.uuid4().hex[:16]}  # the gate notes in it who asks
         await self._gate(scope, receive, send)

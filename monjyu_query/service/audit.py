@@ -1,6 +1,6 @@
 """The audit log: a JSON line a request in `data/state/audit/DAY.jsonl`. No text of questions unless a setting says so.
 
-A line is one write at the end of a file, so that several workers share a day's file.
+Lines are one write at the end of a file, so that several workers share a day's file.
 """
 
 from __future__ import annotations
@@ -8,15 +8,19 @@ from __future__ import annotations
 import json
 import logging
 import os
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
+from monjyu_query.behind import Behind
+
 _LONGEST = 2000
+_MOST, _PAUSE = 100_000, 0.1
+"""Lines that wait where a disk does not take them, and seconds in which they gather."""
 _log = logging.getLogger(__name__)
 
 
@@ -25,7 +29,7 @@ class AuditLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="audit")
+        self._behind: Behind[dict[str, Any]] = Behind(self._append, "audit", _MOST, _PAUSE)
         self._failed = False
 
     def write(self, scope: Scope, route: str, status: int, seconds: float) -> None:
@@ -44,20 +48,21 @@ class AuditLog:
             **_about(scope),
             **state.get("audit", {}),
         }
-        self._writer.submit(self._append, line)
+        self._behind.add(line)
 
     def close(self) -> None:
-        self._writer.shutdown()
+        self._behind.close()
 
-    def _append(self, line: dict[str, Any]) -> None:
+    def _append(self, lines: list[dict[str, Any]]) -> None:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            path = self._folder / f"{line['time'][:10]}.jsonl"
-            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(handle, json.dumps(line, ensure_ascii=False).encode() + b"\n")
-            finally:
-                os.close(handle)
+            for day, of_day in groupby(lines, lambda line: line["time"][:10]):
+                text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in of_day)
+                handle = os.open(self._folder / f"{day}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+                try:
+                    os.write(handle, text.encode())
+                finally:
+                    os.close(handle)
         except OSError as error:
             if not self._failed:
                 _log.warning("The audit log cannot be written: %s", error)

@@ -28,6 +28,8 @@ class ResultCache(Protocol):
 
     shared: bool
     """Whether a look-up leaves the process, and so must not be done in the event loop."""
+    keeps: bool
+    """False where results are never kept."""
 
     def get(self, key: str) -> bytes | None: ...
 
@@ -83,6 +85,7 @@ class MemoryResults:
 
     def __init__(self, most_bytes: int) -> None:
         self._most = most_bytes
+        self.keeps = most_bytes > 0
         self._size = 0
         self._lock = threading.Lock()
         self._values: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
@@ -134,6 +137,7 @@ class RedisResults:
     """
 
     shared = True
+    keeps = True
 
     def __init__(self, url: str, max_entries: int) -> None:
         from monjyu_core.models.cache_redis import RedisCache

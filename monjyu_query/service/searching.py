@@ -52,7 +52,7 @@ class Search:
             return kept
         result = self.served.searcher.search(self.asked, emit, cancel)
         self.service.metrics.searched(result)
-        if keepable(result) and not cancel.is_set():
+        if results.keeps and keepable(result) and not cancel.is_set():
             self._keep(result)
         return result.model_dump_json().encode()
 

@@ -24,6 +24,9 @@ from monjyu_query.service.results import ResultCache, open_results
 from monjyu_query.service.turns import Turns
 from monjyu_query.traces import TraceLog
 
+TRACE_PAUSE = 0.3
+"""Seconds in which traces gather: a write alone takes a tenth of the processor time of a search."""
+
 
 @dataclass(frozen=True)
 class Served:
@@ -40,7 +43,7 @@ class Service:
         self.data = data
         self.settings = settings
         self.store = StateStore(data.state)
-        self.traces = TraceLog(self.store)
+        self.traces = TraceLog(self.store, TRACE_PAUSE)
         self.turns = Turns(settings.service.searches, settings.service.waiting)
         self.long_turns = Turns(settings.service.long_searches, settings.service.waiting)
         self.results: ResultCache = open_results(settings)
@@ -112,7 +115,7 @@ class Service:
         return Served(searcher, hashlib.sha256(repr(chosen).encode()).hexdigest()[:16])
 
 
-def service_of(request: Request) -> Service:
-    """A dependency: the service of this process."""
+async def service_of(request: Request) -> Service:
+    """A dependency: the service of this process. Not `def`, which would be run in a thread."""
     service: Service = request.app.state.service
     return service
