@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.snapshots import collections, purge, snapshots
 from monjyu_core.collection import save_record
 from monjyu_core.commands import status
@@ -170,3 +171,49 @@ def test_a_deleted_collection_is_gone_and_its_sources_stay(world: World) -> None
     assert asked(collections, "delete", "c", "--yes")["bytes"] > 0
     assert asked(collections, "list")["collections"] == []
     assert (world.papers / "records.jsonl").is_file()
+
+
+def test_a_purge_while_the_sources_are_away_takes_that_paper_alone(world: World) -> None:
+    world.papers.rename(world.papers.with_name("unmounted"))
+    asked(purge, "secret", "-c", "c")
+    assert {row["paper_id"] for row in world.tables()["papers"]} == TEXTS.keys()
+    assert "Zyzzyvaword" not in json.dumps(world.tables())
+
+
+def test_a_deletion_that_was_killed_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed before the folder is taken away it is a collection still, after that its rest goes with the next one."""
+    monkeypatch.setattr("monjyu_assets.maintenance.remove_folder", _killed)
+    with pytest.raises(Killed):
+        asked(collections, "delete", "c", "--yes")
+    monkeypatch.undo()
+    monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    monkeypatch.setattr("monjyu_core.folders.shutil.rmtree", _killed)
+    with pytest.raises(Killed):
+        asked(collections, "delete", "c", "--yes")
+    monkeypatch.undo()
+    monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    assert [path.name[:6] for path in world.data.index.iterdir()] == [".gone-"]
+    assert asked(collections, "list")["collections"] == []
+    assert asked(collections, "delete", "c", "--yes")["deleted"]
+    assert list(world.data.index.iterdir()) == []
+    assert run(collections, "delete", "typo", "--yes").exit_code != 0
+
+
+class Killed(BaseException):
+    """Not caught by what cleans up: what follows a SIGKILL does not run."""
+
+
+def _killed(*_: object) -> None:
+    raise Killed
+
+
+def test_a_rollback_that_was_killed_half_way_is_finished_by_the_next_publish(world: World) -> None:
+    folder, ids = world.work.folder, published(world.work.folder)
+    folder.hold.write_text(f"{ids[0]}\n")  # its first step; the second would set CURRENT
+    assert read_current(folder) == ids[2]
+    assert not is_published(world.work, 0)
+    world.publish()
+    assert read_current(folder) == ids[0]
+    folder.hold.write_text("gone\n")
+    world.publish()
+    assert read_current(folder) == ids[2], "a snapshot that is not there is not served"

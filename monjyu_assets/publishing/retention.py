@@ -6,29 +6,31 @@ import shutil
 from datetime import datetime, timedelta
 from typing import Any
 
-from monjyu_core.folders import CollectionFolder, remove_dead_temporaries
+from monjyu_core.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import Manifest, is_leased, published, read_current, read_manifest
+from monjyu_core.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
 
 def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
     """Remove the oldest snapshots beyond `keep` and all parts and sources no longer named.
 
-    The current one stays, and so does one that a reader has open, unless `force` says that its text must go now.
+    The current one stays, and that of a rollback, and one that a reader has open unless `force` says that its text must
+    go now.
     """
-    current = read_current(folder)
-    ids = published(folder)
-    old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id != current]
+    ids, stay = published(folder), (read_current(folder), held(folder))
+    old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id not in stay]
     gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshots / snapshot_id)]
     for snapshot_id in gone:
-        shutil.rmtree(folder.snapshots / snapshot_id)
+        remove_folder(folder.snapshots / snapshot_id)
     manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
     _collect_lance(folder, manifests)
     _collect_parts(folder, manifests)
     _collect_sources(folder, manifests)
     for left_over in folder.snapshots.glob(".building-*"):
         shutil.rmtree(left_over, ignore_errors=True)
+    remove_gone(folder.snapshots)
+    remove_gone(folder.root.parent)
     remove_dead_temporaries(folder.root)
     return gone
 
