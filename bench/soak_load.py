@@ -179,6 +179,7 @@ class Client:
 
     async def reading(self) -> None:
         """The papers, one of them with its citations and its graph, and pages of a PDF that stays."""
+        await self.expect("/collections", None, "collections")
         content = await self.expect(f"/papers?collection={MAIN}&limit=1000", None, "papers")
         listed = json.loads(content or b'{"papers": []}')["papers"]
         lasting = [paper["paper_id"] for paper in listed if paper["document_type"] != "md"]

@@ -27,7 +27,7 @@ from tests.killing import World, readable
 KILLS = int(os.environ.get("MONJYU_DAEMON_KILLS", "1"))
 SEED = int(os.environ.get("MONJYU_KILLS_SEED", "11"))
 EVERY = 4
-"""Each fourth kill is of the daemon and all that it started: the next daemon ends its run after a minute, and retries."""
+"""Each fourth kill is of the daemon and all that it started: the next one ends its run after a minute, and retries."""
 WAIT = 600.0
 """Seconds, on a machine however busy, until a change is published in spite of a kill."""
 WAITING = [*UNFINISHED, dg.DagsterRunStatus.QUEUED]

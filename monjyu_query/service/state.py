@@ -67,7 +67,10 @@ class Service:
     def served(self, name: str) -> Served:
         """The collection's searcher; a new one where its record has changed (its sources, level or model)."""
         folder = self.folder(name)
-        written = folder.record.stat().st_mtime_ns
+        try:
+            written = folder.record.stat().st_mtime_ns
+        except FileNotFoundError as error:
+            raise NotFound(f"Collection {name!r} has just been deleted.") from error
         with self._lock:
             known = self._served.get(name)
             if known is None or known[0] != written:
