@@ -32,8 +32,8 @@ WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "
 CHANGES = {"index": 200, "again": 150, "upgrade": 300, "purge": 250, "rollback": 10, "release": 8, "delete": 300}
 """About how many changes of files a command makes; corrected when one comes to its end."""
 KEEP = 2
-HANGS = 300.0
-"""Seconds after which a command hangs: they take some ten on a busy machine."""
+HANGS = 900.0
+"""Seconds after which a command hangs: they take some ten, on a machine however busy less than this."""
 State = frozenset[tuple[str, str]]
 
 
@@ -175,6 +175,7 @@ class World:
             process.wait(HANGS)
             how, killed = f"change {kill_at}", process.returncode == -signal.SIGKILL
         self.after(command, f"{command} at {how}")
+        print(f"{self.root.name}: {command} at {how}: {'killed' if killed else 'had ended'}", flush=True)
         self.done[f"{command} by {'time' if by_time else 'change'}" if killed else f"{command} ended"] += 1
         if not killed:
             assert process.returncode == 0, f"{command}: {self.said.read_text()[-3000:]}"

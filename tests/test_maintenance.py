@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import shutil
@@ -21,7 +22,10 @@ from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings_models import CacheSettings
-from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current
+from monjyu_core.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
+from monjyu_query.open_index import OpenIndex, open_index
+from monjyu_query.request import make_request
+from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(6)}
@@ -217,3 +221,35 @@ def test_a_rollback_that_was_killed_half_way_is_finished_by_the_next_publish(wor
     folder.hold.write_text("gone\n")
     world.publish()
     assert read_current(folder) == ids[2], "a snapshot that is not there is not served"
+
+
+def test_a_purge_between_opening_a_snapshot_and_reading_it_is_not_noticed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def late(snapshot: Snapshot) -> OpenIndex:
+        opened.append(snapshot.id)
+        if len(opened) == 1:
+            asked(purge, "secret", "-c", "c")
+        return open_index(snapshot)
+
+    monkeypatch.setattr("monjyu_query.search.open_index", late)
+    request = make_request(query="graphs and provenance", collection="c", mode="keyword", answer=False)
+    result = Searcher(world.data, "c").search(request)
+    assert len(opened) == 2
+    assert result.snapshot_id == opened[1] == read_current(world.work.folder)
+
+
+def test_a_request_keeps_its_snapshot_though_a_later_one_is_asked(world: World) -> None:
+    searcher = Searcher(world.data, "c")
+    snapshot = searcher.current().snapshot
+    write_records(world.papers, TEXTS)
+    world.build()
+    assert searcher.current().snapshot is not snapshot
+    folder = snapshot.folder
+    assert is_leased(folder)
+    assert snapshot.cursor().execute("SELECT count(*) FROM papers").fetchall() == [(7,)]
+    del snapshot
+    gc.collect()
+    assert not is_leased(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from datetime import datetime, timedelta
 from typing import Any
@@ -64,11 +65,12 @@ def _age_of_oldest_tag(table: Any) -> timedelta:
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
     named = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
-    heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
-    for path in folder.parts.glob("*/shard=*/*.parquet"):
-        key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
-        if key not in named and key not in heads:
-            path.unlink()
+    with store.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names yet what they have put
+        heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
+        for path in folder.parts.glob("*/shard=*/*.parquet"):
+            key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
+            if key not in named and key not in heads:
+                path.unlink()
 
 
 def _collect_sources(folder: CollectionFolder, manifests: list[Manifest]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,8 +11,12 @@ import pytest
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import PublishBlocked
+from monjyu_assets.publishing.retention import collect
+from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
+from monjyu_core.ids import shard_of
+from monjyu_core.parts import PartStore
 from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
 from tests.assets.worlds import World, write_records
@@ -112,3 +117,24 @@ def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monke
     monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 0)
     with pytest.raises(StorageError, match="Upgrade Monjyu"):
         open_current(world.work.folder)
+
+
+def test_what_is_being_written_is_not_collected(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of a backfill has put a part and not yet named it in HEAD when another process publishes and collects."""
+    folder, shard = world.work.folder, shard_of("a")
+    write_records(world.papers, {"a": "Another text of the first record."})
+    collecting: list[threading.Thread] = []
+    set_head = PartStore._set_head
+
+    def late(store: PartStore, table: str, shard: str, version: str) -> None:
+        collecting.append(threading.Thread(target=collect, args=(folder, 5)))
+        collecting[-1].start()
+        collecting[-1].join(1)
+        set_head(store, table, shard, version)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PartStore, "_set_head", late)
+        write_manifest(world.work, (shard,), allow_deletes=True)
+    collecting[0].join()
+    head = world.work.parts.head("manifest", shard)
+    assert head is not None and head.path.is_file()
