@@ -45,6 +45,7 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     for path in sorted(folder.lance.glob("*.lance")):
         if path.stem not in {table for table, _ in kept}:
             shutil.rmtree(path)
+            path.with_suffix(".unindexed").unlink(missing_ok=True)
             continue
         table = connection.open_table(path.stem)
         stale = [tag for tag in table.tags.list() if (path.stem, tag) not in kept]

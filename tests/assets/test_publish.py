@@ -19,6 +19,7 @@ from monjyu_core.ids import shard_of
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
+from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(12)}
@@ -138,3 +139,24 @@ def test_what_is_being_written_is_not_collected(world: World, monkeypatch: pytes
     collecting[0].join()
     head = world.work.parts.head("manifest", shard)
     assert head is not None and head.path.is_file()
+
+
+def test_rows_whose_index_was_not_made_when_it_was_killed_get_one(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows stand in Lance, so the next publish has none to replace; scores must not depend on that."""
+    texts = TEXTS | {"3": "Another text of provenance, provenance and of provenance again.", "new": "Of provenance."}
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write_records(world.papers, texts)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("monjyu_assets.publishing.lance._index", killed)
+        world.build()
+    world.build()
+    fresh = World(tmp_path / "fresh" / "data", tmp_path / "fresh" / "papers")
+    write_records(fresh.papers, texts)
+    fresh.build()
+    rankings = [Searcher(made.data, "c").rank_papers("text of provenance", "keyword", 20) for made in (world, fresh)]
+    assert rankings[0] == rankings[1]
