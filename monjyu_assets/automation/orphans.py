@@ -59,7 +59,7 @@ def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
     if not isinstance(instance.run_launcher, DefaultRunLauncher) or run.status != dg.DagsterRunStatus.STARTED:
         return None
     noted = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=20).records
-    found = (PROCESS.match(record.event_log_entry.user_message or "") for record in noted)
+    found = (PROCESS.match(record.event_log_entry.message) for record in noted)
     return next((int(match[1]) for match in found if match), None)
 
 

@@ -7,23 +7,26 @@ import subprocess
 from pathlib import Path
 
 import dagster as dg
+import pytest
 from dagster._core.events import EngineEventData
 from filelock import FileLock
 
 from monjyu_assets.automation.orphans import end_orphans
 from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.instance import open_instance
 from monjyu_assets.run_tags import COMMAND_TAG
 from monjyu_core.folders import DataFolder
 
 STARTED, FAILED = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
 
 
-def test_a_run_of_a_backfill_whose_process_is_gone_is_ended(tmp_path: Path) -> None:
+def test_a_run_of_a_backfill_whose_process_is_gone_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the process that Dagster's launcher notes, in an instance as it is used."""
+    monkeypatch.setenv("DAGSTER_HOME", "")
     data = DataFolder(tmp_path)
     gone = subprocess.Popen(["true"])
     gone.wait()
-    with dg.DagsterInstance.local_temp(str(tmp_path / "dagster")) as instance:
+    with open_instance(data) as instance:
         runs = []
         for process in (gone.pid, os.getpid(), None):
             run = instance.create_run_for_job(reindex, tags={"dagster/backfill": "abc"}, status=STARTED)
