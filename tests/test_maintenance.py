@@ -17,6 +17,7 @@ from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.snapshots import collections, purge, snapshots
 from monjyu_core.collection import save_record
 from monjyu_core.commands import status
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.cache import labels_of, open_cache
 from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
@@ -200,7 +201,8 @@ def test_a_deletion_that_was_killed_is_done_again(world: World, monkeypatch: pyt
     assert asked(collections, "list")["collections"] == []
     assert asked(collections, "delete", "c", "--yes")["deleted"]
     assert list(world.data.index.iterdir()) == []
-    assert run(collections, "delete", "typo", "--yes").exit_code != 0
+    with pytest.raises(ConfigurationError, match="has no index"):
+        run(collections, "delete", "typo", "--yes")
 
 
 class Killed(BaseException):
