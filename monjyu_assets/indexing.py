@@ -88,6 +88,10 @@ def bring_up(
 
         plan = Plan(todo.level, todo.shards, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
+    elif work.folder.at_work.exists():
+        from monjyu_assets.runs import end_killed
+
+        end_killed(work)
     done = result(work, todo.counts, timer.seconds, before)
     target = target_level(work.record)
     if done.level < target and todo.level < target:

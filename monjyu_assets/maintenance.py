@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Any
 
 import duckdb
@@ -10,12 +9,12 @@ import duckdb
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
-from monjyu_assets.run_rules import NoCalls
-from monjyu_assets.stages.common import Work
-from monjyu_core.collection import known_record, save_record, target_level
-from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
-from monjyu_core.ids import shard_of
+from monjyu_assets.run_rules import NoCalls, without_scan
+from monjyu_assets.stages.common import Warn, Work, no_warning
+from monjyu_assets.todo import look
+from monjyu_core.collection import save_record, target_level
+from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError
+from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest
@@ -112,43 +111,68 @@ def release_rollback(folder: CollectionFolder) -> str:
     return ids[-1]
 
 
-def delete_index(data: DataFolder, name: str) -> int:
-    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first: nobody reads a half."""
+def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
+    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first and the folder at once, under
+    another name: nobody reads a half, and a deletion that is killed is repeated or has been done."""
+    from monjyu_assets.indexing import index_lock
     from monjyu_assets.runs import forget_collection
 
+    if name in remove_gone(data.index) and not data.collection(name).record.is_file():
+        return 0
     folder = known_folder(name)
-    _forget_answers(data, f"collection:{name}")
-    with publish_lock(folder):
+    with index_lock(Work(data, name), say), publish_lock(folder):
         size = sum(path.stat().st_size for path in folder.root.rglob("*") if path.is_file())
         folder.current.unlink(missing_ok=True)
-        shutil.rmtree(folder.root)
-    _forget_traces(data, name)
-    forget_collection(data, name)
+        _forget_answers(data, f"collection:{name}")
+        _forget_traces(data, name)
+        forget_collection(data, name)
+        remove_folder(folder.root)
     return size
 
 
-def purge_paper(data: DataFolder, name: str, paper_id: str) -> dict[str, Any]:
+def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> dict[str, Any]:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
     from monjyu_assets.indexing import index_lock
-    from monjyu_assets.runs import Plan, run_levels
 
-    work = Work(data, name)
+    work = Work(data, name, warn=say)
     folder = known_folder(name)
-    record = known_record(data, name)
-    with index_lock(work, lambda text: None):
+    with index_lock(work, say):
+        record = work.record
         if paper_id not in record.excluded:
             _check_known(folder, paper_id)
             record.excluded = sorted({*record.excluded, paper_id})
             save_record(folder, record)
-        plan = Plan(target_level(record), {level: [shard_of(paper_id)] for level in (0, 1)})
-        run_levels(Work(data, name), plan, allow_deletes=True, cap=NoCalls())
-        folder.hold.unlink(missing_ok=True)
+        _finish_killed(work)
+        _publish_without(work)
         with publish_lock(folder):
+            folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
             gone = collect(folder, 1, force=True)
     _forget_traces(data, name)
     _forget_answers(data, f"paper:{name}/{paper_id}")
     return {"collection": name, "paper_id": paper_id, "snapshot_id": read_current(folder), "snapshots_removed": gone}
+
+
+def _finish_killed(work: Work) -> None:
+    """A command that was killed may have left parts of the sources as they were and as they are: they are not published
+    together if it can be helped."""
+    from monjyu_assets.indexing import bring_up
+
+    if work.folder.at_work.exists():
+        try:
+            bring_up(work, ", ".join(work.record.sources), allow_deletes=False)
+        except MonjyuError as error:
+            work.warn(f"What a killed command left could not be finished: {error}")
+
+
+def _publish_without(work: Work) -> None:
+    """Take excluded papers out, whether the sources can be read or not. Nothing new is indexed, and no model asked."""
+    from monjyu_assets.runs import Plan, run_levels
+
+    with without_scan():
+        todo = look(work, "", allow_deletes=True, level=target_level(work.record))
+        if todo.needed:
+            run_levels(work, Plan(todo.level, todo.shards), allow_deletes=True, cap=NoCalls())
 
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:

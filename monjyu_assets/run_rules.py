@@ -1,5 +1,5 @@
-"""What holds for a whole run in this process: what its assets may spend on models together, and whether what failed
-before is tried again."""
+"""What holds for a whole run in this process: what its assets may spend on models together, whether what failed before
+is tried again, and whether the sources are scanned."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from monjyu_core.models.errors import CostCapReached
 
 _caps: list[SpendingCap | None] = []
 _again: list[bool] = []
+_unscanned: list[bool] = []
 
 
 class NoCalls(SpendingCap):
@@ -45,6 +46,20 @@ def trying_again(again: bool) -> Iterator[None]:
         yield
     finally:
         _again.pop()
+
+
+@contextmanager
+def without_scan() -> Iterator[None]:
+    """The sources are not looked at meanwhile: the papers are those of before, less what is purged."""
+    _unscanned.append(True)
+    try:
+        yield
+    finally:
+        _unscanned.pop()
+
+
+def is_without_scan() -> bool:
+    return bool(_unscanned)
 
 
 def tries_again() -> bool:

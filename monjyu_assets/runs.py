@@ -54,12 +54,21 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     watched = span("index", collection=work.name, level=plan.level)
     with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
         end_dead_runs(instance, work.name)
+        work.folder.at_work.touch()
         if not instance.has_dynamic_partition(str(collections.name), work.name):
             instance.add_dynamic_partitions(str(collections.name), [work.name])
         reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
         work.progress("publish", 0, 0)
         with trying_again(False):  # whatever failed has just been tried
             run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
+        work.folder.at_work.unlink(missing_ok=True)
+
+
+def end_killed(work: Work) -> None:
+    """End the runs of a command that was killed when all its work was done and nothing is left to run."""
+    with open_instance(work.data) as instance:
+        end_dead_runs(instance, work.name)
+    work.folder.at_work.unlink(missing_ok=True)
 
 
 def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:

@@ -13,6 +13,10 @@ def echo(value: dict[str, Any], text: str, as_json: bool) -> None:
     click.echo(json.dumps(value, ensure_ascii=False) if as_json else text)
 
 
+def tell(text: str) -> None:
+    click.echo(text, err=True)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
 
@@ -120,7 +124,7 @@ def delete_collection(name: str, yes: bool, as_json: bool) -> None:
 
     if not yes:
         click.confirm(f"Delete the index of {name} with all its snapshots?", abort=True, err=True)
-    freed = delete_index(DataFolder.default(), name)
+    freed = delete_index(DataFolder.default(), name, tell)
     echo(
         {"collection": name, "deleted": True, "bytes": freed}, f"{name} is deleted ({freed / 2**20:.1f} MiB).", as_json
     )
@@ -138,7 +142,7 @@ def purge(paper_id: str, collection: str, as_json: bool) -> None:
     from monjyu_assets.maintenance import purge_paper
     from monjyu_core.folders import DataFolder
 
-    done = purge_paper(DataFolder.default(), collection, paper_id)
+    done = purge_paper(DataFolder.default(), collection, paper_id, tell)
     text = (
         f"{paper_id} is gone; {len(done['snapshots_removed'])} older snapshots that could hold its text went with it."
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
 import socket
 import uuid
 from dataclasses import dataclass
@@ -49,6 +51,11 @@ class CollectionFolder:
         return self.root / "HOLD"
 
     @property
+    def at_work(self) -> Path:
+        """There while a command runs Dagster runs; without one it is what a killed command has left."""
+        return self.root / "AT_WORK"
+
+    @property
     def record(self) -> Path:
         return self.root / "collection.json"
 
@@ -86,7 +93,7 @@ class DataFolder:
         """Names of the collections that have been indexed here, sorted."""
         if not self.index.is_dir():
             return []
-        return sorted(path.parent.name for path in self.index.glob("*/collection.json"))
+        return sorted(path.parent.name for path in self.index.glob("[!.]*/collection.json"))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -110,6 +117,33 @@ def write_atomically(path: Path, content: bytes) -> None:
 def temporary_for(path: Path) -> Path:
     """A name beside `path` that says which process writes there, so that a dead one's file can be told and removed."""
     return path.with_name(f".{path.name}.{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
+
+
+GONE = ".gone-"
+"""How the name of a folder begins that is being removed."""
+
+
+def remove_folder(folder: Path) -> None:
+    """Take a folder away at once, under another name, then remove it: a process that is killed meanwhile leaves no half
+    of it where others look, and `remove_gone` takes what is left."""
+    gone = folder.with_name(f"{GONE}{folder.name}-{uuid.uuid4().hex[:12]}")
+    folder.rename(gone)
+    _remove(gone)
+
+
+def remove_gone(parent: Path) -> set[str]:
+    """Remove what killed processes left of folders inside `parent`; gives the names that those had."""
+    found = list(parent.glob(f"{GONE}*"))
+    for path in found:
+        _remove(path)
+    return {path.name.removeprefix(GONE).rpartition("-")[0] for path in found}
+
+
+def _remove(folder: Path) -> None:
+    """Another process may be at it, too."""
+    while folder.exists():
+        with contextlib.suppress(FileNotFoundError):
+            shutil.rmtree(folder)
 
 
 def remove_dead_temporaries(root: Path) -> None:

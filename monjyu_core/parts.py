@@ -6,8 +6,11 @@ part lists the versions of its siblings and decides, so a crash in between leave
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -90,19 +93,27 @@ class PartStore:
         ready = {name: _normalise(name, tables[name]) for name in (primary, *others)}
         versions = {name: data_version(name, ready[name]) for name in ready}
         asset_version = digest(*(f"{name}={versions[name]}" for name in sorted(versions)), length=20)
-        siblings = {name: self._put(name, shard, ready[name], {"data_version": versions[name]}) for name in others}
         metadata = {
             "data_version": versions[primary],
             "asset_version": asset_version,
             "code_version": code_version,
             "inputs": inputs,
             "keys": keys or {},
-            "siblings": siblings,
         }
-        siblings_and_primary = siblings | {primary: self._put(primary, shard, ready[primary], metadata)}
-        for name in (*others, primary):
-            self._set_head(name, shard, siblings_and_primary[name])
-        return self.open(primary, shard, siblings_and_primary[primary])
+        with self.locked(fcntl.LOCK_SH):
+            siblings = {name: self._put(name, shard, ready[name], {"data_version": versions[name]}) for name in others}
+            put = siblings | {primary: self._put(primary, shard, ready[primary], metadata | {"siblings": siblings})}
+            for name in (*others, primary):
+                self._set_head(name, shard, put[name])
+            return self.open(primary, shard, put[primary])
+
+    @contextmanager
+    def locked(self, kind: int) -> Iterator[None]:
+        """A kernel lock, shared by those who write parts; whoever removes parts that no HEAD names has it alone."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / ".lock").open("ab") as file:
+            fcntl.flock(file, kind)
+            yield
 
     def _put(self, table: str, shard: str, rows: pa.Table, metadata: dict[str, Any]) -> str:
         tagged = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, sort_keys=True).encode()})

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import fcntl
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     import duckdb
 
 
+T = TypeVar("T")
 OPEN_TRIES = 3
 MANIFEST_HASH = "manifest.sha256"
 """The file beside a manifest that holds its SHA-256."""
@@ -113,6 +115,11 @@ class Snapshot:
                 self._connection = None
             self._lease.close()
 
+    def __del__(self) -> None:
+        """Whoever opened it for many requests lets it go with the last of them."""
+        if hasattr(self, "_lease"):
+            self.close()
+
 
 def take_lease(folder: Path) -> BinaryIO:
     """A shared kernel lock on a snapshot's manifest: no collection meanwhile; it ends with the process."""
@@ -172,13 +179,29 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
 
 def open_current(collection: CollectionFolder) -> Snapshot:
     """Open what CURRENT names; QueryError where the collection has never been published."""
-    snapshot_id = read_current(collection)
-    if snapshot_id is None:
-        raise QueryError(
-            f"Collection {collection.name!r} has no published index.",
-            f"Run `monjyu index FOLDER -c {collection.name}`.",
-        )
-    return Snapshot(collection, read_manifest(collection, snapshot_id))
+    return _current(collection, lambda snapshot_id: Snapshot(collection, read_manifest(collection, snapshot_id)))
+
+
+def current_manifest(collection: CollectionFolder) -> Manifest:
+    """The manifest of what CURRENT names; QueryError where the collection has never been published."""
+    return _current(collection, lambda snapshot_id: read_manifest(collection, snapshot_id))
+
+
+def _current(collection: CollectionFolder, read: Callable[[str], T]) -> T:
+    """What CURRENT names may be collected between reading it and opening; then it names another by now."""
+    for tries_left in reversed(range(OPEN_TRIES)):
+        snapshot_id = read_current(collection)
+        if snapshot_id is None:
+            break
+        try:
+            return read(snapshot_id)
+        except StorageError:
+            if not tries_left or read_current(collection) == snapshot_id:
+                raise
+    raise QueryError(
+        f"Collection {collection.name!r} has no published index.",
+        f"Run `monjyu index FOLDER -c {collection.name}`.",
+    )
 
 
 class SnapshotReader:
@@ -192,18 +215,8 @@ class SnapshotReader:
     def current(self) -> Snapshot:
         with self._lock:
             if self._snapshot is None or self._snapshot.id != read_current(self.collection):
-                self._snapshot = self._open()
+                self._snapshot = open_current(self.collection)
             return self._snapshot
-
-    def _open(self) -> Snapshot:
-        """What CURRENT names may be collected between reading it and opening; then it names another by now."""
-        for _ in range(OPEN_TRIES - 1):
-            try:
-                return open_current(self.collection)
-            except StorageError:
-                if read_current(self.collection) is None:
-                    raise
-        return open_current(self.collection)
 
 
 class PinnedReader(SnapshotReader):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,13 +38,11 @@ class OpenIndex:
 def open_index(snapshot: Snapshot) -> OpenIndex:
     """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read.
 
-    The snapshot is closed, and its lease ends, when the last request lets go of the index.
+    The snapshot is closed, and its lease ends, when the last request lets go of it.
     """
     table = now(_pinned_table(snapshot))
     corpus = load_corpus(snapshot, table)
-    index = OpenIndex(snapshot, corpus, KeywordIndex(table, corpus), wide_chunks(snapshot, corpus))
-    weakref.finalize(index, snapshot.close)
-    return index
+    return OpenIndex(snapshot, corpus, KeywordIndex(table, corpus), wide_chunks(snapshot, corpus))
 
 
 async def _pinned_table(snapshot: Snapshot) -> AsyncTable | None:

@@ -16,7 +16,7 @@ from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.settings import SearchSettings
-from monjyu_core.snapshot import PinnedReader, SnapshotReader, read_current
+from monjyu_core.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
 from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard
 from monjyu_query.modes import Modes
@@ -67,10 +67,17 @@ class Searcher:
     def current(self) -> OpenIndex:
         """The published snapshot, read into memory once; the one before is let go when its last request ends."""
         with self._lock:
-            snapshot = self._reader.current()
-            if self._index is None or self._index.snapshot is not snapshot:
+            for tries_left in reversed(range(OPEN_TRIES)):
+                snapshot = self._reader.current()
+                if self._index is not None and self._index.snapshot is snapshot:
+                    break
                 self._index = None  # never two in memory for the sake of one
-                self._index = open_index(snapshot)
+                try:
+                    self._index = open_index(snapshot)
+                except (StorageError, duckdb.Error, OSError, RuntimeError) as error:
+                    if not tries_left or read_current(self._reader.collection) == snapshot.id:
+                        raise _unreadable(snapshot.id, error) from error
+            assert self._index is not None
             return self._index
 
     def search(
@@ -93,7 +100,7 @@ class Searcher:
         except (duckdb.Error, OSError, RuntimeError) as error:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
-                raise StorageError(f"Snapshot {held} cannot be read: {error}.") from error
+                raise _unreadable(held, error) from error
             events.clear()
             result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
         result.usage.seconds = round(time.perf_counter() - started, 6)
@@ -145,6 +152,12 @@ class Searcher:
     def _answered(self, ask: Ask) -> SearchResult:
         with charged_to(ask.account):
             return CONTROLLERS[ask.request.controller](self._modes, ask)
+
+
+def _unreadable(snapshot_id: str, error: Exception) -> StorageError:
+    if isinstance(error, StorageError):
+        return error
+    return StorageError(f"Snapshot {snapshot_id} cannot be read: {error}.", "Index the collection again.")
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:

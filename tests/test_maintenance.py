@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import random
 import shutil
@@ -12,15 +13,20 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.snapshots import collections, purge, snapshots
 from monjyu_core.collection import save_record
 from monjyu_core.commands import status
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.cache import labels_of, open_cache
 from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings_models import CacheSettings
-from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current
+from monjyu_core.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
+from monjyu_query.open_index import OpenIndex, open_index
+from monjyu_query.request import make_request
+from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(6)}
@@ -170,3 +176,82 @@ def test_a_deleted_collection_is_gone_and_its_sources_stay(world: World) -> None
     assert asked(collections, "delete", "c", "--yes")["bytes"] > 0
     assert asked(collections, "list")["collections"] == []
     assert (world.papers / "records.jsonl").is_file()
+
+
+def test_a_purge_while_the_sources_are_away_takes_that_paper_alone(world: World) -> None:
+    world.papers.rename(world.papers.with_name("unmounted"))
+    asked(purge, "secret", "-c", "c")
+    assert {row["paper_id"] for row in world.tables()["papers"]} == TEXTS.keys()
+    assert "Zyzzyvaword" not in json.dumps(world.tables())
+
+
+def test_a_deletion_that_was_killed_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed before the folder is taken away it is a collection still, after that its rest goes with the next one."""
+    monkeypatch.setattr("monjyu_assets.maintenance.remove_folder", _killed)
+    with pytest.raises(Killed):
+        asked(collections, "delete", "c", "--yes")
+    monkeypatch.undo()
+    monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    monkeypatch.setattr("monjyu_core.folders.shutil.rmtree", _killed)
+    with pytest.raises(Killed):
+        asked(collections, "delete", "c", "--yes")
+    monkeypatch.undo()
+    monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
+    assert [path.name[:6] for path in world.data.index.iterdir()] == [".gone-"]
+    assert asked(collections, "list")["collections"] == []
+    assert asked(collections, "delete", "c", "--yes")["deleted"]
+    assert list(world.data.index.iterdir()) == []
+    with pytest.raises(ConfigurationError, match="has no index"):
+        run(collections, "delete", "typo", "--yes")
+
+
+class Killed(BaseException):
+    """Not caught by what cleans up: what follows a SIGKILL does not run."""
+
+
+def _killed(*_: object) -> None:
+    raise Killed
+
+
+def test_a_rollback_that_was_killed_half_way_is_finished_by_the_next_publish(world: World) -> None:
+    folder, ids = world.work.folder, published(world.work.folder)
+    folder.hold.write_text(f"{ids[0]}\n")  # its first step; the second would set CURRENT
+    assert read_current(folder) == ids[2]
+    assert not is_published(world.work, 0)
+    world.publish()
+    assert read_current(folder) == ids[0]
+    folder.hold.write_text("gone\n")
+    world.publish()
+    assert read_current(folder) == ids[2], "a snapshot that is not there is not served"
+
+
+def test_a_purge_between_opening_a_snapshot_and_reading_it_is_not_noticed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def late(snapshot: Snapshot) -> OpenIndex:
+        opened.append(snapshot.id)
+        if len(opened) == 1:
+            asked(purge, "secret", "-c", "c")
+        return open_index(snapshot)
+
+    monkeypatch.setattr("monjyu_query.search.open_index", late)
+    request = make_request(query="graphs and provenance", collection="c", mode="keyword", answer=False)
+    result = Searcher(world.data, "c").search(request)
+    assert len(opened) == 2
+    assert result.snapshot_id == opened[1] == read_current(world.work.folder)
+
+
+def test_a_request_keeps_its_snapshot_though_a_later_one_is_asked(world: World) -> None:
+    searcher = Searcher(world.data, "c")
+    snapshot = searcher.current().snapshot
+    write_records(world.papers, TEXTS)
+    world.build()
+    assert searcher.current().snapshot is not snapshot
+    folder = snapshot.folder
+    assert is_leased(folder)
+    assert snapshot.cursor().execute("SELECT count(*) FROM papers").fetchall() == [(7,)]
+    del snapshot
+    gc.collect()
+    assert not is_leased(folder)

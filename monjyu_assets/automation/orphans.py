@@ -1,22 +1,26 @@
 """Runs whose process is gone with the daemon that started it: nobody else notices, and they would hold the queue.
 
 A `reindex` run, and every run made inside a process, works under its collection's index lock, which the kernel lets go
-with the process. One that stands as started while the lock is free, look after look, has no process any more.
+with the process. One that stands as started while the lock is free, look after look, has no process any more. Of other
+runs (a backfill's) Dagster's default launcher notes the process, beside whose code server this code runs.
 """
 
 from __future__ import annotations
 
+import re
 import time
 
 import dagster as dg
+from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 
 from monjyu_assets.automation.watching import is_being_indexed
 from monjyu_assets.run_tags import COMMAND_TAG, UNFINISHED
-from monjyu_core.folders import DataFolder
+from monjyu_core.folders import DataFolder, alive
 from monjyu_core.state import StateStore
 
 REINDEX = "reindex"
 SUSPECTS = ("automation", "runs without their lock")
+PROCESS = re.compile(r"Started process for run \(pid: (\d+)\)")
 GRACE_SECONDS = 60.0
 """A run may be started and not yet have its lock, or have let it go and not yet be reported as done."""
 
@@ -30,8 +34,7 @@ def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = G
     before: dict[str, float] = store.get(*SUSPECTS) or {}
     suspects, ended = {}, []
     for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)):
-        name = _collection(run)
-        if name is None or is_being_indexed(data.collection(name)):
+        if not _seems_gone(instance, data, run):
             continue
         if run.run_id in before and now - before[run.run_id] >= grace:
             instance.report_run_failed(run, "Its process is gone; what it had written is kept.")
@@ -41,6 +44,23 @@ def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = G
     if suspects != before:
         store.put(*SUSPECTS, suspects)
     return ended
+
+
+def _seems_gone(instance: dg.DagsterInstance, data: DataFolder, run: dg.DagsterRun) -> bool:
+    name = _collection(run)
+    if name is not None:
+        return not is_being_indexed(data.collection(name))
+    process = _process(instance, run)
+    return process is not None and not alive(process)
+
+
+def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
+    """The process that the default launcher started for a run; None where another launcher did, or it is not noted."""
+    if not isinstance(instance.run_launcher, DefaultRunLauncher) or run.status != dg.DagsterRunStatus.STARTED:
+        return None
+    noted = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=20).records
+    found = (PROCESS.match(record.event_log_entry.message) for record in noted)
+    return next((int(match[1]) for match in found if match), None)
 
 
 def _collection(run: dg.DagsterRun) -> str | None:

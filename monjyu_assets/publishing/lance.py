@@ -54,6 +54,7 @@ def publish_chunks(
     folder.mkdir(parents=True, exist_ok=True)
     connection = lancedb.connect(str(folder))
     name = _table_name(folder, embedding, tag, before)
+    unindexed = folder / f"{name}.unindexed"  # there between the rows and their index: also after a kill in between
     chunks = {part.shard: part for part in parts if part.table == "chunks"}
     vectors = {part.shard: part for part in parts if part.table == "chunk_embeddings"}
     wanted = {shard: digest(chunks[shard].version, vectors[shard].version) for shard in chunks}
@@ -74,8 +75,10 @@ def publish_chunks(
             [_schema(embedding.dimensions).empty_table()]
             + [_rows(chunks[shard], vectors[shard], wanted[shard], embedding.dimensions) for shard in stale]
         )
+        unindexed.touch()
         _replace(table, rows, stale)
-    _index(table, bool(stale))
+    _index(table, unindexed.exists())
+    unindexed.unlink(missing_ok=True)
     version = int(table.version)
     table.tags.create(tag, version)
     known = before.lance["chunks"].files if before and "chunks" in before.lance else {}

@@ -27,7 +27,7 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.common import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import IndexBuildError, StorageError
-from monjyu_core.folders import CollectionFolder, sync_folder, write_atomically
+from monjyu_core.folders import CollectionFolder, remove_folder, sync_folder, write_atomically
 from monjyu_core.ids import digest
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part, file_version
@@ -85,11 +85,10 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
         manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
-        waits = held(work.folder) is not None
-        if new or (read_current(work.folder) != manifest.snapshot_id and not waits):
-            _pass(gate, work.folder, manifest.snapshot_id, new=new)
-        if not waits:
-            set_current(work.folder, manifest.snapshot_id)
+        newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id)
+        if new or read_current(work.folder) != newest == serve:
+            _pass(gate, work.folder, newest, new=new)
+        set_current(work.folder, serve)
         collect(work.folder, work.settings.publish.keep_snapshots)
         return Published(manifest, new, checks)
 
@@ -103,7 +102,7 @@ def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str, *, new: bool) 
             raise PublishBlocked([outcome])
     except BaseException:
         if new:
-            shutil.rmtree(folder.snapshots / snapshot_id)
+            remove_folder(folder.snapshots / snapshot_id)
         raise
 
 
@@ -131,7 +130,13 @@ def is_published(work: Work, level: int) -> bool:
         return False
     if before.content != _content(closed_set(work.parts, work.name, _most_failed(work)), _embedding(work)[0]):
         return False
-    return read_current(work.folder) == before.snapshot_id or held(work.folder) is not None
+    return read_current(work.folder) == _to_serve(work.folder, before.snapshot_id)
+
+
+def _to_serve(folder: CollectionFolder, newest: str) -> str:
+    """The snapshot that a rollback holds (also one that was killed before it had set CURRENT), else the newest."""
+    hold = held(folder)
+    return hold if hold in published(folder) else newest
 
 
 def _most_failed(work: Work) -> float:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from datetime import datetime, timedelta
 from typing import Any
 
 from monjyu_assets.publishing.lance import compact
-from monjyu_core.folders import CollectionFolder, remove_dead_temporaries
+from monjyu_core.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import Manifest, is_leased, published, read_current, read_manifest
+from monjyu_core.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
 MARGIN = timedelta(minutes=1)
 """The oldest kept version grows older while Lance looks for what to remove: on a busy machine by seconds."""
@@ -19,20 +20,22 @@ MARGIN = timedelta(minutes=1)
 def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
     """Remove the oldest snapshots beyond `keep` and all parts and sources no longer named.
 
-    The current one stays, and so does one that a reader has open, unless `force` says that its text must go now.
+    The current one stays, and that of a rollback, and one that a reader has open unless `force` says that its text must
+    go now.
     """
-    current = read_current(folder)
-    ids = published(folder)
-    old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id != current]
+    ids, stay = published(folder), (read_current(folder), held(folder))
+    old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id not in stay]
     gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshots / snapshot_id)]
     for snapshot_id in gone:
-        shutil.rmtree(folder.snapshots / snapshot_id)
+        remove_folder(folder.snapshots / snapshot_id)
     manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
     _collect_lance(folder, manifests)
     _collect_parts(folder, manifests)
     _collect_sources(folder, manifests)
     for left_over in folder.snapshots.glob(".building-*"):
         shutil.rmtree(left_over, ignore_errors=True)
+    remove_gone(folder.snapshots)
+    remove_gone(folder.root.parent)
     remove_dead_temporaries(folder.root)
     return gone
 
@@ -46,6 +49,7 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     for path in sorted(folder.lance.glob("*.lance")):
         if path.stem not in {table for table, _ in kept}:
             shutil.rmtree(path)
+            path.with_suffix(".unindexed").unlink(missing_ok=True)
             continue
         table = connection.open_table(path.stem)
         stale = [tag for tag in table.tags.list() if (path.stem, tag) not in kept]
@@ -67,11 +71,12 @@ def _age_of_oldest_tag(table: Any) -> timedelta:
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
     named = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
-    heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
-    for path in folder.parts.glob("*/shard=*/*.parquet"):
-        key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
-        if key not in named and key not in heads:
-            path.unlink()
+    with store.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names yet what they have put
+        heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
+        for path in folder.parts.glob("*/shard=*/*.parquet"):
+            key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
+            if key not in named and key not in heads:
+                path.unlink()
 
 
 def _collect_sources(folder: CollectionFolder, manifests: list[Manifest]) -> None:

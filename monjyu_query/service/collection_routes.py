@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
+from monjyu_core.errors import QueryError
 from monjyu_core.models.ledger_totals import usage_by_level
-from monjyu_core.snapshot import held, read_manifest
+from monjyu_core.snapshot import current_manifest, held
 from monjyu_query.routing.choose import served
-from monjyu_query.service.errors import COMMON
+from monjyu_query.service.errors import COMMON, NotFound
 from monjyu_query.service.state import Service, service_of
 
 router = APIRouter(tags=["collections"], responses=COMMON)
@@ -49,12 +51,16 @@ class Collections(BaseModel):
 
 @router.get("/collections", summary="The collections, their levels and what they cost")
 def list_collections(service: Annotated[Service, Depends(service_of)]) -> Collections:
-    return Collections(collections=[describe(service, name) for name in service.published()])
+    found = []
+    for name in service.published():
+        with suppress(NotFound, QueryError):  # one that is deleted meanwhile
+            found.append(describe(service, name))
+    return Collections(collections=found)
 
 
 def describe(service: Service, name: str) -> CollectionInfo:
     folder = service.folder(name)
-    manifest = read_manifest(folder, service.current_id(name))
+    manifest = current_manifest(folder)
     used = usage_by_level(service.data, name)
     return CollectionInfo(
         collection=name,

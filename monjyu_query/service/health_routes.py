@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
-from monjyu_query.service.errors import COMMON, Busy
+from monjyu_query.service.errors import COMMON, Busy, NotFound
 from monjyu_query.service.state import Service, service_of
 
 router = APIRouter(tags=["service"])
@@ -38,5 +39,6 @@ def ready(service: Annotated[Service, Depends(service_of)]) -> Ready:
         raise Busy("Too many searches wait.", headers={"Retry-After": "5"})
     for name in service.loaded():
         if name in names:
-            service.snapshot(name)
+            with suppress(NotFound):  # deleted meanwhile
+                service.snapshot(name)
     return Ready(collections=names)

@@ -130,8 +130,8 @@ def _cards(service: Service) -> list[ModelCard]:
     for name in service.published():
         try:
             manifest = read_manifest(service.folder(name), service.current_id(name))
-        except StorageError:
-            continue  # its snapshot was collected just now, or is of another version
+        except (NotFound, StorageError):
+            continue  # it or its snapshot was deleted just now, or is of another version
         created = int(datetime.fromisoformat(manifest.created_at).timestamp())
         cards += [ModelCard(id=model, created=created) for model in (name, f"{name}:lazy")]
     return cards

@@ -61,6 +61,8 @@ class Service:
         except ConfigurationError as error:
             raise NotFound(error.message, error.hint) from error
         if read_current(folder) is None or not folder.record.is_file():
+            with self._lock:
+                self._let_go()
             known = ", ".join(self.data.collections()) or "none"
             raise NotFound(f"Collection {name!r} is not published here.", f"Known: {known}.")
         return folder
@@ -68,10 +70,14 @@ class Service:
     def served(self, name: str) -> Served:
         """The collection's searcher; a new one where its record has changed (its sources, level or model)."""
         folder = self.folder(name)
-        written = folder.record.stat().st_mtime_ns
+        try:
+            written = folder.record.stat().st_mtime_ns
+        except FileNotFoundError as error:
+            raise NotFound(f"Collection {name!r} has just been deleted.") from error
         with self._lock:
             known = self._served.get(name)
             if known is None or known[0] != written:
+                self._let_go()
                 known = written, self._open(name)
                 self._served[name] = known
             return known[1]
@@ -108,6 +114,12 @@ class Service:
         self.drawing.close()
         if self.audit is not None:
             self.audit.close()
+
+    def _let_go(self) -> None:
+        """Of collections that have been deleted: their searchers hold vectors, files and a lease."""
+        for name in [name for name in self._served if read_current(self.data.collection(name)) is None]:
+            del self._served[name]
+            self.results.follow(name, "")
 
     def _open(self, name: str) -> Served:
         searcher = Searcher(self.data, name, self.traces)

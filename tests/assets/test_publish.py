@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,10 +11,15 @@ import pytest
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import PublishBlocked
+from monjyu_assets.publishing.retention import collect
+from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
+from monjyu_core.ids import shard_of
+from monjyu_core.parts import PartStore
 from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
+from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(12)}
@@ -112,3 +118,45 @@ def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monke
     monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 0)
     with pytest.raises(StorageError, match="Upgrade Monjyu"):
         open_current(world.work.folder)
+
+
+def test_what_is_being_written_is_not_collected(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of a backfill has put a part and not yet named it in HEAD when another process publishes and collects."""
+    folder, shard = world.work.folder, shard_of("a")
+    write_records(world.papers, {"a": "Another text of the first record."})
+    collecting: list[threading.Thread] = []
+    set_head = PartStore._set_head
+
+    def late(store: PartStore, table: str, shard: str, version: str) -> None:
+        collecting.append(threading.Thread(target=collect, args=(folder, 5)))
+        collecting[-1].start()
+        collecting[-1].join(1)
+        set_head(store, table, shard, version)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PartStore, "_set_head", late)
+        write_manifest(world.work, (shard,), allow_deletes=True)
+    collecting[0].join()
+    head = world.work.parts.head("manifest", shard)
+    assert head is not None and head.path.is_file()
+
+
+def test_rows_whose_index_was_not_made_when_it_was_killed_get_one(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows stand in Lance, so the next publish has none to replace; scores must not depend on that."""
+    texts = TEXTS | {"3": "Another text of provenance, provenance and of provenance again.", "new": "Of provenance."}
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    write_records(world.papers, texts)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("monjyu_assets.publishing.lance._index", killed)
+        world.build()
+    world.build()
+    fresh = World(tmp_path / "fresh" / "data", tmp_path / "fresh" / "papers")
+    write_records(fresh.papers, texts)
+    fresh.build()
+    rankings = [Searcher(made.data, "c").rank_papers("text of provenance", "keyword", 20) for made in (world, fresh)]
+    assert rankings[0] == rankings[1]

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import dagster as dg
+import pytest
+from dagster._core.events import EngineEventData
 from filelock import FileLock
 
 from monjyu_assets.automation.orphans import end_orphans
 from monjyu_assets.automation.reindex import reindex
+from monjyu_assets.instance import open_instance
 from monjyu_assets.run_tags import COMMAND_TAG
 from monjyu_core.folders import DataFolder
 
 STARTED, FAILED = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
+
+
+def test_a_run_of_a_backfill_whose_process_is_gone_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the process that Dagster's launcher notes, in an instance as it is used."""
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    data = DataFolder(tmp_path)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with open_instance(data) as instance:
+        runs = []
+        for process in (gone.pid, os.getpid(), None):
+            run = instance.create_run_for_job(reindex, tags={"dagster/backfill": "abc"}, status=STARTED)
+            runs.append(run.run_id)
+            if process is not None:
+                noted = EngineEventData.in_process(process)
+                instance.report_engine_event(f"Started process for run (pid: {process}).", run, noted)
+        assert end_orphans(instance, data, grace=0) == []
+        assert end_orphans(instance, data, grace=0) == runs[:1]
 
 
 def test_a_run_that_stands_as_started_without_its_lock_is_ended_after_a_while(tmp_path: Path) -> None:

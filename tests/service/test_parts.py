@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import shutil
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -19,9 +22,10 @@ from monjyu_core.settings_service import ServiceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.request import make_request
 from monjyu_query.result import Hit, Routing, SearchResult, Usage
-from monjyu_query.service.errors import Busy, Conflict, TooMany
+from monjyu_query.service.errors import Busy, Conflict, NotFound, TooMany
 from monjyu_query.service.rates import BURST_SECONDS, Rates
 from monjyu_query.service.results import MemoryResults, kept_copy, open_results, result_key
+from monjyu_query.service.state import Service
 from monjyu_query.service.turns import Turns
 from monjyu_query.service.uploads import safe_name
 from monjyu_query.traces import KEPT, NAMESPACE, TraceLog
@@ -190,3 +194,17 @@ def test_traces_under_load_are_written_together_and_the_newest_kept(tmp_path: Pa
 
 def test_service_errors_are_errors_of_ours() -> None:
     assert issubclass(Conflict, MonjyuError) and Conflict("x").status_code == 409
+
+
+def test_a_collection_that_was_deleted_is_let_go(sample_data: Path, tmp_path: Path) -> None:
+    data = DataFolder(tmp_path / "data")
+    shutil.copytree(sample_data, data.root)
+    service = Service(data, Settings())
+    held = weakref.ref(service.served("samples").searcher.current())
+    assert service.loaded() == ["samples"]
+    shutil.rmtree(data.collection("samples").root)
+    with pytest.raises(NotFound):
+        service.served("samples")
+    gc.collect()
+    assert service.loaded() == [] and held() is None
+    service.close()

@@ -1,0 +1,153 @@
+"""Publishes, searches, upgrades and deletes together: does the service err, and do memory and handles stay flat?
+
+One `monjyu serve` with the settings as shipped. Clients ask in every mode, stream, read papers, graph and page images;
+meanwhile papers are added, edited, deleted and purged, snapshots rolled back and released, and collections begun,
+brought to level 4 and deleted, each by a command of its own. `--minutes 10` is the full measurement. The first fifth
+fills models and caches and is not counted; of the rest the first half is held against the second.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import psutil
+from soak_load import MAIN, Client, Watch, Writer, write_note
+
+from monjyu_core.folders import DataFolder
+
+SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples" / "papers"
+NOTES = 30
+CLIENTS = {"quick": 3, "slow": 1, "stream": 2, "reading": 1, "passing": 1}
+WARM_UP = 0.2
+SHOWN = 20
+"""Messages of errors."""
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Sample:
+    seconds: float
+    memory_mb: float
+    files: int
+    threads: int
+    drawing_mb: float
+
+
+async def sample(process: psutil.Process, until: float) -> list[Sample]:
+    """The service every second; the process that draws pages beside it."""
+    found = []
+    while time.monotonic() < until:
+        children = sum(child.memory_info().rss for child in process.children(recursive=True)) / 2**20
+        memory = process.memory_info().rss / 2**20
+        found.append(Sample(time.monotonic(), memory, process.num_fds(), process.num_threads(), children))
+        await asyncio.sleep(1)
+    return found
+
+
+@contextmanager
+def serving(data: DataFolder, log: Path) -> Iterator[tuple[int, psutil.Process]]:
+    command = [sys.executable, "-c", "from monjyu_query.commands import serve; serve(['--port', '0'])"]
+    settings = {"MONJYU_SERVICE__REQUESTS_PER_MINUTE": "0", "PYTHONUNBUFFERED": "1", "MONJYU_DATA": str(data.root)}
+    with log.open("w") as messages:
+        process = subprocess.Popen(
+            command, env={**os.environ, **settings}, stdout=subprocess.PIPE, stderr=messages, text=True
+        )
+    try:
+        assert process.stdout is not None
+        yield int(process.stdout.readline().split()[3].rpartition(":")[2]), psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def prepare(folder: Path) -> tuple[Path, DataFolder]:
+    """The sample papers and some notes at level 4."""
+    papers, data = folder / "papers", DataFolder(folder / "data")
+    shutil.copytree(SAMPLES, papers / MAIN)
+    chance = Random(1)
+    for number in range(NOTES):
+        write_note(papers / MAIN / f"n0-{number}.md", chance)
+    command = [sys.executable, "-m", "monjyu_core", "index", str(papers / MAIN), "-c", MAIN, "--level", "4", "--json"]
+    environment = {**os.environ, "MONJYU_DATA": str(data.root)}
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+    return papers, data
+
+
+async def go(port: int, process: psutil.Process, watch: Watch, papers: Path, seconds: float) -> list[Sample]:
+    until = time.monotonic() + seconds
+    watch.look()
+    writer = Writer(watch, papers, until)
+    clients = [Client(watch, port, kind, number) for kind, count in CLIENTS.items() for number in range(count)]
+    sampling = asyncio.create_task(sample(process, until))
+    await asyncio.gather(writer.change_main(), writer.pass_by(), *(client.run(until) for client in clients))
+    watch.finish()
+    return await sampling
+
+
+def halves(samples: list[Sample], name: str, unit: str, **goal: float) -> Document:
+    """Medians of both halves after the warm-up, what was gained between them, and the slope."""
+    counted = samples[round(len(samples) * WARM_UP) :]
+    times = np.array([one.seconds for one in counted]) / 60
+    values = np.array([getattr(one, name) for one in counted], float)
+    middle = len(values) // 2
+    first, second = (float(statistics.median(half)) for half in (values[:middle], values[middle:]))
+    slope = float(np.polyfit(times - times[0], values, 1)[0])
+    return {
+        "first_half": {"value": round(first, 1), "unit": unit},
+        "gained": {"value": round(second - first, 1), "unit": unit, **goal},
+        "slope": {"value": round(slope, 2), "unit": f"{unit}/min"},
+        "most": {"value": round(float(values.max()), 1), "unit": unit},
+    }
+
+
+def shown(watch: Watch, samples: list[Sample], seconds: float) -> Document:
+    return {
+        "minutes": round(seconds / 60, 2),
+        "load_average": {"value": round(os.getloadavg()[0], 1)},
+        "asked": dict(sorted(watch.asked.items())),
+        "written": dict(sorted(watch.written.items())),
+        "errors": {"value": len(watch.wrong), "at_most": 0},
+        "memory": halves(samples, "memory_mb", "MB", at_most=30),
+        "drawing": halves(samples, "drawing_mb", "MB", at_most=30),
+        "files": halves(samples, "files", "files", at_most=10),
+        "threads": halves(samples, "threads", "threads", at_most=4),
+        "messages": watch.wrong[:SHOWN],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--samples", type=Path, help="Write the samples here, a JSON object a line.")
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    arguments = parser.parse_args()
+    seconds = arguments.minutes * 60
+    with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
+        papers, data = prepare(Path(folder))
+        watch, log = Watch(data), Path(folder) / "service.log"
+        with serving(data, log) as (port, process):
+            samples = asyncio.run(go(port, process, watch, papers, seconds))
+        sys.stderr.write(log.read_text()[-5000:])
+    if arguments.samples:
+        arguments.samples.write_text("".join(json.dumps(vars(one)) + "\n" for one in samples))
+    print(json.dumps(shown(watch, samples, seconds), indent=None if arguments.as_json else 2))
+
+
+if __name__ == "__main__":
+    main()
