@@ -22,9 +22,14 @@ def observed(request: SearchRequest, search: Callable[[], SearchResult]) -> Sear
 
 def _facts(result: SearchResult) -> dict[str, Value]:
     """`mode` is the one that answered, which `auto` chose; `trace` is what `monjyu eval replay` takes."""
-    names = ("mode", "status", "level")
+    names = ("mode", "status")
     facts: dict[str, Value] = {name: getattr(result, name) for name in names}
-    facts |= {"snapshot": result.snapshot_id, "trace": result.trace_id, "hits": len(result.hits)}
+    facts |= {
+        "index_level": result.level,
+        "snapshot": result.snapshot_id,
+        "trace": result.trace_id,
+        "hits": len(result.hits),
+    }
     return facts | result.usage.model_dump()
 
 
