@@ -34,7 +34,7 @@ SOCKET = "code.sock"
 START_SECONDS = 120.0
 LOOK_SECONDS = "600"
 """A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
-STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 2.0, signal.SIGKILL: 1.0}
+STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 1.0, signal.SIGKILL: 1.0}
 """How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
 
 
