@@ -9,12 +9,21 @@ import duckdb
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
+<<<<<<< HEAD
 from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
 from monjyu_core.collection import save_record, target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
+=======
+from monjyu_assets.run_rules import NoCalls
+from monjyu_assets.stages.common import Work
+from monjyu_core.collection import known_record, save_record, target_level
+from monjyu_core.errors import ConfigurationError, StorageError, UnknownVersion
+from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
+from monjyu_core.ids import shard_of
+>>>>>>> h-ui
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest
@@ -32,20 +41,19 @@ def known_folder(name: str) -> CollectionFolder:
 
 
 def snapshot_rows(folder: CollectionFolder) -> list[dict[str, Any]]:
+    """Of one that another version of Monjyu made, all but id and marks is None."""
     current, hold = read_current(folder), held(folder)
-    manifests = [read_manifest(folder, snapshot_id) for snapshot_id in published(folder)]
-    return [
-        {
-            "snapshot_id": m.snapshot_id,
-            "created_at": m.created_at,
-            "level": m.level,
-            "papers": m.rows["papers"],
-            "chunks": m.rows["chunks"],
-            "current": m.snapshot_id == current,
-            "held": m.snapshot_id == hold,
-        }
-        for m in manifests
-    ]
+    rows = []
+    for snapshot_id in published(folder):
+        row: dict[str, Any] = dict.fromkeys(("created_at", "level", "papers", "chunks"))
+        try:
+            m = read_manifest(folder, snapshot_id)
+            row |= {"created_at": m.created_at, "level": m.level}
+            row |= {"papers": m.rows["papers"], "chunks": m.rows["chunks"]}
+        except UnknownVersion:
+            pass
+        rows.append({"snapshot_id": snapshot_id, **row, "current": snapshot_id == current, "held": snapshot_id == hold})
+    return rows
 
 
 def diff(folder: CollectionFolder, older: str, newer: str) -> dict[str, Any]:

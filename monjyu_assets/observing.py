@@ -5,15 +5,8 @@ from __future__ import annotations
 import logging
 
 from monjyu_assets.stages.common import ShardReport, Work
-from monjyu_core.logs import log_event, set_up_logs
-from monjyu_core.settings import Settings
-from monjyu_core.telemetry import set_up_telemetry, telemetry
-
-
-def set_up_observing(settings: Settings) -> None:
-    """By the settings `log` and `telemetry`; it may be called before every piece of work."""
-    set_up_logs(settings.log)
-    set_up_telemetry(settings.telemetry)
+from monjyu_core.logs import log_event
+from monjyu_core.telemetry import telemetry
 
 
 def asset_done(work: Work, asset: str, seconds: float, *, rows: int, tokens: int = 0, cost_usd: float = 0.0) -> None:

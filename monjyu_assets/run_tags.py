@@ -6,6 +6,8 @@ import dagster as dg
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
-OWN_PROCESS = {"dagster/max_retries": "0"}
+LAUNCHED_BY_TAG = "user"
+"""Who launched a run, as the UI's list of runs shows it; without it a run is shown as launched by hand."""
+OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
 """No worker of such a run can be replaced by the daemon: what is run again is the command or the `reindex` run."""
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]

@@ -14,7 +14,6 @@ from monjyu_assets.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance
-from monjyu_assets.observing import set_up_observing
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
@@ -26,6 +25,7 @@ from monjyu_core.collection import load_record
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
+from monjyu_core.observing import set_up_observing
 from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -36,11 +37,16 @@ def list_snapshots(collection: str, as_json: bool) -> None:
     rows = snapshot_rows(known_folder(collection))
     marks = {True: "*", False: " "}
     lines = [
-        f"{marks[row['current']]} {row['snapshot_id']}  level {row['level']}  {row['papers']} papers  "
-        f"{row['chunks']} chunks{'  held by a rollback' if row['held'] else ''}"
+        f"{marks[row['current']]} {row['snapshot_id']}  {_contents(row)}{'  held by a rollback' if row['held'] else ''}"
         for row in rows
     ]
     echo({"collection": collection, "snapshots": rows}, "\n".join(lines) or "No snapshots.", as_json)
+
+
+def _contents(row: Mapping[str, Any]) -> str:
+    if row["level"] is None:
+        return "of another version of Monjyu"
+    return f"level {row['level']}  {row['papers']} papers  {row['chunks']} chunks"
 
 
 @snapshots.command("diff")

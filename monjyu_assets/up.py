@@ -1,5 +1,5 @@
-"""`make up`: the Dagster UI, its daemon and the query service with its page on this machine until Ctrl-C
-(`python -m monjyu_assets.up`).
+"""`make up`: the Dagster UI, its daemon, the code server of both and the query service with its page, on this machine
+until Ctrl-C (`python -m monjyu_assets.up`).
 
 All are child processes, each in a process group of its own: a Ctrl-C in the terminal reaches this process alone,
 which then ends them. Nothing but the loopback address is opened.
@@ -7,11 +7,13 @@ which then ends them. Nothing but the loopback address is opened.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -26,10 +28,13 @@ from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 
 HOST = "127.0.0.1"
+LOCATION = "monjyu"
+"""Of our code in Dagster, as in workspace.yaml."""
+SOCKET = "code.sock"
 START_SECONDS = 120.0
 LOOK_SECONDS = "600"
 """A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
-STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 2.0, signal.SIGKILL: 1.0}
+STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 1.0, signal.SIGKILL: 1.0}
 """How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
 
 
@@ -45,14 +50,30 @@ def workspace_file() -> Path | None:
     return path if path.is_file() else None
 
 
-def programs(port: int, page_port: int) -> dict[str, list[str]]:
-    """Command line of each program by name; without a workspace file they name the module.
+def code_server(folder: Path) -> dict[str, list[str]]:
+    """The one process that loads our code for daemon and web server, listening in `folder`.
+
+    Left alone, each of them starts its own, and the daemon a new one every minute.
+    """
+    where = ["-m", "monjyu_assets.definitions", "-a", "defs", "--location-name", LOCATION]
+    command = [sys.executable, "-m", "dagster", "code-server", "start", *where, "--socket", str(folder / SOCKET)]
+    return {"code-server": command}
+
+
+def write_workspace(folder: Path) -> Path:
+    """A workspace file that names the code server in `folder`."""
+    path = folder / "workspace.yaml"
+    server = {"socket": str(folder / SOCKET), "location_name": LOCATION}
+    path.write_text(json.dumps({"load_from": [{"grpc_server": server}]}))  # JSON is YAML
+    return path
+
+
+def programs(port: int, page_port: int, workspace: Path) -> dict[str, list[str]]:
+    """Command line of each program by name.
 
     The service is another package's: it is started as its command, and knows nothing of Dagster but an address.
     """
-    workspace = workspace_file()
-    target = ["-w", str(workspace)] if workspace else ["-m", "monjyu_assets.definitions"]
-    python = [sys.executable, "-m"]
+    python, target = [sys.executable, "-m"], ["-w", str(workspace)]
     return {
         "dagster-daemon": [*python, "dagster._daemon", "run", *target],
         "dagster-webserver": [*python, "dagster_webserver", "-h", HOST, "-p", str(port), *target],
@@ -74,16 +95,20 @@ def check_port(port: int, option: str = "PORT") -> None:
 
 
 @contextmanager
-def running(commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> Iterator[list[Program]]:
-    """Start the programs in order; on leaving, end them, whatever happened."""
+def running() -> Iterator[list[Program]]:
+    """A list for the programs that are started; on leaving, all of them are ended, whatever happened."""
     started: list[Program] = []
     try:
-        for name, command in commands.items():
-            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
-            started.append(Program(name, process))
         yield started
     finally:
         _stop([program.process for program in reversed(started)])
+
+
+def start(started: list[Program], commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> None:
+    """Start the programs in order."""
+    for name, command in commands.items():
+        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+        started.append(Program(name, process))
 
 
 def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
@@ -116,10 +141,10 @@ def _signal_group(group: int, number: int) -> bool:
     return True
 
 
-def wait_until_ready(urls: Sequence[str], started: Sequence[Program], stop: threading.Event) -> None:
+def wait_until_ready(ready: Callable[[], bool], started: Sequence[Program], stop: threading.Event) -> None:
     """Return when all answer or a stop is asked for; StorageError when a program ends or time runs out."""
     deadline = time.monotonic() + START_SECONDS
-    while not stop.is_set() and not all(map(_answers, urls)):
+    while not stop.is_set() and not ready():
         check_alive(started)
         if time.monotonic() > deadline:
             raise StorageError(f"Not everything is up after {START_SECONDS:.0f} s.", "The messages stand above.")
@@ -132,6 +157,20 @@ def _answers(url: str) -> bool:
             return bool(response.status == 200)
     except OSError:
         return False
+
+
+def _serves_code(socket_file: Path) -> bool:
+    """Whether the code server has loaded the code (or found that it cannot: the UI shows why)."""
+    from dagster._core.errors import DagsterUserCodeUnreachableError
+    from dagster._grpc.client import DagsterGrpcClient
+
+    if not socket_file.exists():
+        return False
+    try:
+        DagsterGrpcClient(socket=str(socket_file)).list_repositories()
+    except DagsterUserCodeUnreachableError:
+        return False
+    return True
 
 
 def check_alive(started: Sequence[Program]) -> None:
@@ -153,14 +192,22 @@ def run(port: int, page_port: int) -> None:
     check_port(page_port, "PAGE")
     data = DataFolder.default()
     click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
-    ui, page = f"http://{HOST}:{port}", f"http://{HOST}:{page_port}"
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
         own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
         environment = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, **os.environ, **own}
-    environment.setdefault("MONJYU_SERVICE__DAGSTER_URL", ui)
-    with running(programs(port, page_port), environment) as started:
-        wait_until_ready([f"{ui}/server_info", f"{page}/health"], started, stop)
+    environment.setdefault("MONJYU_SERVICE__DAGSTER_URL", f"http://{HOST}:{port}")
+    with tempfile.TemporaryDirectory(prefix="monjyu-") as folder:
+        _serve(port, page_port, Path(folder), environment, stop)
+
+
+def _serve(port: int, page_port: int, folder: Path, environment: Mapping[str, str], stop: threading.Event) -> None:
+    ui, page = f"http://{HOST}:{port}", f"http://{HOST}:{page_port}"
+    with running() as started:
+        start(started, code_server(folder), environment)
+        wait_until_ready(lambda: _serves_code(folder / SOCKET), started, stop)
+        start(started, programs(port, page_port, write_workspace(folder)), environment)
+        wait_until_ready(lambda: _answers(f"{ui}/server_info") and _answers(f"{page}/health"), started, stop)
         if not stop.is_set():
             click.echo(f"The page is at {page}, its interface at {page}/docs.")
             click.echo(f"The Dagster UI is at {ui} - Ctrl-C stops everything.")

@@ -34,6 +34,10 @@ class StorageError(MonjyuError):
     """Parts, snapshots or the state store could not be read or written."""
 
 
+class UnknownVersion(StorageError):
+    """A snapshot is damaged, or was made by a version of Monjyu that reads and writes others."""
+
+
 class QueryError(MonjyuError):
     """A question could not be answered as asked."""
 

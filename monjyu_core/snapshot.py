@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from monjyu_core.errors import QueryError, StorageError
+from monjyu_core.errors import QueryError, StorageError, UnknownVersion
 from monjyu_core.folders import CollectionFolder
 from monjyu_core.schemas import SCHEMA_VERSION
 
@@ -169,11 +169,11 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
     except FileNotFoundError as error:
         raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", "Index it again.") from error
     except ValidationError as error:
-        raise StorageError(f"{path} is damaged or of another version of Monjyu.", "Index it again.") from error
+        raise UnknownVersion(f"{path} is damaged or of another version of Monjyu.", "Index it again.") from error
     if manifest.schema_version != SCHEMA_VERSION:
         age = "newer" if manifest.schema_version > SCHEMA_VERSION else "older"
         advice = "Upgrade Monjyu." if age == "newer" else f"Run `monjyu index` for {collection.name} again."
-        raise StorageError(f"Snapshot {snapshot_id} has an {age} schema ({manifest.schema_version}).", advice)
+        raise UnknownVersion(f"Snapshot {snapshot_id} has an {age} schema ({manifest.schema_version}).", advice)
     return manifest
 
 

@@ -15,7 +15,8 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings_operations import TelemetrySettings
 
 TIMEOUT_SECONDS = 5
-Attributes = Mapping[str, str | int | float | bool]
+Value = str | int | float | bool
+Attributes = Mapping[str, Value]
 
 
 class Telemetry:
@@ -48,9 +49,17 @@ class Telemetry:
         self._instruments: dict[str, Any] = {}
 
     @contextmanager
-    def span(self, name: str, attributes: Attributes) -> Iterator[None]:
-        with self._tracer.start_as_current_span(name, attributes=dict(attributes)):
-            yield
+    def span(self, name: str, attributes: Attributes) -> Iterator[dict[str, Value]]:
+        """A span; what is put into the dictionary inside is added. Of an error it tells the kind, not the text."""
+        found: dict[str, Value] = {}
+        with self._tracer.start_as_current_span(name, attributes=dict(attributes), record_exception=False) as current:
+            try:
+                yield found
+            except BaseException as error:
+                found["error.type"] = type(error).__name__
+                raise
+            finally:
+                current.set_attributes(found)
 
     def past_span(self, name: str, seconds: float, attributes: Attributes) -> None:
         """A span that ends now and began `seconds` ago, inside the current one."""
@@ -83,7 +92,9 @@ def set_up_telemetry(settings: TelemetrySettings) -> None:
     """Send to what the settings name from now on, in this process. ConfigurationError without the extra `otel`."""
     global _current, _made_with
     if settings.endpoint is not None and settings != _made_with:
-        _current, _made_with = Telemetry(settings), settings
+        before, _current, _made_with = _current, Telemetry(settings), settings
+        if before is not None:
+            before.close()
 
 
 def telemetry() -> Telemetry | None:
@@ -92,10 +103,11 @@ def telemetry() -> Telemetry | None:
 
 
 @contextmanager
-def span(name: str, **attributes: str | int | float | bool) -> Iterator[None]:
-    """A span around a piece of work; nothing where telemetry is not set up."""
+def span(name: str, **attributes: Value) -> Iterator[dict[str, Value]]:
+    """A span around a piece of work, nothing where telemetry is not set up. What is put into the dictionary that it
+    gives becomes attributes of the span."""
     if _current is None:
-        yield
+        yield {}
         return
-    with _current.span(name, attributes):
-        yield
+    with _current.span(name, attributes) as found:
+        yield found

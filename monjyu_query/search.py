@@ -15,11 +15,13 @@ from monjyu_core.folders import DataFolder
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
+from monjyu_core.observing import set_up_observing
 from monjyu_core.settings import SearchSettings
 from monjyu_core.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
 from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard
 from monjyu_query.modes import Modes
+from monjyu_query.observing import observed
 from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.ranker import rank
 from monjyu_query.ranking import best_rows
@@ -51,6 +53,7 @@ class Searcher:
         settings = collection_settings(known_record(data, collection))
         replaced = {name: type(getattr(settings, name))(**values) for name, values in (instead or {}).items()}
         self.settings = settings.model_copy(update=replaced)
+        set_up_observing(self.settings)
         self.tools = Tools(self.settings, Books(self.settings, data))
         self._traces = traces
         self._lock = threading.Lock()
@@ -88,6 +91,9 @@ class Searcher:
         `emit` hears of the sentences of a model's answer as they are written and checked, and of each step of a search
         that takes some, which `cancel` ends: the result is what there is, as partial.
         """
+        return observed(request, lambda: self._search(request, emit, cancel))
+
+    def _search(self, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> SearchResult:
         started = time.perf_counter()
         refuse(request)
         if request.mode != "keyword" or request.answer:

@@ -33,7 +33,7 @@ def _result(name: str, found: Drift | None) -> dg.AssetCheckResult:
     if found is not None:
         rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in found.figures.items())
         table = "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])
-        metadata = {"change": round(found.value, 4), "most": found.most, "figures": dg.MetadataValue.md(table)}
+        metadata = {"change": round(found.value, 4), "allowed": found.most, "figures": dg.MetadataValue.md(table)}
     return dg.AssetCheckResult(
         check_name=name,
         passed=found is None or found.passed,
@@ -51,5 +51,5 @@ def retrieval_result(gate: RetrievalGate) -> dg.AssetCheckResult:
         check_name=NAME,
         passed=gate.passed,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"ndcg_at_10": gate.ndcg, "least": gate.checks.min_ndcg, "queries": gate.queries},
+        metadata={"ndcg_at_10": gate.ndcg, "required": gate.checks.min_ndcg, "queries": gate.queries},
     )

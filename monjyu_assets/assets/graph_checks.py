@@ -114,5 +114,5 @@ def check_results(work: Work, checks: dict[str, GraphCheck]) -> Iterator[dg.Asse
                 check_name=name,
                 passed=value <= most,
                 severity=severity,
-                metadata={"measured": round(value, 4), "most": round(most, 4)},
+                metadata={"measured": round(value, 4), "allowed": round(most, 4)},
             )

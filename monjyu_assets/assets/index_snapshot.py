@@ -126,4 +126,5 @@ def lineage_metadata(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:
     metadata: dict[str, Any] = {"offending": check.count, "examples": check.examples}
-    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, metadata=metadata)
+    said = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
+    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=said, metadata=metadata)

@@ -32,7 +32,7 @@ def quality_results(work: Work, manifest: Manifest) -> Iterator[dg.AssetCheckRes
             check_name=result.name,
             passed=result.passed,
             severity=dg.AssetCheckSeverity.WARN,
-            description=f"{result.count} of {result.looked_at} papers; up to {result.threshold:.0%} pass.",
+            description=f"{result.count} of {result.looked_at} papers do not hold it; {result.threshold:.0%} may.",
             metadata=_metadata(result),
         )
 
@@ -42,9 +42,9 @@ def _metadata(result: QualityResult) -> dict[str, Any]:
     if result.count > SHOWN:
         lines.append(f"| and {result.count - SHOWN} more | |")
     return {
-        "papers": result.count,
+        "offending": result.count,
         "looked_at": result.looked_at,
         "share": round(result.share, 4),
-        "threshold": result.threshold,
+        "allowed": result.threshold,
         "list": dg.MetadataValue.md("\n".join(lines) if result.papers else "none"),
     }

@@ -9,6 +9,7 @@ from monjyu_assets.automation.watching import watch_collection, watched_collecti
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
 from monjyu_core.collection import collection_settings, known_record
+from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import read_current, read_manifest
@@ -47,7 +48,10 @@ def _hours_since_build(data: DataFolder, name: str) -> float | None:
     current = read_current(folder)
     if current is None:
         return None
-    built = datetime.fromisoformat(read_manifest(folder, current).created_at)
+    try:
+        built = datetime.fromisoformat(read_manifest(folder, current).created_at)
+    except StorageError:
+        return None  # damaged, or of another version: readers cannot open it either
     return (datetime.now(UTC) - built).total_seconds() / 3600
 
 
@@ -55,8 +59,9 @@ def _hours_since_build(data: DataFolder, name: str) -> float | None:
     name="freshness",
     minimum_interval_seconds=load_settings().automation.freshness_seconds,
     default_status=dg.DefaultSensorStatus.STOPPED,
-    description="Asks `snapshot_fresh` of every collection, every `automation.freshness_seconds`, and reports the "
-    "answers on `index_snapshot`; no run is started for it. Off until `monjyu automation on` or the switch here.",
+    description="Asks the check snapshot_fresh of every collection, every automation.freshness_seconds, and reports "
+    "the answers on the asset index_snapshot; no run is started for it. Off until 'monjyu automation on' or the "
+    "switch here.",
 )
 def freshness(context: dg.SensorEvaluationContext, data: DataFolderResource) -> dg.SensorResult:
     known = set(context.instance.get_dynamic_partitions(str(collections.name)))

@@ -11,6 +11,7 @@ from monjyu_assets.index_result import IndexResult
 from monjyu_assets.indexing import bring_up, index_lock, remember
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.run_tags import LAUNCHED_BY_TAG
 from monjyu_core.collection import load_record
 from monjyu_core.errors import MonjyuError
 
@@ -27,7 +28,7 @@ COLLECTION_TAG = "monjyu/collection"
 )
 def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -> None:
     work = data.work(context.partition_key, context.log)
-    work.run_tags = {STARTED_BY_TAG: context.run_id}
+    work.run_tags = {STARTED_BY_TAG: context.run_id, LAUNCHED_BY_TAG: context.job_name}
     allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
     try:
         with index_lock(work, context.log.info):

@@ -18,9 +18,9 @@ _SETTINGS = load_settings().automation
     cron_schedule=_SETTINGS.nightly,
     execution_timezone=_SETTINGS.time_zone,
     default_status=dg.DefaultScheduleStatus.STOPPED,
-    description="Brings every indexed collection to its sources, code and settings (`automation.nightly`, as cron): "
-    "what `watch_sources` could not finish is tried again. A run that finds nothing to do takes seconds. Off until "
-    "`monjyu automation on` or the switch here.",
+    description="Brings every indexed collection to its sources, code and settings (automation.nightly, as cron): "
+    "what watch_sources could not finish is tried again. A run that finds nothing to do takes seconds and publishes "
+    "nothing. Off until 'monjyu automation on' or the switch here.",
 )
 def nightly(context: dg.ScheduleEvaluationContext, data: DataFolderResource) -> Iterator[dg.RunRequest]:
     names = data.folder().collections()

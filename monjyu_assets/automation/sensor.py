@@ -9,12 +9,13 @@ from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
 from monjyu_core.settings import load_settings
 
+# The pages of sensors and schedules show plain text: no Markdown here.
 DESCRIPTION = """Looks at the sources of every collection: new, changed, moved and deleted files, and new folders in
-`papers/`, each of which begins a collection. Where something changed it starts `reindex` for the collection. A change
-is tried once: after a run that failed, the next change, `nightly` or you start another. A source that cannot be read,
-or from which more papers are gone than `publish.delete_share` allows, makes the tick fail with the reason, and nothing
-is touched; the other collections go on. Levels 0 and 1 call no chat model; beyond them only those in
-`automation.auto_refresh_levels`, once built, are kept up. Off until `monjyu automation on` or the switch here."""
+papers/, each of which begins a collection. Where something changed it starts the job reindex for the collection.
+A change is tried once: if its run fails, the next change, the schedule nightly or you start another. A source that
+cannot be read, or from which more papers are gone than publish.delete_share allows, makes the tick fail with the
+reason, and nothing is touched; the other collections go on. Levels 0 and 1 call no chat model; beyond them only those
+in automation.auto_refresh_levels, once built, are kept up. Off until 'monjyu automation on' or the switch here."""
 
 
 @dg.sensor(
@@ -74,6 +75,6 @@ follow_changes = dg.AutomationConditionSensorDefinition(
     description="When shards were made anew by hand or by a backfill, what rests on them is made too: only shards "
     "whose inputs have another data version, then each collection-level asset once, then one snapshot. It fills "
     "nothing that is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow only where "
-    "the collection's `automation.auto_refresh_levels` names them. Off until `monjyu automation on` or the switch "
+    "the collection's automation.auto_refresh_levels names them. Off until 'monjyu automation on' or the switch "
     "here.",
 )

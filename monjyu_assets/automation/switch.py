@@ -5,7 +5,7 @@ Dagster's own command loads all code in a process of its own for this; the state
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,12 +37,12 @@ class Switched:
     on: bool
 
 
-def switch(instance: DagsterInstance, on: bool) -> None:
-    """Put all sensors and schedules on or off."""
+def switch(instance: DagsterInstance, on: bool, names: Iterable[str] = (*SENSORS, *SCHEDULES)) -> None:
+    """Put sensors and schedules on or off, all of them by default."""
     from dagster._core.scheduler.instigation import InstigatorStatus
 
     status = InstigatorStatus.RUNNING if on else InstigatorStatus.STOPPED
-    for name in (*SENSORS, *SCHEDULES):
+    for name in names:
         _set(instance, name, status)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from monjyu_assets.publishing.lance import compact
+from monjyu_core.errors import UnknownVersion
 from monjyu_core.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import TABLES
@@ -21,23 +22,32 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
     """Remove the oldest snapshots beyond `keep` and all parts and sources no longer named.
 
     The current one stays, and that of a rollback, and one that a reader has open unless `force` says that its text must
-    go now.
+    go now. What a kept snapshot of another version of Monjyu needs is not known: parts and sources wait until it has
+    gone.
     """
     ids, stay = published(folder), (read_current(folder), held(folder))
     old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id not in stay]
     gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshots / snapshot_id)]
     for snapshot_id in gone:
         remove_folder(folder.snapshots / snapshot_id)
-    manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
-    _collect_lance(folder, manifests)
-    _collect_parts(folder, manifests)
-    _collect_sources(folder, manifests)
+    try:
+        manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
+    except UnknownVersion:
+        manifests = []
+    if manifests:
+        _collect_unnamed(folder, manifests)
     for left_over in folder.snapshots.glob(".building-*"):
         shutil.rmtree(left_over, ignore_errors=True)
     remove_gone(folder.snapshots)
     remove_gone(folder.root.parent)
     remove_dead_temporaries(folder.root)
     return gone
+
+
+def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    _collect_lance(folder, manifests)
+    _collect_parts(folder, manifests)
+    _collect_sources(folder, manifests)
 
 
 def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:

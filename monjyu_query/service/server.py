@@ -17,6 +17,7 @@ from fastapi import FastAPI
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
+from monjyu_core.observing import set_up_observing
 from monjyu_core.settings import Settings, load_settings
 from monjyu_core.state import StateStore
 from monjyu_query.service.app import create_app
@@ -33,7 +34,9 @@ STOP_SECONDS = 10
 
 def app() -> FastAPI:
     """The application of this process's environment: what uvicorn calls in each worker."""
-    return create_app(DataFolder.default(), load_settings())
+    settings = load_settings()
+    set_up_observing(settings)
+    return create_app(DataFolder.default(), settings)
 
 
 def serve(data: DataFolder, settings: Settings) -> None:

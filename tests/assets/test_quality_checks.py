@@ -98,7 +98,7 @@ def test_a_check_names_the_papers_that_lack_something(
     listed = str(check.metadata["list"].value)
     named = [paper for paper in ("untitled", "paper", *(Path(key).stem for key in PAPERS)) if f"`{paper}" in listed]
     assert sorted(named) == NAMED[name]
-    assert check.metadata["papers"].value == len(NAMED[name])
+    assert check.metadata["offending"].value == len(NAMED[name])
     assert check.severity == dg.AssetCheckSeverity.WARN
     assert not check.blocking
     assert check.partition == "c"

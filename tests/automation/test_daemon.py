@@ -1,37 +1,45 @@
-"""For real, with server and daemon: a file dropped into a folder is searchable without a hand, and gone with it."""
+"""For real, with server and daemon: a PDF dropped into a folder is searchable without a hand, and gone with it; and
+the nightly schedule, by the switch of the UI, looks at all again and publishes nothing where nothing changed."""
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
-from monjyu_assets.automation.switch import switch
+from monjyu_assets.automation.switch import SENSORS, switch, switched
 from monjyu_assets.instance import open_instance
 from monjyu_core.folders import DataFolder
 from monjyu_core.snapshot import open_current, read_current
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
-from tests.test_up import running_up
+from tests.conftest import SAMPLES
+from tests.test_up import ask, running_up
 
-TEXT = (
-    "Lease renewal\n\nA reader renews its lease of a snapshot every {0} seconds, and a collector waits for {0} more.\n"
-)
+TEXT = "Lease renewal\n\nA reader renews its lease of a snapshot every ten seconds, and a collector waits for more.\n"
+DROPPED = SAMPLES / "relevance-budget.pdf"
+SWITCH_ON = """mutation {
+  startSchedule(scheduleSelector: {
+    repositoryLocationName: "monjyu", repositoryName: "__repository__", scheduleName: "nightly"
+  }) { __typename ... on ScheduleStateResult { scheduleState { status } } }
+}"""
 
 
 def seconds_until(done: Callable[[], bool], within: float, log: Path) -> float:
     began = time.monotonic()
     while not done():
         assert time.monotonic() - began < within, log.read_text()[-6000:]
-        time.sleep(0.2)
+        time.sleep(0.5)
     return time.monotonic() - began
 
 
-def found_papers(data: DataFolder) -> set[str]:
-    """The files that a search for leases answers with."""
+def found_papers(data: DataFolder, question: str) -> set[str]:
+    """The files that a search answers with."""
     folder = data.collection("notes")
     if read_current(folder) is None:
         return set()
@@ -41,32 +49,56 @@ def found_papers(data: DataFolder) -> set[str]:
     finally:
         snapshot.close()
     names = {paper_id: Path(path).name for paper_id, path in rows}
-    request = make_request(query="lease of a reader", collection="notes", mode="keyword", answer=False)
+    request = make_request(query=question, collection="notes", mode="keyword", answer=False)
     hits = Searcher(data, "notes").search(request).hits
     return {names[hit.paper_id] for hit in hits if hit.paper_id in names}
 
 
-def test_a_dropped_file_is_searchable_and_a_removed_one_is_gone(
+def nightly_runs(data: DataFolder, since: float) -> list[dg.RunRecord]:
+    """The runs of the schedule that were begun since then and have ended."""
+    with open_instance(data) as instance:
+        records = instance.get_run_records(dg.RunsFilter(tags={"dagster/schedule_name": "nightly"}))
+    return [one for one in records if one.dagster_run.is_finished and (one.start_time or 0) > since]
+
+
+def test_a_dropped_pdf_is_searchable_a_removed_one_is_gone_and_a_night_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record_property: Callable[[str, object], None]
 ) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     monkeypatch.setenv("MONJYU_AUTOMATION__INTERVAL_SECONDS", "2")
     monkeypatch.setenv("MONJYU_AUTOMATION__SETTLE_SECONDS", "0.5")
+    monkeypatch.setenv("MONJYU_AUTOMATION__NIGHTLY", "* * * * *")
     data = DataFolder(tmp_path / "data")
     papers = data.papers / "notes"
     papers.mkdir(parents=True)
     with open_instance(data) as instance:
-        switch(instance, True)
+        switch(instance, True, SENSORS)
     log = tmp_path / "log"
-    with running_up(data.root, log):
-        for number in (10, 20):
-            (papers / f"n{number}.txt").write_text(TEXT.format(number))
-        added = seconds_until(lambda: found_papers(data) == {"n10.txt", "n20.txt"}, 120, log)
-        (papers / "n20.txt").unlink()
-        removed = seconds_until(lambda: found_papers(data) == {"n10.txt"}, 120, log)
+    with running_up(data.root, log) as port:
+        (papers / "leases.txt").write_text(TEXT)
+        shutil.copyfile(DROPPED, papers / DROPPED.name)
+        question = "relevance budget of a search"
+        added = seconds_until(lambda: DROPPED.name in found_papers(data, question), 180, log)
+        assert found_papers(data, "lease of a reader") >= {"leases.txt"}
+        answer = ask(port, SWITCH_ON)["startSchedule"]
+        assert answer["scheduleState"]["status"] == "RUNNING", answer
+        (papers / DROPPED.name).unlink()
+        removed = seconds_until(lambda: not found_papers(data, question), 180, log)
+        published, since = read_current(data.collection("notes")), time.time()
+        night = seconds_until(lambda: bool(nightly_runs(data, since)), 180, log)
+        ended = nightly_runs(data, since)[0].dagster_run
+        assert (ended.job_name, ended.status) == ("reindex", dg.DagsterRunStatus.SUCCESS)
+        assert ended.tags["dagster/partition"] == "notes"
     with open_instance(data) as instance:
         jobs = Counter(run.job_name for run in instance.get_runs())
-    assert jobs == {"reindex": 2, "level_0_papers": 2, "level_0_collection": 2}, "something ran that need not"
-    record_property("seconds until searchable", round(added, 1))
-    record_property("seconds until gone", round(removed, 1))
-    print(f"searchable after {added:.1f} s, gone after {removed:.1f} s")
+        on = {one.name for one in switched(instance) if one.on}
+    assert read_current(data.collection("notes")) == published, "a night in which nothing changed published"
+    assert {name: jobs[name] for name in ("level_0_papers", "level_0_collection")} == {
+        "level_0_papers": 2,
+        "level_0_collection": 2,
+    }, "something ran that need not"
+    assert on == {*SENSORS, "nightly"}
+    times = {"searchable": added, "gone": removed, "looked at in the night": night}
+    for what, seconds in times.items():
+        record_property(f"seconds until {what}", round(seconds, 1))
+    print({what: round(seconds, 1) for what, seconds in times.items()})

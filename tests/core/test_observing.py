@@ -10,13 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.observing import asset_done, set_up_observing, shard_done
+from monjyu_assets.observing import asset_done, shard_done
 from monjyu_assets.stages.common import ShardReport, Work
 from monjyu_core import telemetry
+from monjyu_core.errors import QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_core.logs import set_up_logs
+from monjyu_core.observing import set_up_observing
 from monjyu_core.settings import Settings
 from monjyu_core.settings_operations import LogSettings, TelemetrySettings
+from monjyu_query.request import make_request
+from monjyu_query.search import Searcher
 
 REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, seconds=0.5, recomputed_ids=["a", "b"])
 
@@ -102,6 +106,43 @@ def test_events_are_json_lines_with_run_collection_shard_and_paper(
     assert (lines[1]["paper"], lines[1]["cause"], lines[1]["level"]) == ("b", "EncryptedDocument", "warning")
     shard_done(work(tmp_path), "parsed_papers", REPORT, {})
     assert capsys.readouterr().err == ""
+
+
+def test_a_search_is_a_span_a_log_line_and_a_metric_and_none_has_its_words(
+    sample_data: Path, collector: Collector, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace_service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    monkeypatch.setenv("MONJYU_TELEMETRY__ENDPOINT", f"http://127.0.0.1:{collector.server_address[1]}")
+    monkeypatch.setenv("MONJYU_LOG__FORMAT", "json")
+    try:
+        searcher = Searcher(DataFolder(sample_data), "samples")
+        request = make_request(query="zebrafish budget", collection="samples", mode="keyword", answer=False)
+        result = searcher.search(request)
+        with pytest.raises(QueryError):
+            searcher.search(request.model_copy(update={"mode": "global"}))
+        lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    finally:
+        set_up_logs(LogSettings())
+    sink = telemetry.telemetry()
+    assert sink is not None
+    sink.close()
+    bodies = dict(collector.received)
+    done, failed = (
+        trace_service.ExportTraceServiceRequest.FromString(bodies["/v1/traces"]).resource_spans[0].scope_spans[0].spans
+    )
+    facts = {item.key: item.value.string_value or item.value.int_value for item in done.attributes}
+    assert done.name == "search"
+    assert facts.items() >= {"collection": "samples", "mode": "keyword", "status": "complete"}.items()
+    assert (facts["trace"], facts["hits"]) == (result.trace_id, len(result.hits))
+    assert {item.key: item.value.string_value for item in failed.attributes}["error.type"] == "QueryError"
+    assert not failed.events, "an exception's message may hold words of the question"
+    assert [line["message"] for line in lines] == ["search done"]
+    assert (
+        lines[0].items()
+        >= {"collection": "samples", "trace": result.trace_id, "index_level": 0, "level": "info"}.items()
+    )
+    assert b"monjyu.search.seconds" in bodies["/v1/metrics"]
+    assert not any(b"zebrafish" in body for body in (*bodies.values(), json.dumps(lines).encode()))
 
 
 def test_nothing_is_sent_unless_an_endpoint_is_named(collector: Collector, tmp_path: Path) -> None:
