@@ -9,21 +9,12 @@ import duckdb
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
-<<<<<<< HEAD
 from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
 from monjyu_core.collection import save_record, target_level
-from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError
+from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-=======
-from monjyu_assets.run_rules import NoCalls
-from monjyu_assets.stages.common import Work
-from monjyu_core.collection import known_record, save_record, target_level
-from monjyu_core.errors import ConfigurationError, StorageError, UnknownVersion
-from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
-from monjyu_core.ids import shard_of
->>>>>>> h-ui
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest
