@@ -36,8 +36,8 @@ class GraphSettings(Group):
     max_edges: Annotated[int, NODES] = Field(
         50,
         ge=0,
-        description="an edge stays that is among so many of the heaviest of one of its ends, so that a graph grows with "
-        "its phrases; 0 = no limit",
+        description="an edge stays that is among so many of the heaviest of one of its ends, so that a graph grows "
+        "with its phrases; 0 = no limit",
     )
     backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native"], PARTITION] = Field(
         "igraph", description="whose Leiden; as good as each other, igraph is the quickest"
