@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from monjyu_assets.publishing.checks import CheckResult, run_checks
+from monjyu_assets.publishing.checks import CheckResult, checks_key, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.lance import publish_chunks
@@ -45,7 +46,7 @@ from monjyu_core.snapshot import (
     read_manifest,
 )
 
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 LOCK_SECONDS = 600
 
 
@@ -79,11 +80,12 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         embedding, window = _embedding(work)
         content = _content(parts, embedding)
         before = _previous(work.folder)
-        checks = run_checks(parts, embedding, window)
+        key = checks_key(embedding, window)
+        checks = run_checks(parts, embedding, window, before.parts if before and before.checks == key else ())
         if not all(check.passed for check in checks):
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
-        manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
+        manifest = _build(work, parts, embedding, content, before, connect, key) if new or before is None else before
         waits = held(work.folder) is not None
         if new or (read_current(work.folder) != manifest.snapshot_id and not waits):
             _pass(gate, work.folder, manifest.snapshot_id, new=new)
@@ -168,7 +170,13 @@ def _previous(folder: CollectionFolder) -> Manifest | None:
 
 
 def _build(
-    work: Work, parts: list[Part], embedding: EmbeddingEntry, content: str, before: Manifest | None, connect: Connect
+    work: Work,
+    parts: list[Part],
+    embedding: EmbeddingEntry,
+    content: str,
+    before: Manifest | None,
+    connect: Connect,
+    checks: str,
 ) -> Manifest:
     now = datetime.now(UTC)
     snapshot_id = f"{now:%Y%m%dT%H%M%S%f}Z-{content[:8]}"
@@ -176,11 +184,15 @@ def _build(
     building.mkdir(parents=True)
     try:
         database = building / "index.duckdb"
-        base = before if before and not _papers_left(work.folder, before, parts) else None
-        build_database(database, parts, connect, *_base(work.folder, base))
-        write_lineage(database, connect, _database_of(work.folder, before) if before else None)
-        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, base)
-        manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance, file_version(database))
+        base = before if before and not _text_left(work.folder, before, parts) else None
+        with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
+            lance = beside.submit(
+                publish_chunks, work.folder.lance, parts, embedding, snapshot_id, before, anew=base is None
+            )
+            build_database(database, parts, connect, *_base(work.folder, base))
+            write_lineage(database, connect, _database_of(work.folder, before) if before else None)
+            hashed = file_version(database)
+        manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance.result(), hashed, checks)
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
         write_atomically(building / "manifest.json", content_bytes)
@@ -203,6 +215,7 @@ def _manifest(
     now: datetime,
     lance: LanceEntry,
     database_sha256: str,
+    checks: str,
 ) -> Manifest:
     rows: dict[str, int] = {}
     for part in parts:
@@ -225,6 +238,7 @@ def _manifest(
         database_sha256=database_sha256,
         settings={name: setting_value(work.settings, name) for name in sorted(made_with)},
         code_version=installed_version("monjyu"),
+        checks=checks,
     )
 
 
@@ -240,18 +254,24 @@ def _database_of(folder: CollectionFolder, manifest: Manifest) -> Path:
     return folder.snapshots / manifest.snapshot_id / "index.duckdb"
 
 
-def _papers_left(folder: CollectionFolder, before: Manifest, parts: list[Part]) -> bool:
-    """Whether papers have gone since: their text would stay in free blocks of DuckDB and deleted rows of Lance."""
-    manifest = [part for part in parts if part.table == "manifest"]
-    now = {paper_id for part in manifest for paper_id in part.read(["paper_id"])["paper_id"].to_pylist()}
-    return bool(_paper_ids(folder, before) - now)
+def _text_left(folder: CollectionFolder, before: Manifest, parts: list[Part]) -> bool:
+    """Whether papers have gone or changed since: what they said would stay in free blocks of DuckDB, in deleted rows of
+    Lance and among the words of its full-text index."""
+    now = {pair for part in parts if part.table == "manifest" for pair in _pairs(part)}
+    return bool(_pairs_before(folder, before) - now)
 
 
-def _paper_ids(folder: CollectionFolder, manifest: Manifest) -> set[str]:
+def _pairs(part: Part) -> Iterator[tuple[str, str]]:
+    rows = part.read(["paper_id", "sha256"])
+    return zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True)
+
+
+def _pairs_before(folder: CollectionFolder, manifest: Manifest) -> set[tuple[str, str]]:
     import duckdb
 
     path = _database_of(folder, manifest)
     if not path.is_file():
         return set()
     with duckdb.connect(str(path), read_only=True) as connection:
-        return {row[0] for row in connection.execute("SELECT paper_id FROM manifest").fetchall()}
+        rows = connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall()
+        return {(paper_id, sha256) for paper_id, sha256 in rows}

@@ -100,7 +100,8 @@ def snapshot_rows(world: World) -> dict[str, list[tuple[object, ...]]]:
 
     snapshot = open_current(world.work.folder)
     cursor = snapshot.cursor()
-    query = "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'community_lineage' ORDER BY 1"  # tells history
+    query = """SELECT table_name FROM duckdb_tables() WHERE table_name <> 'community_lineage'  -- it tells history
+        UNION SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1"""
     tables = [row[0] for row in cursor.execute(query).fetchall()]
     columns = "COLUMNS(lambda c: c NOT IN ('source_path', 'mtime_ns', 'offset', 'record', 'vector'))"
     rows = {name: cursor.execute(f'SELECT {columns} FROM "{name}" ORDER BY ALL').fetchall() for name in tables}
@@ -153,6 +154,66 @@ def test_a_deleted_paper_leaves_every_table_and_the_text_of_the_database(world: 
     assert "Zyzzyvaword" not in str(snapshot_rows(world))
     snapshot = open_current(world.work.folder)
     assert b"Zyzzyvaword" not in (snapshot.folder / "index.duckdb").read_bytes()
+
+
+@pytest.mark.parametrize("change", ["delete", "edit"])
+def test_deleted_text_is_in_no_file_that_is_in_use(world: World, change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one snapshot kept, all that lies in the collection's folder is in use."""
+    monkeypatch.setenv("MONJYU_PUBLISH__KEEP_SNAPSHOTS", "1")
+    (world.papers / "p3.md").write_text(paper_text(3) + "Zyzzyvaword occurs in this paper alone.")
+    world.build(level=1)
+    before = open_current(world.work.folder).manifest.lance["chunks"]
+    assert found_in_full_text(world, "zyzzyvaword") == 1
+    assert files_with(world, "zyzzyv")
+    if change == "delete":
+        (world.papers / "p3.md").unlink()
+    else:
+        (world.papers / "p3.md").write_text(paper_text(3))
+    world.build(level=1)
+    assert found_in_full_text(world, "zyzzyvaword") == 0
+    assert "zyzzyva" not in str(world.tables()).lower() + str(snapshot_rows(world)).lower()
+    assert files_with(world, "zyzzyv") == []
+    # What is compressed shows no text to a search for bytes: the files that held it are gone as a whole.
+    now = {path.relative_to(world.work.folder.lance).as_posix() for path in world.work.folder.lance.rglob("*")}
+    assert not now & before.files.keys()
+
+
+def files_with(world: World, word: str) -> list[str]:
+    files = (path for path in world.work.folder.root.rglob("*") if path.is_file())
+    return [str(path) for path in files if word.encode() in path.read_bytes().lower()]
+
+
+def found_in_full_text(world: World, word: str) -> int:
+    import lancedb
+
+    entry = open_current(world.work.folder).manifest.lance["chunks"]
+    table = lancedb.connect(str(world.work.folder.lance)).open_table(entry.table)
+    table.checkout(entry.tag)
+    return table.search(word, query_type="fts", fts_columns="search_text").limit(5).to_arrow().num_rows
+
+
+def test_communities_of_chunks_are_those_of_their_phrases(world: World) -> None:
+    (world.papers / "copy.md").write_bytes((world.papers / "p1.md").read_bytes())
+    world.build(level=1)
+    tables = world.tables()
+    standing = {row["canonical_id"] for row in tables["paper_identity"]}
+    levels = {row["community_id"]: row["level"] for row in tables["communities"]}
+    members: dict[str, set[str]] = {}
+    for row in tables["community_members"]:
+        members.setdefault(row["phrase"], set()).add(row["community_id"])
+    chunks: dict[str, set[str]] = {}
+    for row in tables["phrase_mentions"]:
+        if row["phrase"] in members and row["paper_id"] in standing:
+            chunks.setdefault(row["chunk_id"], set()).add(row["phrase"])
+    expected = {
+        (chunk, community, levels[community]): sum(community in members[phrase] for phrase in phrases) / len(phrases)
+        for chunk, phrases in chunks.items()
+        for community in {one for phrase in phrases for one in members[phrase]}
+    }
+    assert len(standing) < len(tables["papers"]) and expected
+    query = "SELECT chunk_id, community_id, level, share FROM chunk_communities"
+    rows = open_current(world.work.folder).cursor().execute(query).fetchall()
+    assert {row[:3]: row[3] for row in rows} == pytest.approx(expected) and len(rows) == len(expected)
 
 
 def test_a_changed_setting_computes_what_rests_on_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
