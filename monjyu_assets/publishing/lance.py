@@ -61,8 +61,10 @@ def publish_chunks(
     stale: list[str] = []
     if not (folder / f"{name}.lance").is_dir():
         source = _at(connection, old, before) if old and before else None
-        batches = _batches(make, {shard: (wanted[shard], chunks[shard].rows) for shard in wanted}, source)
-        table = connection.create_table(name, data=batches, schema=_schema(embedding.dimensions))
+        sizes = {shard: (wanted[shard], chunks[shard].rows) for shard in wanted}
+        rows = [_schema(embedding.dimensions).empty_table(), *_all_rows(make, sizes, source)]
+        table = connection.create_table(name, schema=_schema(embedding.dimensions))
+        _replace(table, pa.concat_tables(rows), [])
     else:
         table = connection.open_table(name)
         table.checkout_latest()  # type: ignore[no-untyped-call]
@@ -93,15 +95,18 @@ def _at(connection: Any, name: str, manifest: Manifest) -> Any:
     return table
 
 
-def _batches(
+def _all_rows(
     make: Mapping[str, Callable[[], pa.Table]], wanted: Mapping[str, tuple[str, int]], source: Any
-) -> Iterator[pa.RecordBatch]:
-    """The rows of all shards, each (its hash, its rows) taken as it is where `source` holds it, else made."""
+) -> Iterator[pa.Table]:
+    """The rows of all shards, each (its hash, its rows) taken as it is where `source` holds it, else made.
+
+    Not to be given to Lance as an iterator: it would call Lance from within Lance, which waits for ever.
+    """
     for shard in sorted(wanted):
         part, count = wanted[shard]
         rows = source.search().where(f"part = '{part}'").limit(count).to_arrow() if source and count else None
         whole = rows is not None and rows.num_rows == count
-        yield from (rows.sort_by("chunk_id") if whole else make[shard]()).combine_chunks().to_batches()
+        yield rows.sort_by("chunk_id") if whole else make[shard]()
 
 
 def _changes(name: str) -> bool:
@@ -157,7 +162,8 @@ def _search_text(header: str, body: str) -> str:
 def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
     """One commit: the shards hold these rows and no others."""
     if table.count_rows() == 0:
-        table.add(rows)
+        if rows.num_rows:
+            table.add(rows)
         return
     listed = ", ".join(f"'{shard}'" for shard in shards)
     (
