@@ -105,8 +105,7 @@ def _all_rows(
     for shard in sorted(wanted):
         part, count = wanted[shard]
         rows = source.search().where(f"part = '{part}'").limit(count).to_arrow() if source and count else None
-        whole = rows is not None and rows.num_rows == count
-        yield rows.sort_by("chunk_id") if whole else make[shard]()
+        yield rows.sort_by("chunk_id") if rows is not None and rows.num_rows == count else make[shard]()
 
 
 def _changes(name: str) -> bool:

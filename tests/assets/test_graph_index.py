@@ -96,7 +96,7 @@ def test_the_metadata_show_sizes_plots_coverage_and_shared_phrases(world: World)
     nodes, communities = (world.work.parts.heads(name)[0] for name in ("graph_nodes", "communities"))
     graph = graph_metadata(world.work, nodes)
     assert graph["nodes"] == nodes.rows > 0 < graph["edges"]
-    found = community_metadata(world.work, communities)
+    found = community_metadata(world.work, communities, 0.25)
     assert found["communities"] == communities.rows and 0.5 < found["chunks_covered"] <= 1
     for plot in (graph["degrees"], found["sizes"]):
         assert plot.value.startswith("![plot](data:image/png;base64,")

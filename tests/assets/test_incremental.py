@@ -189,7 +189,7 @@ def found_in_full_text(world: World, word: str) -> int:
     entry = open_current(world.work.folder).manifest.lance["chunks"]
     table = lancedb.connect(str(world.work.folder.lance)).open_table(entry.table)
     table.checkout(entry.tag)
-    return table.search(word, query_type="fts", fts_columns="search_text").limit(5).to_arrow().num_rows
+    return int(table.search(word, query_type="fts", fts_columns="search_text").limit(5).to_arrow().num_rows)
 
 
 def test_communities_of_chunks_are_those_of_their_phrases(world: World) -> None:
