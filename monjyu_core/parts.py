@@ -67,7 +67,10 @@ class PartStore:
 
     def heads(self, table: str) -> list[Part]:
         """The current parts of a table, those of shards that have none left out."""
-        return [part for shard in TABLES[table].shards if (part := self.head(table, shard)) is not None]
+        spec = TABLES[table]
+        if spec.view:
+            return []
+        return [part for shard in spec.shards if (part := self.head(table, shard)) is not None]
 
     def open(self, table: str, shard: str, version: str) -> Part:
         return _open(self.path(table, shard, version), table, shard, version)

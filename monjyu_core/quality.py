@@ -125,6 +125,9 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
 }
 """By name, which is also that of the setting in `checks` with the share of papers that may offend."""
 
+WHOLE = ("references_resolved",)
+"""Those that read tables of the whole collection; the others may look at each shard by itself."""
+
 TABLES_READ = (
     *("papers", "sections", "sentences", "references", "tables", "figures", "equations"),
     *("paper_identity", "citation_edges"),
@@ -134,11 +137,6 @@ GAPS = {"title": "title_found", "abstract": "abstract_found", "sections": "secti
     "references": "references_found"
 }
 """What `monjyu status` counts, by the word it is shown with."""
-
-
-def run_quality(cursor: duckdb.DuckDBPyConnection, settings: CheckSettings) -> list[QualityResult]:
-    """All checks over the tables that the cursor sees."""
-    return [run_check(cursor, name, settings) for name in QUALITY_CHECKS]
 
 
 def run_check(cursor: duckdb.DuckDBPyConnection, name: str, settings: CheckSettings) -> QualityResult:

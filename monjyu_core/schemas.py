@@ -36,6 +36,17 @@ __all__ = [
 SCHEMA_VERSION = 2
 """Raised when a snapshot's tables change in a way that older readers cannot read."""
 
+CHUNK_COMMUNITIES = """
+SELECT chunk_id, community_id, level, (count(*) / phrases)::FLOAT AS share FROM (
+    SELECT chunk_id, phrase, count(*) OVER (PARTITION BY chunk_id) AS phrases FROM phrase_mentions
+    SEMI JOIN graph_nodes USING (phrase)
+    SEMI JOIN (SELECT canonical_id AS paper_id FROM paper_identity) USING (paper_id)
+) JOIN community_members USING (phrase) JOIN communities USING (community_id)
+GROUP BY chunk_id, community_id, level, phrases
+"""
+"""The chunks that each community touches, with the share of the chunk's phrases that are its own. Every chunk stands
+in some dozens of communities: as rows they would be the largest table of a collection, and change with every paper."""
+
 _SPECS = (
     _table(
         "manifest",
@@ -207,6 +218,7 @@ _SPECS = (
         ("chunk_id", "community_id"),
         level=1,
         by_shard=False,
+        view=CHUNK_COMMUNITIES,
     ),
     *LEVEL_SPECS,
 )
@@ -215,9 +227,10 @@ TABLES: dict[str, TableSpec] = {spec.name: spec for spec in _SPECS}
 """All tables by name."""
 
 ASSET_TABLES: dict[str, list[str]] = {}
-"""Asset to its tables, the primary one (whose HEAD decides) first."""
+"""Asset to the tables it stores, the primary one (whose HEAD decides) first."""
 for _spec in _SPECS:
-    ASSET_TABLES.setdefault(_spec.asset, []).append(_spec.name)
+    if not _spec.view:
+        ASSET_TABLES.setdefault(_spec.asset, []).append(_spec.name)
 
 LEVEL_NAMES = ("level_0_baseline", "level_1_lazy", "level_2_entities", "level_3_reports", "level_4_claims")
 

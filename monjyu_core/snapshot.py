@@ -75,6 +75,7 @@ class Manifest(BaseModel):
     database_sha256: str
     settings: dict[str, Any]
     code_version: str
+    checks: str = ""
 
 
 class Snapshot:

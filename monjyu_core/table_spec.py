@@ -18,7 +18,10 @@ COLLECTION_SHARD = "all"
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One table. `keys` identify a row; `unhashed` columns (times, paths) do not count in the data version."""
+    """One table. `keys` identify a row; `unhashed` columns (times, paths) do not count in the data version.
+
+    A table with a `view` is not stored: the snapshot's database derives it from others by that query.
+    """
 
     name: str
     asset: str
@@ -28,6 +31,7 @@ class TableSpec:
     unhashed: tuple[str, ...] = ()
     by_shard: bool = True
     served: bool = True  # stands in the snapshot's index.duckdb
+    view: str = ""
 
     @property
     def shards(self) -> tuple[str, ...]:

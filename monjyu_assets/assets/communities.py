@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from monjyu_assets.assets.graph_checks import COMMUNITY_CHECKS, check_results, check_specs
+from monjyu_assets.assets.graph_checks import COMMUNITY_CHECKS, check_results, check_specs, measure
 from monjyu_assets.assets.noun_graph import noun_graph
 from monjyu_assets.assets.noun_phrases import noun_phrases
 from monjyu_assets.assets.paper_identity import paper_identity
@@ -31,20 +31,20 @@ def communities(
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_communities(work)
-    metadata = collection_metadata(work, "communities", report, timer.seconds) | community_metadata(work, report.part)
+    values = measure(work, COMMUNITY_CHECKS)
+    metadata = collection_metadata(work, "communities", report, timer.seconds)
+    metadata |= community_metadata(work, report.part, values["chunks_covered"])
     yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)
-    yield from check_results(work, COMMUNITY_CHECKS)
+    yield from check_results(work, COMMUNITY_CHECKS, values)
 
 
-def community_metadata(work: Work, part: Part) -> dict[str, Any]:
+def community_metadata(work: Work, part: Part, uncovered: float) -> dict[str, Any]:
     """Sizes by level; of the largest communities the phrases that several papers share: the log outlives a purge."""
     rows = part.read(["community_id", "level", "size", "chunks", "top_phrases"]).to_pylist()
     shared = shared_surfaces(work)
     by_level: dict[int, list[int]] = {}
     for row in rows:
         by_level.setdefault(row["level"], []).append(row["size"])
-    covered = work.parts.heads("chunk_communities")[0].read(["chunk_id"])["chunk_id"].unique()
-    chunks = sum(one.rows for one in work.parts.heads("chunks"))
     largest = sorted(rows, key=lambda row: (row["level"], -row["size"], row["community_id"]))[:10]
     lines = ["| community | phrases | chunks | top phrases |", "| --- | ---: | ---: | --- |"]
     for row in largest:
@@ -54,7 +54,7 @@ def community_metadata(work: Work, part: Part) -> dict[str, Any]:
         "communities": len(rows),
         "levels": dg.MetadataValue.json({str(level): len(sizes) for level, sizes in sorted(by_level.items())}),
         "largest": max((row["size"] for row in rows if row["level"] == 0), default=0),
-        "chunks_covered": round(len(covered) / chunks, 4) if chunks else 0.0,
+        "chunks_covered": round(1 - uncovered, 4),
         "sizes": dg.MetadataValue.md(
             histogram(by_level.get(0, []), "phrases in a community of level 0", "communities")
         ),

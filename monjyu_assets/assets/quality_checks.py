@@ -9,9 +9,9 @@ from typing import Any
 import dagster as dg
 
 from monjyu_assets.partitions import collections
-from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.publishing.quality import snapshot_quality
 from monjyu_assets.stages.common import Work
-from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_quality
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
 from monjyu_core.snapshot import Manifest
 
 
@@ -24,10 +24,7 @@ def quality_specs(asset: str) -> list[dg.AssetCheckSpec]:
 
 def quality_results(work: Work, manifest: Manifest) -> Iterator[dg.AssetCheckResult]:
     """The checks over the parts of a snapshot."""
-    entries = [entry for entry in manifest.parts if entry.table in TABLES_READ]
-    with over_parts([work.parts.open(entry.table, entry.shard, entry.version) for entry in entries]) as connection:
-        results = run_quality(connection, work.settings.checks)
-    for result in results:
+    for result in snapshot_quality(work, manifest):
         yield dg.AssetCheckResult(
             check_name=result.name,
             passed=result.passed,

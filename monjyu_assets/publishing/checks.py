@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 import duckdb
 
+from monjyu_core.ids import digest
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES, empty
-from monjyu_core.snapshot import EmbeddingEntry
+from monjyu_core.snapshot import EmbeddingEntry, PartEntry
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,26 @@ CHECKS: dict[str, tuple[str, str]] = {
 """Name to (what holds, query for the ids that offend)."""
 
 
-def run_checks(parts: list[Part], embedding: EmbeddingEntry, window: int) -> list[CheckResult]:
-    """All checks over a closed set of parts. `window` is in word pieces."""
+WHOLE = {"ids_unique", "levels_fit"}
+"""Checks over the collection at once. A paper lies in one shard with all that is made of it alone: the others may look
+at each shard by itself."""
+
+
+def checks_key(embedding: EmbeddingEntry, window: int) -> str:
+    """What the checks ask: parts that have passed them once need not be asked the same again."""
+    return digest(embedding.model_dump_json(), window, *(f"{name}: {query}" for name, (_, query) in CHECKS.items()))
+
+
+def run_checks(
+    parts: list[Part], embedding: EmbeddingEntry, window: int, passed: Iterable[PartEntry] = ()
+) -> list[CheckResult]:
+    """All checks over a closed set of parts. `window` is in word pieces; shards whose parts have all `passed` these
+    checks before are looked at only together with the others."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
-    with over_parts(parts) as connection:
-        return [_run(connection, name, values) for name in CHECKS]
+    before = {(entry.table, entry.shard, entry.version) for entry in passed}
+    new = {part.shard for part in parts if (part.table, part.shard, part.version) not in before}
+    with over_parts(parts) as everything, over_parts([part for part in parts if part.shard in new]) as changed:
+        return [_run(everything if name in WHOLE else changed, name, values) for name in CHECKS]
 
 
 @contextmanager
@@ -90,7 +106,8 @@ def over_parts(parts: list[Part]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in memory whose views are the tables of these parts; tables without a part are empty."""
     with duckdb.connect(":memory:") as connection:
         there = {part.table for part in parts}
-        for table in sorted(TABLES.keys() - there):
+        stored = {name for name, spec in TABLES.items() if not spec.view}
+        for table in sorted(stored - there):
             connection.register(table, empty(table))
         for table in sorted(there):
             files = [str(part.path) for part in parts if part.table == table]

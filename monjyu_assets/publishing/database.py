@@ -18,12 +18,17 @@ Connect = Callable[[Path], AbstractContextManager[Any]]
 Parts = dict[tuple[str, str], Part]
 
 
+MEMORY = "1GB"
+"""Of DuckDB while it writes; it goes on from disk where that is not enough."""
+
+
 def build_database(
     path: Path, parts: list[Part], connect: Connect, base: Path | None = None, base_parts: list[PartEntry] | None = None
 ) -> None:
     """Write the served tables to a new file at `path`.
 
     With a `base` (the previous snapshot's file and its parts) only the shards that differ are replaced in a copy.
+    What DuckDB deletes stays in the file's free blocks, so this is only for a base whose text is all still there.
     """
     served: Parts = {(part.table, part.shard): part for part in parts if TABLES[part.table].served}
     unchanged: set[tuple[str, str]] = set()
@@ -34,31 +39,43 @@ def build_database(
     changed = {key: part for key, part in served.items() if key not in unchanged}
     with connect(path) as connection:
         connection.execute("SET preserve_insertion_order = true")
-        there = _tables(connection)
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        there = table_names(connection)
         tables = sorted({table for table, _ in served})
+        for view in _views(connection):
+            connection.execute(f'DROP VIEW "{view}"').fetchall()
         for table in sorted(there - set(tables)):  # of a level that is no longer whole
             connection.execute(f'DROP TABLE "{table}"').fetchall()
         for table in tables:
             shards = {shard: part for (name, shard), part in changed.items() if name == table}
             _replace(connection, table, shards, fresh=table not in there)
+        assets = {TABLES[table].asset for table in tables}
+        for table, spec in TABLES.items():
+            if spec.view and spec.asset in assets:
+                connection.execute(f'CREATE VIEW "{table}" AS {spec.view}').fetchall()
         connection.execute("CHECKPOINT").fetchall()
 
 
-def _tables(connection: Any) -> set[str]:
+def table_names(connection: Any) -> set[str]:
     return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
+def _views(connection: Any) -> list[str]:
+    rows = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    return [row[0] for row in rows]
+
+
 def _replace(connection: Any, table: str, shards: dict[str, Part], *, fresh: bool) -> None:
-    spec = TABLES[table]
-    columns = ", ".join(f'"{name}"' for name in spec.schema.names)
-    order = ", ".join(f'"{key}"' for key in spec.keys)
-    files = [str(part.path) for part in shards.values()]
+    """The rows of these shards, in the order of their parts: those are sorted by the table's keys."""
+    columns = ", ".join(f'"{name}"' for name in TABLES[table].schema.names)
+    files = [str(shards[shard].path) for shard in sorted(shards)]
     select = (
         f"SELECT {columns}, regexp_extract(filename, 'shard=([^/]+)/', 1) AS shard "
-        f"FROM read_parquet(?, filename = true, hive_partitioning = false) ORDER BY shard, {order}"
+        "FROM read_parquet(?, filename = true, hive_partitioning = false)"
     )
     if fresh:
         connection.execute(f'CREATE TABLE "{table}" AS {select}', [files]).fetchall()
     elif shards:
-        connection.execute(f'DELETE FROM "{table}" WHERE list_contains(?, shard)', [list(shards)]).fetchall()
+        listed = ", ".join(f"'{shard}'" for shard in sorted(shards))
+        connection.execute(f'DELETE FROM "{table}" WHERE shard IN ({listed})').fetchall()
         connection.execute(f'INSERT INTO "{table}" {select}', [files]).fetchall()

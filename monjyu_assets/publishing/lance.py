@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,51 +33,54 @@ def chunk_table_prefix(embedding: EmbeddingEntry) -> str:
     return f"chunks_{digest(LAYOUT, embedding.model, embedding.fingerprint, length=12)}_"
 
 
-def _table_name(folder: Path, embedding: EmbeddingEntry, tag: str, before: Manifest | None) -> str:
-    """The table that the previous snapshot is in, if it can be built on; else one of its own."""
-    prefix = chunk_table_prefix(embedding)
+def _table_before(folder: Path, embedding: EmbeddingEntry, before: Manifest | None) -> str | None:
+    """The table that the previous snapshot is in, if its rows are such as would be written now."""
     old = before.lance["chunks"].table if before else ""
-    if old.startswith(prefix) and (folder / f"{old}.lance").is_dir():
-        return old
-    return prefix + digest(tag, length=8)
+    there = old.startswith(chunk_table_prefix(embedding)) and (folder / f"{old}.lance").is_dir()
+    return old if there else None
 
 
 def publish_chunks(
-    folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str, before: Manifest | None
+    folder: Path, parts: Sequence[Part], embedding: EmbeddingEntry, tag: str, before: Manifest | None, *, anew: bool
 ) -> LanceEntry:
-    """Bring the table to these parts and pin the version under `tag`.
+    """Bring the previous snapshot's table to these parts and pin the version under `tag`.
 
-    Without a manifest to build on the table is a new one. Lance keeps the text of deleted rows in its files, so that is
-    also the way to be rid of a text for good.
+    `anew` writes a new table, with the rows of the previous one where they are the same: Lance keeps the text of
+    deleted rows in its files, and its full-text index their words, so that is the way to be rid of a text for good.
     """
     import lancedb
 
     folder.mkdir(parents=True, exist_ok=True)
     connection = lancedb.connect(str(folder))
-    name = _table_name(folder, embedding, tag, before)
+    old = _table_before(folder, embedding, before)
+    name = chunk_table_prefix(embedding) + digest(tag, length=8) if anew or old is None else old
     unindexed = folder / f"{name}.unindexed"  # there between the rows and their index: also after a kill in between
     chunks = {part.shard: part for part in parts if part.table == "chunks"}
     vectors = {part.shard: part for part in parts if part.table == "chunk_embeddings"}
     wanted = {shard: digest(chunks[shard].version, vectors[shard].version) for shard in chunks}
+    make = {
+        shard: partial(_rows, chunks[shard], vectors[shard], wanted[shard], embedding.dimensions) for shard in wanted
+    }
+    stale: list[str] = []
     if not (folder / f"{name}.lance").is_dir():
+        source = _at(connection, old, before) if old and before else None
+        sizes = {shard: (wanted[shard], chunks[shard].rows) for shard in wanted}
+        rows = [_schema(embedding.dimensions).empty_table(), *_all_rows(make, sizes, source)]
         table = connection.create_table(name, schema=_schema(embedding.dimensions))
-        held: dict[str, set[str]] = {}
+        _replace(table, pa.concat_tables(rows), [])
     else:
         table = connection.open_table(name)
         table.checkout_latest()  # type: ignore[no-untyped-call]
         held = _held(table)
-    stale = sorted(
-        shard
-        for shard in wanted.keys() | held.keys()
-        if held.get(shard, set()) != ({wanted[shard]} if wanted.get(shard) and chunks[shard].rows else set())
-    )
-    if stale:
-        rows = pa.concat_tables(
-            [_schema(embedding.dimensions).empty_table()]
-            + [_rows(chunks[shard], vectors[shard], wanted[shard], embedding.dimensions) for shard in stale]
+        stale = sorted(
+            shard
+            for shard in wanted.keys() | held.keys()
+            if held.get(shard, set()) != ({wanted[shard]} if wanted.get(shard) and chunks[shard].rows else set())
         )
+    if stale:
+        made = [make[shard]() for shard in stale if shard in make]
         unindexed.touch()
-        _replace(table, rows, stale)
+        _replace(table, pa.concat_tables([_schema(embedding.dimensions).empty_table(), *made]), stale)
     _index(table, unindexed.exists())
     unindexed.unlink(missing_ok=True)
     version = int(table.version)
@@ -84,6 +88,29 @@ def publish_chunks(
     known = before.lance["chunks"].files if before and "chunks" in before.lance else {}
     files = hash_files(folder, folder / f"{name}.lance", known)
     return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows(), files=files)
+
+
+def _at(connection: Any, name: str, manifest: Manifest) -> Any:
+    """The previous table at its snapshot's version; None where that has gone."""
+    table = connection.open_table(name)
+    try:
+        table.checkout(manifest.lance["chunks"].tag)
+    except (ValueError, RuntimeError):
+        return None
+    return table
+
+
+def _all_rows(
+    make: Mapping[str, Callable[[], pa.Table]], wanted: Mapping[str, tuple[str, int]], source: Any
+) -> Iterator[pa.Table]:
+    """The rows of all shards, each (its hash, its rows) taken as it is where `source` holds it, else made.
+
+    Not to be given to Lance as an iterator: it would call Lance from within Lance, which waits for ever.
+    """
+    for shard in sorted(wanted):
+        part, count = wanted[shard]
+        rows = source.search().where(f"part = '{part}'").limit(count).to_arrow() if source and count else None
+        yield rows.sort_by("chunk_id") if rows is not None and rows.num_rows == count else make[shard]()
 
 
 def _changes(name: str) -> bool:
@@ -139,7 +166,8 @@ def _search_text(header: str, body: str) -> str:
 def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
     """One commit: the shards hold these rows and no others."""
     if table.count_rows() == 0:
-        table.add(rows)
+        if rows.num_rows:
+            table.add(rows)
         return
     listed = ", ".join(f"'{shard}'" for shard in shards)
     (

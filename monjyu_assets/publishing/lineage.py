@@ -9,12 +9,11 @@ incremental index equals a full rebuild in all but this table. Ids are hashes; n
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from monjyu_assets.publishing.database import Connect
+from monjyu_assets.publishing.database import Connect, table_names
 
 TABLE = "community_lineage"
 NEAREST = 3
@@ -49,7 +48,7 @@ def write_lineage(database: Path, connect: Connect, previous: Path | None) -> No
     """Write the table into a snapshot's new database; without rows where nothing with communities went before."""
     with connect(database) as connection:
         connection.execute(f"DROP TABLE IF EXISTS {TABLE}").fetchall()
-        there = _tables(connection)
+        there = table_names(connection)
         graphs = {graph: names for graph, names in MEMBERS.items() if names[0] in there}
         if not graphs:
             return
@@ -67,13 +66,9 @@ def _members(database: Path | None, table: str, column: str) -> pa.Table | None:
     if database is None or not database.is_file():
         return None
     with duckdb.connect(str(database), read_only=True) as connection:
-        if table not in _tables(connection):
+        if table not in table_names(connection):
             return None
         return connection.sql(f'SELECT community_id AS id, "{column}" AS member FROM "{table}"').to_arrow_table()
-
-
-def _tables(connection: Any) -> set[str]:
-    return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
 _COUNTS = f"""
@@ -87,7 +82,7 @@ FROM (SELECT DISTINCT community_id FROM "{{table}}") LEFT JOIN best USING (commu
 def lineage_counts(database: Path) -> dict[str, dict[str, int]]:
     """By graph, how many communities are those of the previous snapshot (`kept`), mostly (`changed`) or not (`new`)."""
     with duckdb.connect(str(database), read_only=True) as connection:
-        there = _tables(connection)
+        there = table_names(connection)
         found = {}
         for graph, (table, _) in MEMBERS.items():
             if TABLE in there and table in there:

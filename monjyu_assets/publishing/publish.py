@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from monjyu_assets.publishing.checks import CheckResult, run_checks
+from monjyu_assets.publishing.checks import CheckResult, checks_key, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.forgetting import forget_changed
@@ -46,7 +47,7 @@ from monjyu_core.snapshot import (
     read_manifest,
 )
 
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 LOCK_SECONDS = 600
 
 
@@ -80,11 +81,12 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         embedding, window = _embedding(work)
         content = _content(parts, embedding)
         before = _previous(work.folder)
-        checks = run_checks(parts, embedding, window)
+        key = checks_key(embedding, window)
+        checks = run_checks(parts, embedding, window, before.parts if before and before.checks == key else ())
         if not all(check.passed for check in checks):
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
-        manifest = _build(work, parts, embedding, content, before, connect) if new or before is None else before
+        manifest = _build(work, parts, embedding, content, before, connect, key) if new or before is None else before
         newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id)
         if new or read_current(work.folder) != newest == serve:
             _pass(gate, work.folder, newest, new=new)
@@ -174,7 +176,13 @@ def _previous(folder: CollectionFolder) -> Manifest | None:
 
 
 def _build(
-    work: Work, parts: list[Part], embedding: EmbeddingEntry, content: str, before: Manifest | None, connect: Connect
+    work: Work,
+    parts: list[Part],
+    embedding: EmbeddingEntry,
+    content: str,
+    before: Manifest | None,
+    connect: Connect,
+    checks: str,
 ) -> Manifest:
     now = datetime.now(UTC)
     snapshot_id = f"{now:%Y%m%dT%H%M%S%f}Z-{content[:8]}"
@@ -183,10 +191,14 @@ def _build(
     try:
         database = building / "index.duckdb"
         base = None if before and forget_changed(work, before, parts) else before
-        build_database(database, parts, connect, *_base(work.folder, base))
-        write_lineage(database, connect, _database_of(work.folder, before) if before else None)
-        lance = publish_chunks(work.folder.lance, parts, embedding, snapshot_id, base)
-        manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance, file_version(database))
+        with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
+            lance = beside.submit(
+                publish_chunks, work.folder.lance, parts, embedding, snapshot_id, before, anew=base is None
+            )
+            build_database(database, parts, connect, *_base(work.folder, base))
+            write_lineage(database, connect, _database_of(work.folder, before) if before else None)
+            hashed = file_version(database)
+        manifest = _manifest(work, parts, embedding, content, before, snapshot_id, now, lance.result(), hashed, checks)
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
         write_atomically(building / "manifest.json", content_bytes)
@@ -209,6 +221,7 @@ def _manifest(
     now: datetime,
     lance: LanceEntry,
     database_sha256: str,
+    checks: str,
 ) -> Manifest:
     rows: dict[str, int] = {}
     for part in parts:
@@ -231,6 +244,7 @@ def _manifest(
         database_sha256=database_sha256,
         settings={name: setting_value(work.settings, name) for name in sorted(made_with)},
         code_version=installed_version("monjyu"),
+        checks=checks,
     )
 
 

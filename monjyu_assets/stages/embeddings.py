@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.chunking import input_text
@@ -35,13 +36,9 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     embedder = load_embedder(work.settings)
     chunks = {shard: _chunks(work, shard) for shard in shards}
     made_with = embedding_recipe(work.settings, embedder)
-    known = _known(work, made_with)
-    missing = {
-        row["input_hash"]
-        for part in chunks.values()
-        for row in part.read(["input_hash"]).to_pylist()
-        if row["input_hash"] not in known
-    }
+    wanted = pa.concat_tables([part.read(["input_hash"]) for part in chunks.values()])["input_hash"].unique()
+    known = _known(work, made_with, wanted)
+    missing = set(wanted.to_pylist()) - known.keys()
     done = 0
     for shard in shards:
         timer = Timer()
@@ -63,12 +60,15 @@ def _chunks(work: Work, shard: str) -> Part:
     return part
 
 
-def _known(work: Work, made_with: str) -> Vectors:
-    """Vectors of all shards that the same model made, by the hash of their text."""
+def _known(work: Work, made_with: str, wanted: pa.Array) -> Vectors:
+    """Vectors of the wanted texts that the same model made, whatever shard they stand in, by the hash of their text."""
     known: Vectors = {}
     for part in work.parts.heads(ASSET):
-        if part.code_version == made_with and part.rows:
-            rows = part.read(["input_hash", "vector"])
+        if part.code_version != made_with:
+            continue
+        found = pc.is_in(part.read(["input_hash"])["input_hash"], wanted)
+        if pc.any(found).as_py():
+            rows = part.read(["input_hash", "vector"]).filter(found)
             known.update(zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True))
     return known
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from monjyu_query.corpus import Corpus
 from monjyu_query.lazy.tree import CommunityTree, build_tree, flat_tree
@@ -28,6 +30,9 @@ ORDER BY weight DESC, other LIMIT $most"""
 _AMONG = """SELECT source, target, weight FROM graph_edges
 WHERE list_contains($phrases::VARCHAR[], source) AND list_contains($phrases::VARCHAR[], target)
 ORDER BY source, target"""
+_PLACES = """SELECT place, number FROM chunk_communities JOIN places USING (chunk_id) JOIN numbers USING (community_id)
+WHERE level = $level"""
+"""A level at a time: each chunk stands in some dozens of communities."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +97,17 @@ def read_tree(cursor: duckdb.DuckDBPyConnection, corpus: Corpus) -> CommunityTre
     if not has_tables(cursor, COMMUNITY_TABLES):
         return flat_tree(len(corpus))
     records = cursor.execute("SELECT community_id, level, parent_id FROM communities").fetchall()
-    place = {chunk_id: row for row, chunk_id in enumerate(corpus.chunk_ids)}
-    rows: dict[str, list[int]] = {}
-    for chunk_id, community in cursor.execute("SELECT chunk_id, community_id FROM chunk_communities").fetchall():
-        if chunk_id in place:
-            rows.setdefault(community, []).append(place[chunk_id])
-    return build_tree(records, {name: np.array(found, np.intp) for name, found in rows.items()}, len(corpus))
+    cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids, "place": range(len(corpus))}))
+    rows: dict[str, NDArray[np.intp]] = {}
+    for level in sorted({level for _, level, _ in records}):
+        names = [name for name, of, _ in records if of == level]
+        cursor.register("numbers", pa.table({"community_id": names, "number": range(len(names))}))
+        found = cursor.execute(_PLACES, {"level": level}).fetchnumpy()
+        rows |= dict(zip(names, _split(found["place"], found["number"], len(names)), strict=True))
+    return build_tree(records, rows, len(corpus))
+
+
+def _split(places: NDArray[np.intp], numbers: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:
+    """The places of each number from 0 on."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(places[order], np.cumsum(np.bincount(numbers, minlength=count))[:-1])

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monjyu_assets.assets.communities import community_metadata
+from monjyu_assets.assets.graph_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.assets.index_snapshot import lineage_metadata
 from monjyu_assets.assets.noun_graph import graph_metadata
 from monjyu_assets.maintenance import purge_paper
@@ -96,7 +97,7 @@ def test_the_metadata_show_sizes_plots_coverage_and_shared_phrases(world: World)
     nodes, communities = (world.work.parts.heads(name)[0] for name in ("graph_nodes", "communities"))
     graph = graph_metadata(world.work, nodes)
     assert graph["nodes"] == nodes.rows > 0 < graph["edges"]
-    found = community_metadata(world.work, communities)
+    found = community_metadata(world.work, communities, measure(world.work, COMMUNITY_CHECKS)["chunks_covered"])
     assert found["communities"] == communities.rows and 0.5 < found["chunks_covered"] <= 1
     for plot in (graph["degrees"], found["sizes"]):
         assert plot.value.startswith("![plot](data:image/png;base64,")

@@ -41,6 +41,30 @@ def test_a_moved_file_keeps_its_results(world: World) -> None:
     assert any(row["paper_id"].startswith("elsewhere-") for row in world.tables()["papers"])
 
 
+def test_communities_of_chunks_are_those_of_their_phrases(world: World) -> None:
+    (world.papers / "copy.md").write_bytes((world.papers / "p1.md").read_bytes())
+    world.build(level=1)
+    tables = world.tables()
+    standing = {row["canonical_id"] for row in tables["paper_identity"]}
+    levels = {row["community_id"]: row["level"] for row in tables["communities"]}
+    members: dict[str, set[str]] = {}
+    for row in tables["community_members"]:
+        members.setdefault(row["phrase"], set()).add(row["community_id"])
+    chunks: dict[str, set[str]] = {}
+    for row in tables["phrase_mentions"]:
+        if row["phrase"] in members and row["paper_id"] in standing:
+            chunks.setdefault(row["chunk_id"], set()).add(row["phrase"])
+    expected = {
+        (chunk, community, levels[community]): sum(community in members[phrase] for phrase in phrases) / len(phrases)
+        for chunk, phrases in chunks.items()
+        for community in {one for phrase in phrases for one in members[phrase]}
+    }
+    assert len(standing) < len(tables["papers"]) and expected
+    query = "SELECT chunk_id, community_id, level, share FROM chunk_communities"
+    rows = open_current(world.work.folder).cursor().execute(query).fetchall()
+    assert {row[:3]: row[3] for row in rows} == pytest.approx(expected) and len(rows) == len(expected)
+
+
 def test_a_changed_setting_computes_what_rests_on_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_CHUNKING__SIZE_TOKENS", "40")
     monkeypatch.setenv("MONJYU_CHUNKING__OVERLAP_TOKENS", "10")

@@ -38,7 +38,8 @@ def world(tmp_path: Path) -> World:
 
 
 def tables(snapshot: Snapshot) -> set[str]:
-    return {row[0] for row in snapshot.cursor().execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    query = "SELECT table_name FROM duckdb_tables() UNION SELECT view_name FROM duckdb_views()"
+    return {row[0] for row in snapshot.cursor().execute(query).fetchall()}
 
 
 def test_a_level_that_lags_is_left_out_and_named(world: World) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from monjyu_assets.publishing import checks, lance
 from monjyu_assets.publishing import publish as publishing
+from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import PublishBlocked
 from monjyu_assets.publishing.retention import collect
@@ -16,7 +21,7 @@ from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
 from monjyu_core.ids import shard_of
-from monjyu_core.parts import PartStore
+from monjyu_core.parts import Part, PartStore
 from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
 from monjyu_query.search import Searcher
@@ -66,6 +71,48 @@ def test_a_failed_check_blocks(world: World) -> None:
     with pytest.raises(PublishBlocked, match="dimensions") as blocked:
         world.publish()
     assert [check.name for check in blocked.value.checks if not check.passed] == ["dimensions"]
+
+
+def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    @contextmanager
+    def watched(parts: list[Part]) -> Iterator[Any]:
+        asked.append("".join(sorted({part.shard for part in parts if part.table == "chunks"})))
+        with over_parts(parts) as connection:
+            yield connection
+
+    monkeypatch.setattr(checks, "over_parts", watched)
+    write_records(world.papers, TEXTS | {"3": "Record 3 says another thing of graphs."})
+    world.build()
+    assert asked == ["".join(SHARDS), shard_of("3")]
+    monkeypatch.setitem(checks.CHECKS, "text_not_empty", ("Nothing passes.", "SELECT chunk_id FROM chunks"))
+    with pytest.raises(PublishBlocked, match="text_not_empty fails for 12"):
+        world.publish()
+
+
+def test_rows_of_other_shards_are_taken_from_the_table_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that goes makes a new table; only the rows of its shard are made for it."""
+    made: list[str] = []
+
+    def rows(chunks: Part, *more: Any) -> pa.Table:
+        made.append(chunks.shard)
+        return make_rows(chunks, *more)
+
+    make_rows = lance._rows
+    monkeypatch.setattr(lance, "_rows", rows)
+    before = open_current(world.work.folder).manifest.lance["chunks"]
+    write_records(world.papers, TEXTS | {"3": "Record 3 says another thing of graphs."})
+    world.build()
+    now = open_current(world.work.folder).manifest.lance["chunks"]
+    assert now.table != before.table and now.rows == before.rows
+    empty_shards = {part.shard for part in world.work.parts.heads("chunks") if not part.rows}
+    assert set(made) - empty_shards == {shard_of("3")}
+    write_records(world.papers, TEXTS | {"3": "Record 3 says another thing of graphs.", "new": "One more record."})
+    world.build()
+    assert open_current(world.work.folder).manifest.lance["chunks"].table == now.table
 
 
 @pytest.mark.parametrize("stage", ["build_database", "publish_chunks", "read_manifest"])

@@ -14,12 +14,16 @@ import pytest
 from monjyu_assets.assets.index_snapshot import index_snapshot
 from monjyu_assets.definitions import defs
 from monjyu_assets.parsing.pdf.parser import parse_pdf
+from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.publishing.quality import snapshot_quality
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check, run_quality
+from monjyu_core.ids import shard_of
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import CheckSettings, ParseSettings
+from monjyu_core.snapshot import open_current
 from monjyu_core.status import collection_status, describe
-from tests.assets.worlds import World
+from tests.assets.worlds import World, write_records
 from tests.parsing.pdf_samples import one_column
 
 WHOLE = """# A whole paper
@@ -194,6 +198,27 @@ def test_text_kept_counts_every_table_and_no_spaces() -> None:
 
 
 def test_an_empty_collection_passes_and_a_long_list_is_cut() -> None:
-    assert all(result.passed for result in run_quality(tables(), CheckSettings()))
+    assert all(run_check(tables(), name, CheckSettings()).passed for name in QUALITY_CHECKS)
     many = run_check(tables(papers=[{"paper_id": f"p{n}"} for n in range(80)]), "title_found", CheckSettings())
     assert (many.count, len(many.papers), many.share) == (80, SHOWN, 1.0)
+
+
+def test_a_shard_keeps_its_results_while_its_parts_are_the_same(tmp_path: Path) -> None:
+    world = World(tmp_path / "data", tmp_path / "papers")
+    records = {str(number): f"Record {number} speaks of graphs." for number in range(6)}
+    write_records(world.papers, records)
+    world.build()
+    manifest = open_current(world.work.folder).manifest
+    kept = world.work.folder.root / "quality.json"
+    first = snapshot_quality(world.work, manifest)
+    before = json.loads(kept.read_bytes())
+    write_records(world.papers, records | {"3": "Record 3 speaks of another thing.", "more": "One more."})
+    world.build()
+    manifest = open_current(world.work.folder).manifest
+    second = snapshot_quality(world.work, manifest)
+    now = json.loads(kept.read_bytes())
+    assert {shard for shard in now if now[shard] != before[shard]} == {shard_of("3"), shard_of("more")}
+    kept.unlink()
+    assert snapshot_quality(world.work, manifest) == second != first
+    with over_parts([world.work.parts.open(e.table, e.shard, e.version) for e in manifest.parts]) as connection:
+        assert second == [run_check(connection, name, CheckSettings()) for name in QUALITY_CHECKS]

@@ -103,7 +103,8 @@ class World:
         """What readers are served, without vectors. Lineage tells history, so it is left out."""
         snapshot = open_current(self.work.folder)
         cursor = snapshot.cursor()
-        query = "SELECT table_name FROM duckdb_tables() WHERE table_name <> 'community_lineage' ORDER BY 1"
+        query = """SELECT table_name FROM duckdb_tables() WHERE table_name <> 'community_lineage'
+            UNION SELECT view_name FROM duckdb_views() WHERE NOT internal ORDER BY 1"""
         rows = {}
         for (name,) in cursor.execute(query).fetchall():
             without = "EXCLUDE (vector)" if "vector" in TABLES[name].schema.names else ""

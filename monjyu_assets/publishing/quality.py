@@ -1,0 +1,75 @@
+"""The quality checks over a snapshot, shard by shard: a shard whose parts are as before keeps its results.
+
+They are kept in `quality.json` beside the snapshots: numbers and ids of papers that stand in the collection, no text.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from monjyu_assets.publishing.checks import over_parts
+from monjyu_assets.stages.common import Work
+from monjyu_core.folders import write_atomically
+from monjyu_core.ids import digest
+from monjyu_core.parts import Part
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
+from monjyu_core.schemas import COLLECTION_SHARD
+from monjyu_core.settings import CheckSettings
+from monjyu_core.snapshot import Manifest
+
+
+class ShardQuality(BaseModel):
+    """By check: papers that offend, papers looked at, and the first that offend. `key` says what was looked at."""
+
+    key: str
+    found: dict[str, tuple[int, int, list[tuple[str, str]]]]
+
+
+Kept = dict[str, ShardQuality]
+_KEPT = TypeAdapter(Kept)
+
+
+def snapshot_quality(work: Work, manifest: Manifest) -> list[QualityResult]:
+    """All checks over the parts of a snapshot."""
+    entries = [entry for entry in manifest.parts if entry.table in TABLES_READ]
+    parts = [work.parts.open(entry.table, entry.shard, entry.version) for entry in entries]
+    path = work.folder.root / "quality.json"
+    before = _read(path)
+    now = {
+        shard: _shard_quality([part for part in parts if part.shard == shard], before.get(shard), work.settings.checks)
+        for shard in sorted({part.shard for part in parts} - {COLLECTION_SHARD})
+    }
+    if now != before:
+        write_atomically(path, _KEPT.dump_json(now))
+    with over_parts(parts) as connection:
+        whole = {name: run_check(connection, name, work.settings.checks) for name in WHOLE}
+    return [whole.get(name) or _together(name, now, work.settings.checks) for name in QUALITY_CHECKS]
+
+
+def _read(path: Path) -> Kept:
+    """Nothing where the file is missing or another version wrote it: all is looked at again."""
+    try:
+        return _KEPT.validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return {}
+
+
+def _shard_quality(parts: list[Part], before: ShardQuality | None, settings: CheckSettings) -> ShardQuality:
+    checks = [name for name in QUALITY_CHECKS if name not in WHOLE]
+    asked = (f"{name}: {QUALITY_CHECKS[name].papers} {QUALITY_CHECKS[name].bad}" for name in checks)
+    versions = sorted(f"{part.table}/{part.version}" for part in parts)
+    key = digest(settings.min_coverage, settings.furniture_pages, *asked, *versions)
+    if before is not None and before.key == key:
+        return before
+    with over_parts(parts) as connection:
+        results = [run_check(connection, name, settings) for name in checks]
+    return ShardQuality(key=key, found={one.name: (one.count, one.looked_at, one.papers) for one in results})
+
+
+def _together(name: str, shards: Kept, settings: CheckSettings) -> QualityResult:
+    found = [shard.found[name] for shard in shards.values()]
+    papers = sorted(paper for _, _, first in found for paper in first)[:SHOWN]
+    count, looked_at = sum(count for count, _, _ in found), sum(of for _, of, _ in found)
+    return QualityResult(name, count, looked_at, getattr(settings, name), papers)
