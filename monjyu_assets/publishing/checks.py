@@ -95,10 +95,16 @@ def run_checks(
     """All checks over a closed set of parts. `window` is in word pieces; shards whose parts have all `passed` these
     checks before are looked at only together with the others."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
-    before = {(entry.table, entry.shard, entry.version) for entry in passed}
-    new = {part.shard for part in parts if (part.table, part.shard, part.version) not in before}
+    before = {_looked_at(entry) for entry in passed}
+    new = {part.shard for part in parts if _looked_at(part) not in before}
     with over_parts(parts) as everything, over_parts([part for part in parts if part.shard in new]) as changed:
         return [_run(everything if name in WHOLE else changed, name, values) for name in CHECKS]
+
+
+def _looked_at(part: Part | PartEntry) -> tuple[str, str, str]:
+    """What the checks see of a part: times, paths and places in a file are not asked about, vectors are."""
+    vectors = "vector" in TABLES[part.table].unhashed
+    return part.table, part.shard, part.version if vectors else part.data_version
 
 
 @contextmanager
