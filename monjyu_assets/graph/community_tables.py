@@ -1,16 +1,14 @@
-"""The hierarchy as tables: communities with parents and top phrases, their members, and the chunks they touch."""
+"""The hierarchy as tables: communities with parents, top phrases and how many chunks they touch, and their members."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from monjyu_assets.graph.cooccurrence import MEMORY
 from monjyu_assets.graph.leiden import Community, Edges, Members, Numbers, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules
 from monjyu_core.ids import digest
@@ -21,14 +19,6 @@ TOP = 10
 
 Tables = dict[str, pa.Table]
 
-_CHUNKS = """
-WITH inside AS (SELECT DISTINCT chunk_id, phrase FROM mentions SEMI JOIN nodes USING (phrase)),
-     whole AS (SELECT chunk_id, count(*) AS phrases FROM inside GROUP BY chunk_id)
-SELECT chunk_id, community_id, level, (count(*) / phrases)::FLOAT AS share
-FROM inside JOIN members USING (phrase) JOIN levels USING (community_id) JOIN whole USING (chunk_id)
-GROUP BY chunk_id, community_id, level, phrases ORDER BY chunk_id, level, community_id
-"""
-
 
 def community_id(level: int, members: Sequence[str]) -> str:
     """From what a community is, never from how it came about."""
@@ -36,7 +26,7 @@ def community_id(level: int, members: Sequence[str]) -> str:
 
 
 def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules: PartitionRules) -> Tables:
-    """`communities`, `community_members` and `chunk_communities` of a noun graph."""
+    """`communities` and `community_members` of a noun graph."""
     names = sorted(nodes["phrase"].to_pylist())
     x, y = (_numbers(edges[column], names) for column in ("source", "target"))
     found = hierarchy(len(names), Edges.of(x, y, edges["weight"].to_numpy()), rules)
@@ -48,28 +38,46 @@ def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules
             "phrase": pa.array([names[n] for _, c, _ in pieces for n in c.members], pa.string()),
         }
     )
-    chunks = _chunk_communities(nodes, members, pieces, mentions)
     return {
-        "communities": _communities(pieces, _top_phrases(nodes, names, (x, y), edges["cooccurrences"], pieces), chunks),
+        "communities": _communities(
+            pieces,
+            _top_phrases(nodes, names, (x, y), edges["cooccurrences"], pieces),
+            _chunks_touched(mentions, names, pieces),
+        ),
         "community_members": members,
-        "chunk_communities": chunks,
     }
 
 
 Pieces = list[tuple[str, Community, str | None]]
 
 
-def _chunk_communities(nodes: pa.Table, members: pa.Table, pieces: Pieces, mentions: pa.Table) -> pa.Table:
-    levels = pa.table(
-        {
-            "community_id": pa.array([key for key, _, _ in pieces], pa.string()),
-            "level": pa.array([community.level for _, community, _ in pieces], pa.int32()),
-        }
-    )
-    with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as connection:
-        for name, table in {"nodes": nodes, "members": members, "levels": levels, "mentions": mentions}.items():
-            connection.register(name, table)
-        return connection.sql(_CHUNKS).to_arrow_table().cast(TABLES["chunk_communities"].schema)
+def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) -> dict[str, int]:
+    """Of each community the chunks that hold a phrase of it."""
+    phrase = pc.index_in(mentions["phrase"], value_set=pa.array(names, pa.string()))
+    known = pc.is_valid(phrase)
+    numbers = phrase.filter(known).to_numpy().astype(np.int64)
+    chunk = mentions["chunk_id"].filter(known).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
+    found: dict[str, int] = {}
+    for here in _by_level(pieces):
+        label = _labels(len(names), here)[numbers]
+        pairs = np.unique(chunk[label >= 0] * len(here) + label[label >= 0])
+        counts = np.bincount(pairs % len(here), minlength=len(here))
+        found |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
+    return found
+
+
+def _by_level(pieces: Pieces) -> Iterator[list[tuple[str, Members]]]:
+    """The communities of each level; no phrase stands in two of one level."""
+    for level in sorted({community.level for _, community, _ in pieces}):
+        yield [(key, community.members) for key, community, _ in pieces if community.level == level]
+
+
+def _labels(nodes: int, here: Sequence[tuple[str, Members]]) -> Numbers:
+    """Of each node the place of its community among these, or -1."""
+    label = np.full(nodes, -1, np.int64)
+    for n, (_, members) in enumerate(here):
+        label[list(members)] = n
+    return label
 
 
 def _numbers(phrases: pa.ChunkedArray, names: Sequence[str]) -> Numbers:
@@ -89,8 +97,7 @@ def _top_phrases(
     df[order] = nodes["df"].to_numpy()
     surfaces = dict(zip(order.tolist(), nodes["surface"].to_pylist(), strict=True))
     found = {}
-    for level in {community.level for _, community, _ in pieces}:
-        here = [(key, community.members) for key, community, _ in pieces if community.level == level]
+    for here in _by_level(pieces):
         strength = _strength(len(names), here, x, y, times)
         for key, members in here:
             best = sorted(members, key=lambda n: (-strength[n], -df[n], n))[:TOP]
@@ -102,9 +109,7 @@ def _strength(
     nodes: int, here: list[tuple[str, Members]], x: Numbers, y: Numbers, times: NDArray[np.int32]
 ) -> NDArray[np.int64]:
     """Of each node the co-occurrences with nodes of its own community, on one level of the hierarchy."""
-    label = np.full(nodes, -1, np.int64)
-    for n, (_, members) in enumerate(here):
-        label[list(members)] = n
+    label = _labels(nodes, here)
     inside = (label[x] == label[y]) & (label[x] >= 0)
     strength = np.zeros(nodes, np.int64)
     for ends in (x, y):
@@ -112,11 +117,10 @@ def _strength(
     return strength
 
 
-def _communities(pieces: Pieces, top: dict[str, list[str]], chunks: pa.Table) -> pa.Table:
-    counted = {row["values"]: row["counts"] for row in chunks["community_id"].value_counts().to_pylist()}
+def _communities(pieces: Pieces, top: dict[str, list[str]], chunks: dict[str, int]) -> pa.Table:
     rows = [
         {"community_id": key, "level": c.level, "parent_id": parent, "size": len(c.members)}
-        | {"chunks": counted.get(key, 0), "top_phrases": top[key]}
+        | {"chunks": chunks[key], "top_phrases": top[key]}
         for key, c, parent in pieces
     ]
     return pa.Table.from_pylist(rows, schema=TABLES["communities"].schema)

@@ -10,7 +10,7 @@ from monjyu_assets.stages.noun_graph import canonical_mentions
 from monjyu_core.settings import Settings
 
 ASSET = "communities"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 
 
 def community_recipe(settings: Settings) -> str:

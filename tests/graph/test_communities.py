@@ -113,11 +113,14 @@ def test_tables_are_the_same_whatever_the_order_and_ids_come_from_members() -> N
         assert set(row["top_phrases"]) <= {name.upper() for name in members[row["community_id"]]}
 
 
-def test_the_share_of_a_chunk_counts_its_phrases_of_the_graph() -> None:
-    chunks = community_tables(*sample(0), rules(max_size=6))["chunk_communities"].to_pylist()
-    by_chunk: dict[tuple[str, int], float] = {}
-    for row in chunks:
-        key = row["chunk_id"], row["level"]
-        by_chunk[key] = by_chunk.get(key, 0) + row["share"]
-    assert all(total == pytest.approx(1) for total in by_chunk.values())
-    assert {chunk for chunk, _ in by_chunk} == {"c0", "c1", "c2"}
+def test_a_community_counts_the_chunks_that_hold_a_phrase_of_it() -> None:
+    nodes, edges, mentions = sample(0)
+    strangers = mentions.slice(0, 1).to_pylist()[0] | {"chunk_id": "elsewhere", "phrase": "no node"}
+    more = pa.concat_tables([mentions, pa.Table.from_pylist([strangers], mentions.schema)])
+    tables = community_tables(nodes, edges, more, rules(max_size=3))
+    members: dict[str, set[str]] = {}
+    for row in tables["community_members"].to_pylist():
+        members.setdefault(row["community_id"], set()).add(row["phrase"])
+    rows = mentions.to_pylist()
+    for row in tables["communities"].to_pylist():
+        assert row["chunks"] == len({m["chunk_id"] for m in rows if m["phrase"] in members[row["community_id"]]})
