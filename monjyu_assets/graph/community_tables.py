@@ -60,8 +60,10 @@ def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) ->
     found: dict[str, int] = {}
     for here in _by_level(pieces):
         label = _labels(len(names), here)[numbers]
-        pairs = np.unique(chunk[label >= 0] * len(here) + label[label >= 0])
-        counts = np.bincount(pairs % len(here), minlength=len(here))
+        pairs = np.sort(chunk[label >= 0] * len(here) + label[label >= 0])  # np.unique hashes, ten times as slow
+        first = np.ones(pairs.size, bool)
+        first[1:] = pairs[1:] != pairs[:-1]
+        counts = np.bincount(pairs[first] % len(here), minlength=len(here))
         found |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
     return found
 

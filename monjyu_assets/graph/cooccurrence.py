@@ -76,13 +76,13 @@ def prune(connection: duckdb.DuckDBPyConnection, rules: GraphRules) -> None:
     """In graphrag's order: the hub, degree, frequency, edge weight; then what goes beyond the strongest edges of both
     ends. Nodes that lose all edges stay, with degree 0."""
     degrees = _degrees(connection)
+    gone = [n for n, degree in degrees.items() if degree < rules.min_degree] + _above(degrees, rules.max_degree_std)
     if rules.remove_hub and degrees:
-        hub = min(degrees, key=lambda n: (-degrees[n], n))
-        _drop_nodes(connection, [hub])
-    too_few = [n for n, degree in degrees.items() if degree < rules.min_degree]
-    _drop_nodes(connection, too_few + _above(degrees, rules.max_degree_std))
+        gone.append(min(degrees, key=lambda n: (-degrees[n], n)))
+    _drop_nodes(connection, gone)
     connection.execute("DELETE FROM nodes WHERE NOT frequent").fetchall()
-    _keep_edges(connection, "SELECT * FROM edges WHERE x IN (SELECT n FROM nodes) AND y IN (SELECT n FROM nodes)")
+    if not rules.prune_first or any(degrees[n] for n in gone):
+        _keep_edges(connection, "SELECT * FROM edges WHERE x IN (SELECT n FROM nodes) AND y IN (SELECT n FROM nodes)")
     weights = connection.execute("SELECT weight FROM edges").fetchnumpy()["weight"]
     if weights.size and rules.edge_percentile > 0:
         least = float(np.percentile(weights, rules.edge_percentile))
