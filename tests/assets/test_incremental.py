@@ -42,7 +42,8 @@ def test_a_moved_file_keeps_its_results(world: World) -> None:
 
 
 def test_communities_of_chunks_are_those_of_their_phrases(world: World) -> None:
-    (world.papers / "copy.md").write_bytes((world.papers / "p1.md").read_bytes())
+    for name in ("p1.md", "copy.md"):
+        (world.papers / name).write_text(f"---\ndoi: 10.5555/communities\n---\n{paper_text(1)}")
     world.build(level=1)
     tables = world.tables()
     standing = {row["canonical_id"] for row in tables["paper_identity"]}
@@ -61,7 +62,8 @@ def test_communities_of_chunks_are_those_of_their_phrases(world: World) -> None:
     }
     assert len(standing) < len(tables["papers"]) and expected
     query = "SELECT chunk_id, community_id, level, share FROM chunk_communities"
-    rows = open_current(world.work.folder).cursor().execute(query).fetchall()
+    snapshot = open_current(world.work.folder)
+    rows = snapshot.cursor().execute(query).fetchall()
     assert {row[:3]: row[3] for row in rows} == pytest.approx(expected) and len(rows) == len(expected)
 
 
