@@ -28,6 +28,7 @@ SAMPLES = ROOT / "data" / "samples" / "papers"
 LONGEST = (
     "tests/test_postgres.py",
     "tests/query/test_japanese.py",
+    "tests/test_crashes_daemon.py",
     "tests/test_backfill.py",
     "tests/query/test_quality.py",
     "tests/test_crashes.py",

@@ -8,8 +8,8 @@ import re
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ import pytest
 from monjyu_assets.automation.switch import switch
 from monjyu_assets.instance import open_instance
 from monjyu_assets.run_tags import UNFINISHED
-from monjyu_assets.up import LOOK_SECONDS, programs, running
+from monjyu_assets.up import LOOK_SECONDS, programs, running, start
 from monjyu_core.snapshot import read_current
+from tests.conftest import ROOT
 from tests.killing import World, readable
 
 KILLS = int(os.environ.get("MONJYU_DAEMON_KILLS", "1"))
@@ -46,6 +47,7 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
         switch(instance, True)
         up.enter_context(daemon(world))
         wait_for(lambda: is_published(world), instance)
+        wait_for(lambda: not instance.get_runs(dg.RunsFilter(statuses=WAITING)), instance)
         longest = max(record.end_time - record.start_time for record in instance.get_run_records(of_reindex()))
         for kill in range(1, KILLS + 1):
             known = {run.run_id for run in instance.get_runs()}
@@ -67,9 +69,13 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
     world.finish(tmp_path / "fresh", level=0)
 
 
-def daemon(world: World) -> AbstractContextManager[Any]:
+@contextmanager
+def daemon(world: World) -> Iterator[None]:
     own = {"DAGSTER_HOME": str(world.data.dagster), "DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS}
-    return running({"dagster-daemon": programs(0, 0)["dagster-daemon"]}, world.environment() | own)
+    name = "dagster-daemon"
+    with running() as started:
+        start(started, {name: programs(0, 0, ROOT / "workspace.yaml")[name]}, world.environment() | own)
+        yield
 
 
 def is_published(world: World) -> bool:
