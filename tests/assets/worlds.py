@@ -44,8 +44,10 @@ class World:
         self.papers = papers
         self.papers.mkdir(parents=True, exist_ok=True)
         self.data = DataFolder(root)
-        if not self.data.collection("c").record.is_file():
-            save_record(self.data.collection("c"), CollectionRecord(name="c", sources=[str(papers)]))
+        there = self.data.collection("c").record.is_file()
+        record = known_record(self.data, "c") if there else CollectionRecord(name="c", sources=[])
+        record.sources = [str(papers)]
+        save_record(self.data.collection("c"), record)
 
     @property
     def work(self) -> Work:

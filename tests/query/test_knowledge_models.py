@@ -247,7 +247,8 @@ def test_lazy_takes_stored_claims_with_fewer_calls_and_no_less_evidence(
 
 
 def test_a_point_of_several_papers_is_held_against_all_of_them(known_data: Path) -> None:
-    cursor = Searcher(DataFolder(known_data), "samples").current().snapshot.cursor()
+    searcher = Searcher(DataFolder(known_data), "samples")
+    cursor = searcher.current().snapshot.cursor()
     ids = [row[0] for row in cursor.execute("SELECT min(sentence_id) FROM sentences GROUP BY paper_id").fetchall()]
     sentences = tuple(sentences_by_id(cursor, ids[:3]).values())
     [*sources] = point_passages([Claim("All agree.", sentences, 9.0, None, "llm")])
