@@ -22,7 +22,7 @@ LOCK_OPTIONS := --extra ja --extra ocr --extra otel --extra postgres --group dev
 	--no-emit-index-url --no-emit-find-links
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test check bench lock clean
+.PHONY: help setup demo up test slow check bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -73,8 +73,11 @@ check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
 	! printf '%s' "$$found" | grep -vE "unused (variable|attribute) .*\(60%"
 
 # A third worker has the two cores while the others wait (for daemons, servers, timeouts). tests/conftest.py orders the files.
-test: check ## The checks, then all tests
-	@$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder
+test: check ## The checks, then all tests but the slow ones
+	@$(BIN)/python -m pytest -q -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
+
+slow: $(INSTALLED) ## The slow tests: kills, soak, daemons, whole corpora
+	@$(BIN)/python -m pytest -q -m slow -n 3 --dist loadfile --no-loadscope-reorder
 
 bench: $(INSTALLED) ## Time, memory and quality, medians of RUNS runs
 	@$(BIN)/python bench/run.py --runs $(RUNS)

@@ -20,6 +20,8 @@ from monjyu_query.service.keys import create_key
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up
 
+pytestmark = pytest.mark.slow
+
 EVENTS = """{ assetNodeOrError(assetKey: {path: ["%s"]}) { ... on AssetNode { groupName kinds owners { __typename }
   assetMaterializations(partitions: ["%s"], limit: 1) {
     tags { key value } metadataEntries { label } } } } }"""

@@ -18,6 +18,8 @@ import pytest
 from monjyu_core.folders import DataFolder
 from tests.killing import WORDS, World, versions
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("MONJYU_KILLS", "5"))
 SEED = int(os.environ.get("MONJYU_KILLS_SEED", "7"))
 A_WORLD = 17

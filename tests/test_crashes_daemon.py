@@ -25,6 +25,8 @@ from monjyu_core.snapshot import read_current
 from tests.conftest import ROOT
 from tests.killing import World, readable
 
+pytestmark = pytest.mark.slow
+
 KILLS = int(os.environ.get("MONJYU_DAEMON_KILLS", "1"))
 SEED = int(os.environ.get("MONJYU_KILLS_SEED", "11"))
 EVERY = 4

@@ -17,6 +17,8 @@ from tests.postgres_server import PG_CTL, postgres
 from tests.test_backfill import launch, versions, wait_for_backfill
 from tests.test_up import ask, running_up
 
+pytestmark = pytest.mark.slow
+
 INSTANCE = ROOT / "deploy" / "dagster.postgres.yaml"
 RUNS = "{ runsOrError { ... on Runs { results { status startTime endTime tags { key value } } } } }"
 FIRST, LAST = "dagster/asset_partition_range_start", "dagster/asset_partition_range_end"

@@ -21,6 +21,8 @@ from monjyu_query.search import Searcher
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up
 
+pytestmark = pytest.mark.slow
+
 TEXT = "Lease renewal\n\nA reader renews its lease of a snapshot every ten seconds, and a collector waits for more.\n"
 DROPPED = SAMPLES / "relevance-budget.pdf"
 SWITCH_ON = """mutation {

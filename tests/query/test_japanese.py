@@ -17,6 +17,8 @@ from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
 from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 
+pytestmark = pytest.mark.slow
+
 STEP = 3
 """Every third question of jsquad is asked: all 4,442 take minutes, and fewer scatter too much."""
 TO_JAPANESE = [

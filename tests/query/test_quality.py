@@ -14,7 +14,7 @@ from tests.conftest import CORPORA, call_monjyu, needs_corpora, run_monjyu
 BARS = {"cranfield": {"keyword": 0.38, "hybrid": 0.42}, "cacm": {"keyword": 0.50, "hybrid": 0.57}}
 MODES = ("vector", "keyword", "hybrid")
 
-pytestmark = needs_corpora
+pytestmark = [needs_corpora, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
