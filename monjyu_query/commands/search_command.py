@@ -84,12 +84,14 @@ def _interrupt() -> threading.Event:
 
 def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
     """A sentence of a model's answer as soon as it is written and checked; steps of a lazy search on stderr."""
-    from monjyu_query.render import safe
+    from monjyu_query.render import quotable, safe
+    from monjyu_query.result import Segment
+    from monjyu_query.segments import markdown
 
     if not isinstance(event, dict):
         return
     if event["event"] == "answer":
-        click.echo(safe(event["text"]))
+        click.echo(markdown((Segment.model_validate(one) for one in event["segments"]), quotable).strip())
     elif event["event"] == "subquery":
         click.echo(f"? {safe(event['text'])}", err=True)
     elif event["event"] == "budget":

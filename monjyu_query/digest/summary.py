@@ -19,6 +19,7 @@ from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
+from monjyu_query.segments import plain
 
 SENTENCES = {"short": 1, "medium": 2, "long": 4}
 """Of an aspect, by the length asked for."""
@@ -76,4 +77,4 @@ def _on(searcher: Searcher, draft: Draft, paper_id: str, focus: str) -> None:
     draft.add_usage(result.usage)
     draft.overview(focus, result, events)
     if result.status == "abstained":
-        draft.warnings.append(f"On “{focus}”: {result.answer}")
+        draft.warnings.append(f"On “{focus}”: {plain(result.segments)}")

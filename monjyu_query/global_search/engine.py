@@ -33,7 +33,7 @@ class GlobalSearch:
         asking = begin(self.tools, *self.reports(ask.index), ask)
         chosen = self._selected(asking)
         points = self._points(asking, chosen)
-        answer, engine = Answer("", "complete"), "none"
+        answer, engine = Answer([], "complete"), "none"
         if ask.request.answer:
             answer, engine = (
                 answer_points(asking, points, self.tools) if points else (self._nothing(asking), "extractive")

@@ -62,7 +62,7 @@ class LazySearch:
     def _answer(self, asked: Question, claims: list[Claim]) -> tuple[Answer, str]:
         state = asked.state
         if not asked.ask.request.answer:
-            return Answer("", "complete"), "none"
+            return Answer([], "complete"), "none"
         if claims:
             return answer_claims(asked, claims, self.tools)
         if not state.budget.total:
@@ -90,6 +90,7 @@ def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
         warnings=warnings,
         trace_id=ask.account.scope.name,
         answer=answer.text,
+        segments=answer.segments,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,

@@ -58,7 +58,7 @@ class LocalSearch:
             ask.emit({"event": "community", "community_id": report.id, "level": report.level, "subquery": 0})
         for claim in around.statements:
             ask.emit({"event": "claim", **claim.as_dict()})
-        answer, engine = Answer("", "complete"), "none"
+        answer, engine = Answer([], "complete"), "none"
         if ask.request.answer:
             share = int(ask.settings.local.text_share * ask.settings.local.context_tokens)
             read = context.passages_within(around.passages, share)

@@ -104,8 +104,8 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     result = json.loads(searcher.search(ask("How are noun phrases weighted in the graph?")).model_dump_json())
     shape = {
         "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
-        "warnings": list, "trace_id": str, "answer": str, "answer_engine": str, "verified": bool, "citations": list,
-        "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
+        "warnings": list, "trace_id": str, "answer": str, "segments": list, "answer_engine": str, "verified": bool,
+        "citations": list, "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
     }  # fmt: skip
     assert {name: type(value) for name, value in result.items()} == shape
     assert list(result["routing"]) == ["query_type", "reason"]
