@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, alike, choose_sentences, is_statement, weigh_evidence
-from monjyu_query.answering import SHORT, Answer, abstained, quoted, for_type
+from monjyu_query.answering import SHORT, Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import SAME, Claim

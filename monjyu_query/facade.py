@@ -106,8 +106,11 @@ class Monjyu(Collections):
         *,
         focus: str = "",
         length: Literal["short", "medium", "long"] = "medium",
+        section: str = "",
     ) -> Digest:
         """What a paper says, by the purpose of its sections, and on a question (`focus`); every sentence cited.
+
+        With a `section` (number, type, or words of its heading) only what stands there.
 
         >>> digest = Monjyu(data).summarize("answer-provenance-ac1d5330", length="short")
         >>> digest.parts[0].heading, all(one.citations for part in digest.parts for one in part.statements)
@@ -115,7 +118,7 @@ class Monjyu(Collections):
         """
         from monjyu_query.digest.summary import summarize
 
-        return summarize(self.chosen_searcher(collection), paper_id, focus, length)
+        return summarize(self.chosen_searcher(collection), paper_id, focus, length, section)
 
     def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()

@@ -113,9 +113,11 @@ class AsyncMonjyu:
         *,
         focus: str = "",
         length: Literal["short", "medium", "long"] = "medium",
+        section: str = "",
     ) -> Digest:
         """What a paper says, every sentence cited."""
-        return await self.run(partial(self.blocking.summarize, paper_id, collection, focus=focus, length=length))
+        summarize = partial(self.blocking.summarize, focus=focus, length=length, section=section)
+        return await self.run(partial(summarize, paper_id, collection))
 
     async def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()

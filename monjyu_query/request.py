@@ -90,8 +90,10 @@ class SearchRequest(_Model):
     """One question to one collection. What is None comes from the collection's settings.
 
     `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
-    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more). `expand` adds that
-    many related terms in these modes. `response_type`: two sentences at most, a paragraph a paper, or a list.
+    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
+    `lazy` and `global`. Passages below it are neither hits nor evidence. Modes `local` and `multi` and the controllers
+    that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
+    that many related terms in the first three. `response_type`: two sentences at most, a paragraph a paper, or a list.
     """
 
     query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})

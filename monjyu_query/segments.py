@@ -16,7 +16,7 @@ _BRACKETS = re.compile(r"(\\*)([\[\]])")
 
 
 def escaped(text: str) -> str:
-    """Markdown in which the text's own brackets are no marks: `[2]` becomes `\\[2\\]`, backslashes before them double."""
+    """Markdown in which the text's own brackets are no marks: `[2]` becomes `\\[2\\]`, a backslash before it two."""
     return _BRACKETS.sub(r"\1\1\\\2", text)
 
 

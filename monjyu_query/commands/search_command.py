@@ -38,8 +38,9 @@ PLAIN = ("vector", "keyword", "hybrid")
 def search(query: str, collection: str | None, no_answer: bool, stream: bool, as_json: bool, **options: Any) -> None:
     """Ask a collection a question.
 
-    The scale of --min-score is cosine similarity (-1 to 1) with mode vector, BM25 (0 and up) with keyword, and standard
-    deviations above the mean passage with hybrid.
+    The scale of --min-score is cosine similarity (-1 to 1) with mode vector, BM25 (0 and up) with keyword, standard
+    deviations above the mean passage with hybrid, and 0 to 10 with lazy and global. Modes local and multi and the
+    controllers progressive and hybrid join ranks and refuse it.
     """
     from monjyu_core.folders import DataFolder
     from monjyu_core.state import StateStore

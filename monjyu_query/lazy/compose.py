@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences, weigh_evidence
-from monjyu_query.answering import Answer, abstained, quoted, for_type
+from monjyu_query.answering import Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.open_index import OpenIndex

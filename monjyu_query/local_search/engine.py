@@ -119,7 +119,7 @@ class LocalSearch:
         scores = passage_scores(index, query, ranking.scores, entities)
         most = max(MOST_PASSAGES, ask.settings.top_k)
         cap = paper_cap(ask.request, ask.settings, most)
-        rows = best_rows(scores, index.corpus.work, most, cap, ask.settings.min_score, index.corpus.passage)
+        rows = best_rows(scores, index.corpus.work, most, cap, None, index.corpus.passage)
         chunks = [index.corpus.chunk_ids[row] for row in rows]
         return load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
 

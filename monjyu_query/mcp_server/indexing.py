@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +100,15 @@ class Indexer:
         self._settings = settings
         self._busy = asyncio.Lock()
 
-    async def run(self, folder: str, collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
+    async def run(self, folders: Sequence[str], collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
         """Index and publish. QueryError for a folder that is not allowed, IndexBuildError where the run failed.
 
         A call that is cancelled ends the run; what was published before stays.
         """
-        source = source_for(self._data, self._settings, folder)
+        sources = [source_for(self._data, self._settings, folder) for folder in folders]
+        if not sources:
+            listed = ", ".join(sources_within(self._data, self._settings)) or "nothing yet"
+            raise QueryError("Nothing to index is named.", f"Name folders or files in `paths`. They may be: {listed}.")
         if collection is not None:
             check_collection_name(collection)
         if self._busy.locked():
@@ -113,15 +116,17 @@ class Indexer:
         async with self._busy:
             try:
                 async with asyncio.timeout(self._settings.index_minutes * 60):
-                    return await self._index(source, collection, level, tell)
+                    return await self._index(sources, collection, level, tell)
             except TimeoutError as error:
                 raise IndexBuildError(
                     f"Indexing took longer than {self._settings.index_minutes:g} minutes and was ended.",
                     "Call again: what was done is kept.",
                 ) from error
 
-    async def _index(self, source: Path, collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
-        arguments = ["index", str(source), "--progress", "--json"]
+    async def _index(
+        self, sources: Sequence[Path], collection: str | None, level: int | None, tell: Tell
+    ) -> IndexOutcome:
+        arguments = ["index", *map(str, sources), "--progress", "--json"]
         arguments += [] if collection is None else ["--collection", collection]
         arguments += [] if level is None else ["--level", str(level)]
         async with _child(arguments, os.environ | {"MONJYU_DATA": str(self._data.root)}) as child:

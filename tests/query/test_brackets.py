@@ -169,7 +169,7 @@ def test_a_model_that_quotes_it(data: Path, answer_model: FakeModels, monkeypatc
     assert [event["text"] for event in events] == [markdown([segment]).strip() for segment in result.segments]
     with Monjyu(data) as monjyu:
         digest = monjyu.summarize(result.citations[0].paper_id, focus=QUESTION)
-    assert [statement.text for statement in digest.parts[0].statements][0] == OWN
+    assert digest.parts[0].statements[0].text == OWN
 
 
 SOURCE = "Jupyter is widely used [1] in class. 教室では広く使われている[2]。"

@@ -150,6 +150,17 @@ def test_min_score(searcher: Searcher) -> None:
     assert (nothing.hits, nothing.status) == ([], "abstained")
 
 
+def test_a_lowest_score_is_refused_where_scores_are_ranks(searcher: Searcher) -> None:
+    for wrong in (
+        {"mode": "multi"},
+        {"controller": "progressive"},
+        {"controller": "hybrid"},
+        {"mode": "lazy", "budget": 0},
+    ):
+        with pytest.raises(QueryError, match="min_score"):
+            searcher.search(ask(min_score=5.0, **wrong))
+
+
 def test_alpha_reaches_from_keyword_to_vector(searcher: Searcher) -> None:
     def order(**more: Any) -> list[str]:
         return [hit.chunk_id for hit in searcher.search(ask(answer=False, **more)).hits]
