@@ -128,14 +128,16 @@ def scan(
 
 
 def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool, say: Say) -> CollectionRecord:
-    """The record without sources that are gone, of which `say` is told how to forget or move them."""
+    """The record without sources that are gone, of which `say` is told how to forget or move them. One that has no
+    paper in `previous` stops nothing, unless nothing has."""
     gone = [source for source in record.sources if not Path(source).exists()]
     for source in gone:
         ways = (
             f"`monjyu sources move {source} NEW -c {record.name}` says where it lies now, "
             f"`monjyu sources remove {source} -c {record.name}` that it is gone for good"
         )
-        if not allow_missing and pc.any(papers_under(previous, source)).as_py():
+        harm = previous.num_rows == 0 or pc.any(papers_under(previous, source)).as_py()
+        if harm and not allow_missing:
             told = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
             raise IndexBuildError(f"Source {source} cannot be read.", told)
         say(f"Source {source} cannot be read, so none of its papers is indexed. Bring it back; or {ways}.")
