@@ -36,9 +36,15 @@ class Indexer:
 
     >>> from monjyu_assets import Indexer
     >>> indexer = Indexer(data)
-    >>> done = indexer.index(papers, collection="notes")
+    >>> done = indexer.index(papers, collection="notes", level=1, exclude=["drafts"])
     >>> done.level, done.papers.total, done.failures
-    (0, 2, [])
+    (1, 2, [])
+    >>> indexer.index(collection="notes").papers.unchanged
+    2
+    >>> [(source.papers, source.exclude) for source in indexer.sources("notes")]
+    [(2, ['drafts'])]
+    >>> indexer.status("notes")[0]["level"]
+    1
 
     Methods raise subclasses of `monjyu_core.errors.MonjyuError`, and what raises has changed nothing that is published
     or remembered: ConfigurationError (wrong arguments, settings, unknown collections), IndexBuildError (a source that
@@ -65,9 +71,6 @@ class Indexer:
         """Index folders or files into a collection (by default named after the one source) and publish it.
 
         Without sources, the collection is brought to those it has. The result is what `monjyu index --json` prints.
-
-        >>> Indexer(data).index(papers, "notes", level=1, exclude=["drafts"]).papers.unchanged
-        2
         """
         from monjyu_assets.indexing import index_collection
 
@@ -79,11 +82,7 @@ class Indexer:
     def upgrade(
         self, collection: str, level: int, *, max_cost_usd: float | None = None, allow_deletes: bool = False
     ) -> IndexResult:
-        """Bring a collection to a level and keep it there; calls of models together stay within `max_cost_usd`.
-
-        >>> Indexer(data).upgrade("notes", 2).level
-        2
-        """
+        """Bring a collection to a level and keep it there; calls of models together stay within `max_cost_usd`."""
         from monjyu_assets.indexing import upgrade_collection
 
         how: dict[str, Any] = {"max_cost_usd": max_cost_usd, "allow_deletes": allow_deletes}
@@ -91,22 +90,14 @@ class Indexer:
             return upgrade_collection(self.data, collection, level, **how, **self._hear)
 
     def downgrade(self, collection: str, level: int) -> IndexResult:
-        """Drop the levels above one and keep the collection there.
-
-        >>> Indexer(data).downgrade("notes", 1).level
-        1
-        """
+        """Drop the levels above one and keep the collection there."""
         from monjyu_assets.indexing import downgrade_collection
 
         with self._running():
             return downgrade_collection(self.data, collection, level, **self._hear)
 
     def sources(self, collection: str) -> list[ListedSource]:
-        """The folders and files of a collection, how many papers are of each, and the patterns that choose them.
-
-        >>> [(source.papers, source.exclude) for source in Indexer(data).sources("notes")]
-        [(2, ['drafts'])]
-        """
+        """The folders and files of a collection, how many papers are of each, and the patterns that choose them."""
         from monjyu_assets.source_list import list_sources
 
         return list_sources(self.data, collection)
@@ -128,11 +119,7 @@ class Indexer:
             return remove_source(self.data, collection, source, **self._hear)
 
     def status(self, collection: str | None = None) -> list[dict[str, Any]]:
-        """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took.
-
-        >>> Indexer(data).status("notes")[0]["level"]
-        1
-        """
+        """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took."""
         from monjyu_core.settings import settings_of_folder
         from monjyu_core.status import collection_status
 
