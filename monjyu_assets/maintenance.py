@@ -6,13 +6,14 @@ from typing import Any
 
 import duckdb
 
+from monjyu_assets.keeping import changing_record
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
-from monjyu_core.collection import save_record, target_level
+from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.models.cache import forget_answers
@@ -118,7 +119,9 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
         return 0
-    folder = known_folder(name)
+    folder = data.collection(name)
+    if not folder.parts.is_dir():  # a first run that failed has left parts, and no record
+        folder = known_folder(name)
     with index_lock(Work(data, name), say), publish_lock(folder):
         size = sum(path.stat().st_size for path in folder.root.rglob("*") if path.is_file())
         folder.current.unlink(missing_ok=True)
@@ -136,11 +139,10 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
     work = Work(data, name, warn=say)
     folder = known_folder(name)
     with index_lock(work, say):
-        record = work.record
-        if paper_id not in record.excluded:
+        if paper_id not in work.record.excluded:
             _check_known(folder, paper_id)
-            record.excluded = sorted({*record.excluded, paper_id})
-            save_record(folder, record)
+            with changing_record(work):
+                work.record.excluded = sorted({*work.record.excluded, paper_id})
         _finish_killed(work)
         _publish_without(work)
         with publish_lock(folder):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from monjyu_assets.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance
+from monjyu_assets.keeping import changing_record
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
@@ -21,11 +23,11 @@ from monjyu_assets.run_rules import spending_of, trying_again
 from monjyu_assets.run_tags import COMMAND_TAG, OWN_PROCESS, UNFINISHED
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
-from monjyu_core.collection import load_record
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.observing import set_up_observing
+from monjyu_core.snapshot import read_current
 from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20
@@ -52,16 +54,30 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     """
     set_up_observing(work.settings)
     watched = span("index", collection=work.name, level=plan.level)
+    work.progress("start", 1, 1)
     with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
         end_dead_runs(instance, work.name)
         work.folder.at_work.touch()
-        if not instance.has_dynamic_partition(str(collections.name), work.name):
-            instance.add_dynamic_partitions(str(collections.name), [work.name])
-        reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
-        work.progress("publish", 0, 0)
-        with trying_again(False):  # whatever failed has just been tried
-            run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
+        with _partition(instance, work):
+            reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
+            work.progress("publish", 0, 0)
+            with trying_again(False):  # whatever failed has just been tried
+                run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
         work.folder.at_work.unlink(missing_ok=True)
+
+
+@contextmanager
+def _partition(instance: dg.DagsterInstance, work: Work) -> Iterator[None]:
+    """The collection is a partition meanwhile, and stays one if it is published: a first run that fails leaves none."""
+    known = instance.has_dynamic_partition(str(collections.name), work.name)
+    if not known:
+        instance.add_dynamic_partitions(str(collections.name), [work.name])
+    try:
+        yield
+    except BaseException:
+        if not known and read_current(work.folder) is None:
+            instance.delete_dynamic_partition(str(collections.name), work.name)
+        raise
 
 
 def end_killed(work: Work) -> None:
@@ -79,7 +95,8 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
             tags = range_tags(work.name, min(shards), max(shards))
             tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
             run_job(instance, f"level_{level}_papers", work, tags)
-    work.take_record(load_record(work.folder) or work.record)  # the first chunks settle the embedding model
+    with changing_record(work):  # the first chunks have settled the embedding model
+        pass
     for level in range(2, plan.level + 1):
         if level == 2:  # its shards rest on the collection's noun graph
             _run_collection(instance, work, 1, again=False)

@@ -13,8 +13,10 @@ import click
 from monjyu_core.errors import MonjyuError
 
 SUMMARIES: Mapping[str, str] = {
-    "index": "Index a folder or file of papers into a collection.",
+    "index": "Index folders or files of papers into a collection.",
     "upgrade": "Bring a collection to a higher level and keep it there.",
+    "downgrade": "Drop the higher levels of a collection and keep it at a lower one.",
+    "sources": "List the sources of a collection; add, move or remove one.",
     "parse": "Parse files and print what was understood of them.",
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, StorageError
@@ -12,15 +13,26 @@ from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
 
 
-class CollectionRecord(BaseModel):
-    """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt.
+class SourceRules(BaseModel):
+    """What is kept of a source beside its path: `salt` parts the ids of its papers from those of other sources, and
+    stays when the source moves; a file counts if it fits `include` (nothing there: all do) and nothing of `exclude`."""
 
-    `language` and `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are
-    not indexed again while their files stand. `level` is the one the collection is kept at.
+    salt: str = ""
+    include: list[str] = []
+    exclude: list[str] = []
+
+
+class CollectionRecord(BaseModel):
+    """`data/index/<collection>/collection.json`. `sources` are absolute; `rules` are by source.
+
+    It is written by the run that publishes: what a run that failed was asked for is in no record. `language` and
+    `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are not indexed
+    again while their files stand. `level` is the one the collection is kept at.
     """
 
     name: str
     sources: list[str] = []
+    rules: dict[str, SourceRules] = {}
     language: str | None = None
     embedding_model: EmbeddingModel | None = None
     excluded: list[str] = []
@@ -38,6 +50,12 @@ def load_record(folder: CollectionFolder) -> CollectionRecord | None:
 
 def save_record(folder: CollectionFolder, record: CollectionRecord) -> None:
     write_atomically(folder.record, record.model_dump_json(indent=1).encode())
+
+
+def record_lock(folder: CollectionFolder) -> FileLock:
+    """Held while the record is read, changed and written."""
+    folder.root.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder.root / "record.lock")
 
 
 def known_record(data: DataFolder, name: str) -> CollectionRecord:

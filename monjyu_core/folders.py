@@ -90,10 +90,11 @@ class DataFolder:
         return CollectionFolder(self.index / check_collection_name(name))
 
     def collections(self) -> list[str]:
-        """Names of the collections that have been indexed here, sorted."""
+        """Names of the collections that are published here, sorted. One whose first run has not ended is none yet."""
         if not self.index.is_dir():
             return []
-        return sorted(path.parent.name for path in self.index.glob("[!.]*/collection.json"))
+        published = (path.parent for path in self.index.glob("[!.]*/CURRENT"))
+        return sorted(folder.name for folder in published if CollectionFolder(folder).record.is_file())
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -13,10 +13,12 @@ OBSERVES = NoResult("only tells of the work")
 
 
 class AutomationSettings(Group):
-    """What `monjyu automation on` puts on. Levels 0 and 1 follow the sources; what may cost money is asked for."""
+    """What `monjyu automation on` puts on. What costs nothing follows the sources; what may cost money is asked for."""
 
-    auto_refresh_levels: Annotated[tuple[Literal[2, 3, 4], ...], WHEN_NOT_WHAT] = Field(
-        (), description="levels beyond 1 that follow changes by themselves, once somebody has built them"
+    auto_refresh_levels: Annotated[tuple[Literal[2, 3, 4], ...] | Literal["free"], WHEN_NOT_WHAT] = Field(
+        "free",
+        description="levels beyond 1 that follow changes by themselves, once somebody has built them; free = those "
+        "that no model is paid for",
     )
     allow_paid_embeddings: Annotated[bool, WHEN_NOT_WHAT] = Field(
         False, description="whether changes are embedded by themselves where embedding.remote names a model"

@@ -26,6 +26,6 @@ def chosen_collection(data: DataFolder, name: str | None) -> str:
     if len(known) == 1:
         return known[0]
     if known:
-        hint = f"Name one with -c: {', '.join(known)}."
+        hint = f"Name one (-c NAME, collection= in Python): {', '.join(known)}."
         raise ConfigurationError(f"{data.root} holds {len(known)} collections.", hint)
     raise ConfigurationError(f"{data.root} holds no collections.", "Start with `monjyu index FOLDER`.")

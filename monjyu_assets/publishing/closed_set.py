@@ -158,6 +158,13 @@ def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAIL
     return [part for asset in assets for table in ASSET_TABLES[asset] for part in parts.heads(table)]
 
 
+def drop_levels_above(parts: PartStore, level: int) -> None:
+    """Let go of the current parts of the higher levels, the highest first. Snapshots that name them keep them."""
+    for asset in sorted(RESTS_ON, key=level_of, reverse=True):
+        if level_of(asset) > level:
+            parts.drop(asset)
+
+
 def describe(lags: Mapping[str, str]) -> str:
     """`chunks lags in shards 1 2`."""
     by_asset: dict[str, list[str]] = {}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from filelock import FileLock
-
+from monjyu_assets.keeping import changing_record
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import CollectionRecord, collection_yaml, load_record, save_record, wanted_model
+from monjyu_core.collection import CollectionRecord, collection_yaml, wanted_model
 from monjyu_core.settings import EmbeddingModel
 
 ENGLISH_MODEL: EmbeddingModel = "all-MiniLM-L6-v2"
@@ -29,16 +28,13 @@ def settle_model(work: Work) -> None:
     if work.settings.embedding.remote is not None:
         _settle_language(work, languages)
         return
-    work.folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(work.folder.root / "model.lock"):
-        record = load_record(work.folder) or work.record
+    with changing_record(work):
+        record = work.record
         named = _named_language(record)
         before, wanted = record.embedding_model, wanted_model(record)
         if before is None or wanted not in ("auto", before):
             record.language = named or _main_language(languages)
             record.embedding_model = choose_model(named, languages) if wanted == "auto" else wanted
-            save_record(work.folder, record)
-        work.take_record(record)
     if before and record.embedding_model != before:
         work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
     elif before == ENGLISH_MODEL and wanted == "auto" and choose_model(named, languages) != before:
@@ -49,13 +45,9 @@ def settle_model(work: Work) -> None:
 
 
 def _settle_language(work: Work, languages: Counter[str]) -> None:
-    work.folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(work.folder.root / "model.lock"):
-        record = load_record(work.folder) or work.record
-        if record.language is None:
-            record.language = _named_language(record) or _main_language(languages)
-            save_record(work.folder, record)
-        work.take_record(record)
+    with changing_record(work):
+        if work.record.language is None:
+            work.record.language = _named_language(work.record) or _main_language(languages)
 
 
 def choose_model(named: str | None, languages: Counter[str]) -> EmbeddingModel:

@@ -18,8 +18,10 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.command()
 @click.argument("query")
 @collection_option
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="How passages are found.")
-@click.option("--top-k", type=int, metavar="K", help="How many passages, 1 to 1000.")
+@click.option(
+    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="How passages are found."
+)
+@click.option("-k", "--top-k", type=int, metavar="K", help="How many passages, 1 to 1000.")
 @click.option("--controller", type=click.Choice(CONTROLLERS), default="unified", help="How modes are chosen.")
 @click.option("--budget", metavar="B", help="Relevance tests of mode lazy: z100, z500, z1500 or a number.")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
