@@ -14,6 +14,9 @@ from monjyu_core.paper import Section
 _BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")
 _LABEL = re.compile(r"\s*(?:\[(?P<b>\w{1,12})\]|(?P<n>\d{1,3})[.)]|\((?P<p>\d{1,3})\))\s+(?=\S)")
 _LONG_LINE = 160
+_LONGEST_WORD = 80
+_CUT = re.compile(r"([^\W\d_]{2,})-$")
+_GOES_ON = re.compile(r"\s*([^\W\d_]{2,})")
 
 
 @dataclass
@@ -119,16 +122,20 @@ def _words(blocks: list[list[str]]) -> frozenset[str]:
 
 def _joined(lines: list[str], words: frozenset[str]) -> str:
     """Lines as one paragraph; a hyphen at a line end goes only if the joined word occurs elsewhere."""
-    parts = [lines[0]]
+    parts = [[lines[0]]]
+    ending = lines[0][-_LONGEST_WORD:]
     for line in lines[1:]:
-        head = re.search(r"([^\W\d_]{2,})-$", parts[-1])
-        tail = re.match(r"\s*([^\W\d_]{2,})", line)
+        head = _CUT.search(ending) if ending.endswith("-") else None
+        tail = _GOES_ON.match(line)
         if head and tail and tail[1].islower():
             glue = "" if (head[1] + tail[1]).lower() in words else "-"
-            parts[-1] = parts[-1][:-1] + glue + line.lstrip()
+            parts[-1][-1] = parts[-1][-1][:-1] + glue
+            parts[-1].append(line.lstrip())
+            ending = (ending[:-1] + glue + parts[-1][-1])[-_LONGEST_WORD:]
         else:
-            parts.append(line)
-    return join_lines(parts)
+            parts.append([line])
+            ending = line[-_LONGEST_WORD:]
+    return join_lines(["".join(part) for part in parts])
 
 
 def _shift_levels(sections: list[Section]) -> None:
