@@ -61,7 +61,7 @@ def running_up(data: Path, log: Path) -> Iterator[int]:
     that alone takes a core ten seconds.
     """
     port, page = free_port(), free_port()
-    command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port), "--page-port", str(page)]
+    command = [sys.executable, "-m", "monjyu_core", "up", "--port", str(port), "--page-port", str(page)]
     environment = {**os.environ, "MONJYU_DATA": str(data), "PYTHONUNBUFFERED": "1"}
     with log.open("w") as output:
         up = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=output)
@@ -105,8 +105,8 @@ def test_a_port_in_use_is_said(tmp_path: Path) -> None:
         port = other.getsockname()[1]
         with pytest.raises(ConfigurationError, match=f"Port {port} .* cannot be used"):
             check_port(port)
-        command = [sys.executable, "-m", "monjyu_assets.up", "--port", str(port)]
+        command = [sys.executable, "-m", "monjyu_core", "up", "--port", str(port)]
         environment = {**os.environ, "MONJYU_DATA": str(tmp_path / "data")}
         result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2
-    assert "Choose another: make up PORT=" in result.stderr
+    assert "Choose another: --port " in result.stderr
