@@ -62,7 +62,7 @@ demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=fol
 	echo "Open the Dagster UI:  make up, then http://127.0.0.1:$(PORT)"
 
 up: $(INSTALLED) ## Start the page (PAGE=8000) and the Dagster UI with its daemon (PORT=3000); Ctrl-C stops all
-	@exec $(BIN)/python -m monjyu_assets.up --port $(PORT) --page-port $(PAGE)
+	@exec $(BIN)/monjyu up --port $(PORT) --page-port $(PAGE)
 
 check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
 	@$(BIN)/ruff check

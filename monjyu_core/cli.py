@@ -24,6 +24,7 @@ SUMMARIES: Mapping[str, str] = {
     "citations": "Show what a paper cites within the collection, and what cites it.",
     "graph": "Export the graph of a collection for other programs.",
     "serve": "Answer questions over HTTP, with a web page.",
+    "up": "Start the page and the Dagster UI with its daemon; Ctrl-C stops all.",
     "keys": "Make, list and revoke the keys of the HTTP service.",
     "mcp": "Serve the collections to MCP clients (programs with language models).",
     "eval": "Measure retrieval against judged queries.",

@@ -10,11 +10,9 @@ from monjyu_assets.index_result import IndexResult
 from monjyu_assets.indexing import bring_up, index_lock, working_towards
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
-from monjyu_assets.run_tags import LAUNCHED_BY_TAG
+from monjyu_assets.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
 from monjyu_core.errors import MonjyuError
 
-STARTED_BY_TAG = "monjyu/started_by"
-"""On the runs that a `reindex` run makes; the value is its id."""
 COLLECTION_TAG = "monjyu/collection"
 """dagster.yaml lets one run a collection go at a time by this tag."""
 
