@@ -51,8 +51,7 @@ class Status(BaseModel):
 
 def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSettings) -> None:
     """Register them."""
-    data = monjyu.blocking.data
-    indexer = Indexer(data, settings)
+    indexer = Indexer(settings)
 
     @tool(server, "Show collections")
     async def monjyu_status(
@@ -83,7 +82,7 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
         progress = _Steps(context)
         with as_tool_errors():
             require_admin(context)
-            outcome = await indexer.run(folder, collection, level, progress.tell)
+            outcome = await indexer.run(monjyu.blocking.data, folder, collection, level, progress.tell)
         return given(outcome.as_text(), outcome)
 
 
