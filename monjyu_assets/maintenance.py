@@ -188,8 +188,4 @@ def _forget_answers(data: DataFolder, label: str) -> None:
 
 def _forget_traces(data: DataFolder, name: str) -> None:
     """Traces name sentences of the collection; those of others stay."""
-    store = StateStore(data.state)
-    for key in store.keys("traces"):
-        trace = store.get("traces", key)
-        if isinstance(trace, dict) and trace.get("collection") == name:
-            store.delete("traces", key)
+    StateStore(data.state).delete_those("traces", "collection", name)

@@ -29,7 +29,13 @@ from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
 from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
-from monjyu_core.settings_operations import AutomationSettings, LogSettings, RunSettings, TelemetrySettings
+from monjyu_core.settings_operations import (
+    AutomationSettings,
+    LogSettings,
+    RunSettings,
+    TelemetrySettings,
+    TraceSettings,
+)
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
 from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
 from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
@@ -99,6 +105,7 @@ class Settings(BaseSettings):
     checks: CheckSettings = CheckSettings()
     automation: AutomationSettings = AutomationSettings()
     runs: RunSettings = RunSettings()
+    traces: TraceSettings = TraceSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     service: ServiceSettings = ServiceSettings()

@@ -48,6 +48,15 @@ class RunSettings(Group):
     )
 
 
+class TraceSettings(Group):
+    """Traces of searches in state/state.sqlite: each has the question and its history, and ids of what was found."""
+
+    newest: Annotated[int, OBSERVES] = Field(1000, ge=0, description="so many are kept; 0 = none, and old ones go")
+    days: Annotated[float, OBSERVES] = Field(
+        0, ge=0, description="older ones go, too, with later searches; 0 = no limit"
+    )
+
+
 class LogSettings(Group):
     format: Annotated[Literal["text", "json"], OBSERVES] = Field(
         "text", description="json = one object a line on stderr, with run, collection, asset, shard and paper"

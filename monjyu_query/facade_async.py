@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,8 +43,13 @@ class AsyncMonjyu:
     """
 
     def __init__(self, data: str | Path | None = None) -> None:
-        self.blocking = Monjyu(data)
+        self._blocking = Monjyu(data)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="monjyu")
+
+    @property
+    def blocking(self) -> Monjyu:
+        """What the coroutines call in threads."""
+        return self._blocking
 
     async def __aenter__(self) -> AsyncMonjyu:
         return self
@@ -175,7 +181,9 @@ class AsyncMonjyu:
             await running
         finally:
             cancel.set()
+            running.cancel()  # one that still waits for a thread is never begun
 
     async def run(self, work: Callable[[], T]) -> T:
-        """The result of blocking work in one of the threads."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        """The result of blocking work in one of the threads, which knows the context variables of the caller."""
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: context.run(work))

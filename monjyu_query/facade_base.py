@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from contextlib import closing
 from pathlib import Path
@@ -27,6 +28,7 @@ class Collections:
         from monjyu_query.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
+        self._whole = self.data
         self._traces = TraceLog(StateStore(self.data.state))
         self._lock = threading.Lock()
         self._searchers: dict[str, tuple[int, Searcher]] = {}
@@ -44,6 +46,12 @@ class Collections:
         with self._lock:
             self._searchers.clear()
         self._traces.flush()
+
+    def seen_by(self, collections: frozenset[str] | None) -> Self:
+        """The same for someone who may see these collections only (None = all); searchers are shared with it."""
+        seen = copy.copy(self)
+        seen.data = self._whole.seen_by(collections)
+        return seen
 
     def collections(self) -> list[CollectionRecord]:
         """The collections that have been indexed.
@@ -111,7 +119,7 @@ class Collections:
             known = self._searchers.get(collection)
             if known is None or known[0] != written:
                 with settings_of_folder(self.data.root):
-                    known = written, Searcher(self.data, collection, self._traces)
+                    known = written, Searcher(self._whole, collection, self._traces)
                 self._searchers[collection] = known
             return known[1]
 

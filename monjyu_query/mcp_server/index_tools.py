@@ -51,8 +51,7 @@ class Status(BaseModel):
 
 def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
     """Register them."""
-    data = monjyu.blocking.data
-    indexer = Indexer(data, settings)
+    indexer = Indexer(settings)
 
     @tools.add("Show collections")
     async def monjyu_status(
@@ -87,7 +86,7 @@ def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) ->
         with as_tool_errors():
             require_admin(context)
             named = list(dict.fromkeys([*([folder] if folder else []), *paths]))
-            outcome = await indexer.run(named, collection, level, progress.tell)
+            outcome = await indexer.run(monjyu.blocking.data, named, collection, level, progress.tell)
         return given(outcome.as_text(), outcome)
 
 

@@ -67,6 +67,12 @@ class TooMany(ServiceError):
     status = 429
 
 
+class ClientGone(ServiceError):
+    """Nobody reads the answer; the status is for the log and the figures."""
+
+    status = 499
+
+
 class Busy(ServiceError):
     status = 503
 

@@ -52,7 +52,7 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
         yield _data(body_of(kind, message, request_id))
     finally:
         if running is not None:
-            running.cancel.set()
+            running.leave()
 
 
 async def _result(running: Running | None) -> bytes:

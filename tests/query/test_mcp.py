@@ -356,5 +356,8 @@ def test_what_may_be_indexed(tmp_path: Path) -> None:
     for folder in ("a", "c", "out", "out/c", "../allowed-not/c", str(other / "c"), "x" * 5000):
         with pytest.raises(QueryError, match="not in the folders"):
             source_for(data, named, folder)
+    for folder in (".", "", "./", "b/..", str(allowed)):
+        with pytest.raises(QueryError, match="Name one of: b"):
+            source_for(data, named, folder)
     with pytest.raises(QueryError, match="switched off"):
         source_for(data, McpSettings(index=False), "a")
