@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_failures
+from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_causes, level_failures
 from monjyu_assets.scan import check_source
 from monjyu_assets.stages.common import Progress, Timer, Work
 from monjyu_assets.todo import check_level, look
@@ -176,5 +176,6 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
         seconds=round(seconds, 3),
         usage=Usage(**usage),
         failures=[*failures, *level_failures(work)],
+        causes=level_causes(work),
         behind=published.behind,
     )

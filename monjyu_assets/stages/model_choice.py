@@ -43,9 +43,7 @@ def settle_model(work: Work) -> None:
         work.take_record(record)
     if before and record.embedding_model != before:
         work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
-    elif (
-        record.embedding_model == ENGLISH_MODEL and wanted == "auto" and choose_model(named, languages) != ENGLISH_MODEL
-    ):
+    elif record.embedding_model == ENGLISH_MODEL != choose_model(named, languages) and wanted == "auto":
         work.warn(_unread(work.name, languages))
 
 
@@ -56,13 +54,13 @@ def _installed(model: EmbeddingModel) -> EmbeddingModel:
 
 
 def _unread(name: str, languages: Counter[str]) -> str:
-    """Said at every run: what the collection lacks, and the way to it. Its model is settled, so an installed extra alone
-    does not change it."""
+    """Said at every run: what the collection lacks, and the way to it. Its model is settled, so the extra alone changes
+    nothing."""
     install = "" if installed() else f"install what reads them ({install_line(EXTRA)}), then "
     way = f"{install}set embedding.model to {MULTILINGUAL_MODEL} (overrides in collection.yaml, or monjyu.yaml)"
     return (
-        f"{other_share(languages):.0%} of the papers of {name} are in languages that {ENGLISH_MODEL} does not read: they "
-        f"are found by keywords only. To embed all of it anew, {way} and index again."
+        f"{other_share(languages):.0%} of the papers of {name} are in languages that {ENGLISH_MODEL} does not read: "
+        f"they are found by keywords only. To embed all of it anew, {way} and index again."
     )
 
 
