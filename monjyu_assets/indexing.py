@@ -14,7 +14,7 @@ from monjyu_assets.stages.common import Progress, Timer, Work
 from monjyu_assets.todo import check_level, look
 from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
 from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name, collection_name_for
+from monjyu_core.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.snapshot import read_current, read_manifest
@@ -37,8 +37,12 @@ def index_collection(
     The collection is brought to `level` and kept there; it never falls below the level it is kept at.
     """
     source = check_source(source)
-    name = check_collection_name(name or collection_name_for(source))
     say = _once(say)  # the scan before the runs and the one in them find the same
+    if name is None:
+        name = collection_name_for(source)
+        if unlike_source(name, source):
+            say(f"{source.name!r} becomes the collection {name!r}: names hold a-z, 0-9, _ and -. -c gives another.")
+    name = check_collection_name(name)
     work = Work(data, name, progress, say)
     with index_lock(work, say):
         remember(work, source, level)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 _ALIKE = 0.6
@@ -11,6 +11,11 @@ _ALIKE = 0.6
 def counted(number: int, one: str, many: str | None = None) -> str:
     """`1 call`, `2 calls`."""
     return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def among(name: str, known: Sequence[str]) -> str:
+    """What was probably meant, and what there is."""
+    return f"{did_you_mean(name, known)} Known: {', '.join(known) or 'none'}.".lstrip()
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,8 +1,9 @@
-"""A model's server that is not reached, fails or refuses while levels 2 to 4 are built: what is said, and how it ends."""
+"""A model's server that is not reached, fails or refuses while levels 2 to 4 are built: what is said, how it ends."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,15 +29,23 @@ def fake() -> Iterator[FakeModels]:
         yield started
 
 
-@pytest.fixture
-def world(tmp_path: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> World:
-    world = World(tmp_path / "data", tmp_path / "papers")
+@pytest.fixture(scope="module")
+def level_1(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Two papers at level 1, to be copied."""
+    root = tmp_path_factory.mktemp("level1")
+    world = World(root / "data", root / "papers")
     for number in range(2):
         (world.papers / f"p{number}.md").write_text(paper_text(number))
     world.build(level=1)
+    return world
+
+
+@pytest.fixture
+def world(level_1: World, tmp_path: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> World:
+    shutil.copytree(level_1.data.root, tmp_path / "data")
     for name, value in model.settings(fake).items():
         monkeypatch.setenv(name, value)
-    return world
+    return World(tmp_path / "data", level_1.papers)
 
 
 def error(status: int, message: str) -> Reply:
