@@ -160,7 +160,7 @@ def test_commands_options_and_choices(arguments: list[str], said: str, capsys: p
 
 
 @pytest.mark.parametrize(
-    "command", [["search", "x", "-c"], ["status"], ["collections", "delete"], ["papers", "list", "-c"]]
+    "command", [["search", "x", "-c"], ["status"], ["snapshots", "list", "-c"], ["papers", "list", "-c"]]
 )
 def test_collections(own_data: Path, command: list[str]) -> None:
     folder = own_data / "index" / "samples"
