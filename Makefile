@@ -25,7 +25,7 @@ LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.1
 
 # What tests/test_quick.py and these say in a minute: pure functions, the architecture, one run from end to end.
 QUICK := tests/test_architecture.py tests/test_quick.py tests/core tests/graph/test_graph.py tests/parsing/test_citations.py \
-	tests/parsing/test_references.py tests/parsing/test_headings.py tests/query/test_fusion.py tests/query/test_bm25.py
+	tests/parsing/test_references.py tests/parsing/test_headings.py tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up test quick slow check bench lock clean
