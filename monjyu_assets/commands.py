@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from monjyu_core.words import counted
+
 if TYPE_CHECKING:
     from monjyu_assets.index_result import IndexResult, Usage
     from monjyu_assets.stages.common import Progress
 
-UNREACHABLE = frozenset({"ModelUnreachable", "ModelUnavailable"})
-"""Failures that say that a model's server could not be reached."""
 STAGES = {
     "scan": "Scanning",
     "start": "Starting",
@@ -91,7 +91,18 @@ def index(
             say=tell,
         )
     click.echo(done.model_dump_json() if as_json else describe(done, all_failures=verbose))
-    sys.exit(1 if done.failures else 0)
+    sys.exit(exit_code(done, level))
+
+
+def exit_code(done: IndexResult, asked: int | None) -> int:
+    """3 where the level asked for was not reached because a model's server was not reached, failed or refused; 1 where
+    anything else has failed."""
+    from monjyu_core.models.errors import SERVER_FAILED
+
+    held_back = asked is not None and done.level < asked
+    if held_back and any(cause.error_type in SERVER_FAILED for cause in done.causes):
+        return 3
+    return 1 if done.failures else 0
 
 
 @click.command()
@@ -138,8 +149,7 @@ def upgrade(
             say=tell,
         )
     click.echo(done.model_dump_json() if as_json else describe(done, all_failures=verbose))
-    unreachable = done.level < level and any(failure.error_type in UNREACHABLE for failure in done.failures)
-    sys.exit(3 if unreachable else 1 if done.failures else 0)
+    sys.exit(exit_code(done, level))
 
 
 @click.command()
@@ -182,6 +192,8 @@ def tell(text: str) -> None:
     click.echo(text, err=True)
 
 
+CAUSES = 5
+"""That are printed of what levels 2 to 4 could not do."""
 LINE_SECONDS = 0.2
 """Between two lines of one stage."""
 
@@ -250,10 +262,14 @@ def describe(done: IndexResult, *, all_failures: bool = False) -> str:
         f"  time    {done.seconds:.1f} s, {_paid(done.usage)}",
     ]
     lines += [f"  behind  {what}" for what in done.behind]
-    shown = len(done.failures) if all_failures else 20
-    lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in done.failures[:shown]]
-    if len(done.failures) > shown:
-        lines.append(f"  … and {len(done.failures) - shown} more; `monjyu status {done.collection}` lists them")
+    unread = [failure for failure in done.failures if failure.asset is None]
+    shown = len(unread) if all_failures else 20
+    lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in unread[:shown]]
+    if len(unread) > shown:
+        lines.append(f"  … and {len(unread) - shown} more; `monjyu status {done.collection}` lists them")
+    lines += [f"  failed  {c.count} × {c.asset}: {c.error_type}: {c.message}" for c in done.causes[:CAUSES]]
+    if len(done.causes) > CAUSES:
+        lines.append(f"  … and for {len(done.causes) - CAUSES} more causes; `--json` lists them")
     return "\n".join(lines)
 
 
@@ -261,7 +277,8 @@ def _paid(usage: Usage) -> str:
     if not usage.llm_calls:
         return "no model was paid"
     tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens"
-    return f"{usage.llm_calls} calls of models, {tokens}, ${usage.cost_usd:.4f}"
+    calls = counted(usage.llm_calls, "call of a model", "calls of models")
+    return f"{calls}, {tokens}, ${usage.cost_usd:.4f}"
 
 
 def outline(paper: dict[str, Any]) -> str:

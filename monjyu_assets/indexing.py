@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack
 
 from filelock import FileLock, Timeout
 
-from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_failures
+from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_causes, level_failures
 from monjyu_assets.keeping import keep_record
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.publishing.publish import newest_level
@@ -22,7 +22,7 @@ from monjyu_assets.todo import check_level, look
 from monjyu_core.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name, collection_name_for
+from monjyu_core.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.snapshot import read_current, read_manifest
@@ -51,7 +51,9 @@ def index_collection(
     asked = [check_source(source) for source in ([sources] if isinstance(sources, Path) else sources)]
     if (include is not None or exclude is not None) and not any(source.is_dir() for source in asked):
         raise ConfigurationError("Patterns choose among the files of a folder, and none is named.", "Name the folder.")
-    work = Work(data, _name_for(asked, name), progress, _once(say))  # the scans before and in the runs find the same
+    work = Work(
+        data, _name_for(asked, name, say), progress, _once(say)
+    )  # the scans before and in the runs find the same
     if level is not None:
         check_level(level)
     if not asked:
@@ -174,11 +176,16 @@ class How(TypedDict, total=False):
     say: Say
 
 
-def _name_for(sources: Sequence[Path], name: str | None) -> str:
+def _name_for(sources: Sequence[Path], name: str | None, say: Say) -> str:
     if name is None and len(sources) != 1:
         what = "Several sources need" if sources else "Without a source, one needs"
         raise ConfigurationError(f"{what} the name of a collection.", "Give it with -c NAME (collection= in Python).")
-    return check_collection_name(name or collection_name_for(sources[0]))
+    if name is not None:
+        return check_collection_name(name)
+    name = collection_name_for(sources[0])
+    if unlike_source(name, sources[0]):
+        say(f"{sources[0].name!r} becomes the collection {name!r}: names hold a-z, 0-9, _ and -. -c gives another.")
+    return name
 
 
 def _with_new_source(
@@ -320,5 +327,6 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
         seconds=round(seconds, 3),
         usage=Usage(**usage),
         failures=[*failures, *level_failures(work)],
+        causes=level_causes(work),
         behind=published.behind,
     )

@@ -20,6 +20,7 @@ from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest
 from monjyu_core.state import StateStore
+from monjyu_core.words import among
 
 
 def known_folder(name: str) -> CollectionFolder:
@@ -27,8 +28,7 @@ def known_folder(name: str) -> CollectionFolder:
     data = DataFolder.default()
     folder = data.collection(name)
     if not folder.record.is_file():
-        known = ", ".join(data.collections()) or "none"
-        raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", f"Known: {known}.")
+        raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", among(name, data.collections()))
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,6 +12,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import MonjyuError
+from monjyu_core.words import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
     "index": "Index folders or files of papers into a collection.",
@@ -38,6 +40,9 @@ SUMMARIES: Mapping[str, str] = {
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""
 
 
+_GIVEN = re.compile(r"'(.*?)' is not one of")
+
+
 class RootCommand(click.Group):
     """Lists the commands by name and imports the one that is called."""
 
@@ -55,9 +60,23 @@ class RootCommand(click.Group):
         command: click.Command = point.load()
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(args[0], possibilities=self.points, ctx=error.ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            if isinstance(getattr(error.param, "type", None), click.Choice) and (given := _GIVEN.match(error.message)):
+                meant = did_you_mean(given[1], error.param.type.choices)  # type: ignore[union-attr]
+                said = f"{error.message} {meant}".rstrip()
+                raise click.BadParameter(said, ctx=error.ctx, param=error.param) from None
+            raise
         except KeyboardInterrupt:
             click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
             ctx.exit(130)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
+from monjyu_core.words import did_you_mean
 
 
 class SourceRules(BaseModel):
@@ -65,10 +66,9 @@ def known_record(data: DataFolder, name: str) -> CollectionRecord:
         return record
     source = data.papers / name
     if not source.is_dir():
-        raise ConfigurationError(
-            f"Collection {name!r} is not known in {data.root}.",
-            f"Put papers into {source} or run `monjyu index FOLDER -c {name}`.",
-        )
+        meant = did_you_mean(name, data.collections())
+        way = f"Put papers into {source} or run `monjyu index FOLDER -c {name}`."
+        raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", f"{meant} {way}".lstrip())
     return CollectionRecord(name=name, sources=[str(source)])
 
 
@@ -78,9 +78,14 @@ def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
         path = Path(source) / "collection.yaml"
         if path.is_file():
             values = read_yaml(path)
-            unknown = set(values) - {"level", "language", "overrides"}
+            known = ("level", "language", "overrides")
+            unknown = set(values) - set(known)
             if unknown:
-                raise ConfigurationError(f"{path} has unknown keys: {', '.join(sorted(unknown))}.")
+                meant = did_you_mean(str(min(unknown, key=str)), known)
+                raise ConfigurationError(
+                    f"{path} has unknown keys: {', '.join(sorted(map(str, unknown)))}.",
+                    meant or f"There are {', '.join(known)}.",
+                )
             return values
     return {}
 

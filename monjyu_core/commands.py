@@ -71,8 +71,9 @@ def config_show(as_json: bool) -> None:
     import yaml
 
     from monjyu_core.settings import config_file, data_folder, load_settings
+    from monjyu_core.settings_file import without_secrets
 
-    values = load_settings().model_dump(mode="json")
+    values = without_secrets(load_settings().model_dump(mode="json"))
     if as_json:
         click.echo(json.dumps(values, ensure_ascii=False))
         return

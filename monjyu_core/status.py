@@ -9,6 +9,7 @@ from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, open_current, read_current
+from monjyu_core.words import counted
 
 
 def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
@@ -32,6 +33,7 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
             "distinct_papers": _distinct(snapshot),
             "failed_papers": _failures(snapshot),
             "level_failures": _level_failures(snapshot),
+            "level_causes": _level_causes(snapshot),
             "without": _gaps(snapshot, collection_settings(record)),
             "usage": _usage(data, name, manifest.level),
         }
@@ -58,13 +60,26 @@ def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
 
 def _level_failures(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     """By table of failures: chunks or communities without a result, by cause."""
+    found: dict[str, dict[str, int]] = {}
+    for cause in _level_causes(snapshot):
+        by_type = found.setdefault(cause["table"], {})
+        by_type[cause["error_type"]] = by_type.get(cause["error_type"], 0) + cause["count"]
+    return found
+
+
+def _level_causes(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The same with what was said; messages that differ in numbers alone are one cause."""
     cursor = snapshot.cursor()
     there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    found = {}
+    columns = ("table", "error_type", "message", "count")
+    found = []
     for table in sorted(there & {"entity_failures", "report_failures", "claim_failures"}):
-        query = f"SELECT error_type, count(*) FROM {table} WHERE failed GROUP BY error_type ORDER BY error_type"
-        found[table] = dict(cursor.execute(query).fetchall())
-    return {table: causes for table, causes in found.items() if causes}
+        rows = cursor.execute(
+            f"SELECT '{table}', error_type, min(message), count(*) AS n FROM {table} WHERE failed "
+            "GROUP BY error_type, regexp_replace(message, '\\d+', '0', 'g') ORDER BY error_type, n DESC, min(message)"
+        )
+        found += [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
+    return found
 
 
 def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
@@ -108,14 +123,15 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  failed  {len(status['failed_papers'])}",
     ]
     lines += [f"  level {level} {text}" for level, text in _levels(counts)]
-    for table, causes in status["level_failures"].items():
-        told = ", ".join(f"{cause} {count}" for cause, count in causes.items())
-        lines.append(f"  {table.replace('_', ' ')}: {told}")
+    for cause in status["level_causes"]:
+        where = cause["table"].replace("_", " ")
+        lines.append(f"  {where}: {cause['count']} × {cause['error_type']}: {cause['message']}")
     lines += [f"  behind  {what}" for what in status["behind"]]
     for level, used in status["usage"].items():
         if used["llm_calls"]:
             lines.append(
-                f"  level {level} took {used['llm_calls']} calls of models, {used['prompt_tokens']} + "
+                f"  level {level} took {counted(used['llm_calls'], 'call of a model', 'calls of models')}, "
+                f"{used['prompt_tokens']} + "
                 f"{used['completion_tokens']} tokens, ${used['cost_usd']:.4f}"
             )
     if failures:

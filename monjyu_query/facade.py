@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from monjyu_query.facade_base import Collections
+from monjyu_query.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
     from monjyu_query.digest.result import Digest
@@ -162,7 +162,7 @@ class Monjyu(Collections):
         from monjyu_query.request import make_request
         from monjyu_query.which_collection import chosen_collection
 
-        return make_request(query=query, collection=chosen_collection(self.data, collection), **options)
+        return make_request(query=query, collection=chosen_collection(self.data, collection, AS_ARGUMENT), **options)
 
     def ask(
         self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from monjyu_query.search import Searcher
 
 
+AS_ARGUMENT = "as `collection`"
+"""How a caller names a collection."""
+
+
 class Collections:
     """What `Monjyu` is made of besides its questions. May be shared by threads."""
 
@@ -106,7 +110,7 @@ class Collections:
         """That of the collection named, or of the only one."""
         from monjyu_query.which_collection import chosen_collection
 
-        return self.searcher(chosen_collection(self.data, collection))
+        return self.searcher(chosen_collection(self.data, collection, AS_ARGUMENT))
 
     def searcher(self, collection: str) -> Searcher:
         """The searches of a collection, kept until its record (sources, level, model) changes."""
@@ -128,4 +132,4 @@ class Collections:
         from monjyu_core.snapshot import open_current
         from monjyu_query.which_collection import chosen_collection
 
-        return open_current(self.data.collection(chosen_collection(self.data, collection)))
+        return open_current(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))
