@@ -18,7 +18,7 @@ from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, Un
 from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import load_settings
-from monjyu_core.snapshot import held, published, read_current, read_manifest
+from monjyu_core.snapshot import held, published, read_current, read_manifest, unreadable
 from monjyu_core.state import StateStore
 from monjyu_core.words import among
 
@@ -66,8 +66,11 @@ def diff(folder: CollectionFolder, older: str, newer: str) -> dict[str, Any]:
 def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
     read_manifest(folder, snapshot_id)  # says clearly what is missing
     path = folder.snapshots / snapshot_id / "index.duckdb"
-    with duckdb.connect(str(path), read_only=True) as connection:
-        return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
+    except duckdb.Error as error:
+        raise unreadable(folder.name, snapshot_id, error) from error
 
 
 def verify_all(folder: CollectionFolder, snapshot_id: str | None) -> dict[str, list[str]]:
@@ -76,7 +79,7 @@ def verify_all(folder: CollectionFolder, snapshot_id: str | None) -> dict[str, l
     problems = {name: verify_snapshot(folder, name) for name in ids}
     current = read_current(folder)
     if snapshot_id is None and current is not None and current not in ids:
-        problems["CURRENT"] = [f"names {current}, which is no snapshot"]
+        problems["CURRENT"] = [f"names {current!r}, which is no snapshot"]
     return problems
 
 
@@ -86,7 +89,7 @@ def roll_back(folder: CollectionFolder, snapshot_id: str | None) -> str:
         ids = published(folder)
         current = read_current(folder)
         if snapshot_id is None:
-            older = [name for name in ids if current is None or name < current]
+            older = [name for name in ids if current not in ids or name < str(current)]
             if not older:
                 raise ConfigurationError("There is no older snapshot.", "See `monjyu snapshots list`.")
             snapshot_id = older[-1]

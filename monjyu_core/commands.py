@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ def status(collection: str | None, as_json: bool) -> None:
         click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
     else:
         click.echo("\n\n".join(describe(one, failures=bool(collection)) for one in found))
+    sys.exit(1 if any("unreadable" in one for one in found) else 0)
 
 
 @click.command()

@@ -4,41 +4,50 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.collection import collection_settings, known_record
+from monjyu_core.collection import CollectionRecord, collection_settings, known_record
+from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings import Settings
-from monjyu_core.snapshot import Snapshot, open_current, read_current
+from monjyu_core.snapshot import Snapshot, read_current, reading
 from monjyu_core.words import counted
 
 
 def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
-    """Level, snapshot, rows per table, failed papers, last build, usage per level."""
+    """Level, snapshot, rows per table, failed papers, last build, usage per level.
+
+    Where the snapshot cannot be read, `unreadable` says why and what to do.
+    """
     record = known_record(data, name)
     folder = data.collection(name)
-    if read_current(folder) is None:
-        return {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
-    snapshot = open_current(folder)
+    nothing = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
     try:
-        manifest = snapshot.manifest
-        return {
-            "collection": name,
-            "level": manifest.level,
-            "behind": manifest.behind,
-            "snapshot_id": manifest.snapshot_id,
-            "last_build": manifest.created_at,
-            "sources": record.sources,
-            "embedding_model": manifest.embedding.model,
-            "counts": manifest.rows,
-            "distinct_papers": _distinct(snapshot),
-            "failed_papers": _failures(snapshot),
-            "level_failures": _level_failures(snapshot),
-            "level_causes": _level_causes(snapshot),
-            "without": _gaps(snapshot, collection_settings(record)),
-            "usage": _usage(data, name, manifest.level),
-        }
-    finally:
-        snapshot.close()
+        if read_current(folder) is None:
+            return nothing
+        with reading(folder) as snapshot:
+            return _of_snapshot(data, record, snapshot)
+    except StorageError as error:
+        return nothing | {"unreadable": str(error)}
+
+
+def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot) -> dict[str, Any]:
+    manifest = snapshot.manifest
+    return {
+        "collection": record.name,
+        "level": manifest.level,
+        "behind": manifest.behind,
+        "snapshot_id": manifest.snapshot_id,
+        "last_build": manifest.created_at,
+        "sources": record.sources,
+        "embedding_model": manifest.embedding.model,
+        "counts": manifest.rows,
+        "distinct_papers": _distinct(snapshot),
+        "failed_papers": _failures(snapshot),
+        "level_failures": _level_failures(snapshot),
+        "level_causes": _level_causes(snapshot),
+        "without": _gaps(snapshot, collection_settings(record)),
+        "usage": _usage(data, record.name, manifest.level),
+    }
 
 
 def _usage(data: DataFolder, name: str, level: int) -> dict[str, dict[str, Any]]:
@@ -108,6 +117,8 @@ def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
 
 def describe(status: dict[str, Any], *, failures: bool) -> str:
     """The status for a person; with every failed paper when asked."""
+    if "unreadable" in status:
+        return f"{status['collection']}: {status['unreadable']}"
     if status["snapshot_id"] is None:
         return f"{status['collection']}: not published yet; run `monjyu index` for {', '.join(status['sources'])}"
     counts = status["counts"]

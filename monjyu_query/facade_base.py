@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import threading
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from monjyu_core.folders import DataFolder
@@ -77,7 +77,7 @@ class Collections:
         """
         from monjyu_query.records import paper_records
 
-        with closing(self.snapshot(collection)) as snapshot:
+        with self.reading(collection) as snapshot:
             return paper_records(snapshot)
 
     def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
@@ -90,7 +90,7 @@ class Collections:
         """
         from monjyu_query.papers import show_paper
 
-        with closing(self.snapshot(collection)) as snapshot:
+        with self.reading(collection) as snapshot:
             return show_paper(snapshot, paper_id)
 
     def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
@@ -103,7 +103,7 @@ class Collections:
         """
         from monjyu_query.citation_view import citations_of
 
-        with closing(self.snapshot(collection)) as snapshot:
+        with self.reading(collection) as snapshot:
             return citations_of(snapshot, paper_id, depth)
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
@@ -127,9 +127,13 @@ class Collections:
                 self._searchers[collection] = known
             return known[1]
 
-    def snapshot(self, collection: str | None = None) -> Snapshot:
-        """The published snapshot, opened; the caller closes it."""
-        from monjyu_core.snapshot import open_current
+    def reading(self, collection: str | None = None) -> AbstractContextManager[Snapshot]:
+        """The published snapshot, open as long as the block; StorageError where its files fail."""
+        from monjyu_core.snapshot import reading
         from monjyu_query.which_collection import chosen_collection
 
+<<<<<<< HEAD
         return open_current(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))
+=======
+        return reading(self.data.collection(chosen_collection(self.data, collection)))
+>>>>>>> h-faults

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -12,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings_mcp import McpSettings
-from monjyu_core.snapshot import open_current
+from monjyu_core.snapshot import reading
 from monjyu_query.facade import Monjyu
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.callers import require_admin
@@ -121,12 +120,14 @@ def _status(monjyu: Monjyu, settings: McpSettings, collection: str | None) -> St
 
 def _failures(data: DataFolder, record: CollectionRecord) -> list[FailedPaper]:
     query = f"SELECT paper_id, error_type, message FROM failures ORDER BY paper_id LIMIT {MOST_FAILURES}"
-    with closing(open_current(data.collection(record.name))) as snapshot:
+    with reading(data.collection(record.name)) as snapshot:
         rows = snapshot.cursor().execute(query).fetchall()
     return [FailedPaper(paper_id=one, error_type=kind, message=text) for one, kind, text in rows]
 
 
 def _line(one: CollectionStatus) -> str:
+    if one.unreadable:
+        return f"{one.name}: {one.unreadable}"
     if one.snapshot_id is None:
         return f"{one.name}: not published yet"
     failed = "".join(f"\n  failed {paper.paper_id}: {paper.message}" for paper in one.failed_papers)

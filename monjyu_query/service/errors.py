@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+import duckdb
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -167,7 +168,19 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     return JSONResponse(body_of(name_of(status), said, request_id_of(request)), status)
 
 
+async def _damaged(request: Request, error: Exception) -> JSONResponse:
+    """A query of a snapshot's database failed: its file is damaged or gone. Which one it was is not known here."""
+    _log.error("Request %s: %s", request_id_of(request), error)
+    request.app.state.service.forget()
+    told = StorageError(
+        "The index cannot be read: files of its snapshot are damaged or gone.",
+        "`monjyu snapshots verify` says what is wrong; indexing the collection again builds it anew.",
+    )
+    return await _monjyu(request, told)
+
+
 def add_handlers(app: FastAPI) -> None:
+    app.add_exception_handler(duckdb.Error, _damaged)
     app.add_exception_handler(MonjyuError, _monjyu)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import hashlib
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 
-from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.errors import ConfigurationError, QueryError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.settings import Settings
-from monjyu_core.snapshot import Snapshot, read_current
+from monjyu_core.snapshot import Snapshot, read_current, reading
 from monjyu_core.state import StateStore
 from monjyu_query.search import Searcher
 from monjyu_query.service.audit import AuditLog
@@ -104,8 +105,23 @@ class Service:
         return read_current(self.folder(name)) or ""
 
     def published(self) -> list[str]:
-        """Names of the collections that can be asked."""
-        return [name for name in self.data.collections() if read_current(self.data.collection(name)) is not None]
+        """Names of the collections that have a snapshot, whether it can be read or not."""
+        return [name for name in self.data.collections() if not self._is_gone(name)]
+
+    def check(self, name: str) -> None:
+        """StorageError where the published snapshot cannot be read; one that is not loaded is opened, not read."""
+        if name in self.loaded():
+            self.snapshot(name)
+            return
+        with reading(self.folder(name)) as snapshot:
+            snapshot.cursor().execute("SELECT paper_id FROM papers LIMIT 1").fetchall()
+
+    def forget(self) -> None:
+        """Read all snapshots anew: files of one of them have failed."""
+        with self._lock:
+            served = [one for _, one in self._served.values()]
+        for one in served:
+            one.searcher.forget()
 
     def loaded(self) -> list[str]:
         with self._lock:
@@ -131,9 +147,18 @@ class Service:
 
     def _let_go(self) -> None:
         """Of collections that have been deleted: their searchers hold vectors, files and a lease."""
+<<<<<<< HEAD
         for name in [name for name in self._served if read_current(self._whole.collection(name)) is None]:
+=======
+        for name in [name for name in self._served if self._is_gone(name)]:
+>>>>>>> h-faults
             del self._served[name]
             self.results.follow(name, "")
+
+    def _is_gone(self, name: str) -> bool:
+        with suppress(StorageError):
+            return read_current(self.data.collection(name)) is None
+        return False
 
     def _open(self, name: str) -> Served:
         searcher = Searcher(self._whole, name, self.traces)
