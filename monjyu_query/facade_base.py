@@ -132,8 +132,4 @@ class Collections:
         from monjyu_core.snapshot import reading
         from monjyu_query.which_collection import chosen_collection
 
-<<<<<<< HEAD
-        return open_current(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))
-=======
-        return reading(self.data.collection(chosen_collection(self.data, collection)))
->>>>>>> h-faults
+        return reading(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))

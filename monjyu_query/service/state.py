@@ -147,17 +147,13 @@ class Service:
 
     def _let_go(self) -> None:
         """Of collections that have been deleted: their searchers hold vectors, files and a lease."""
-<<<<<<< HEAD
-        for name in [name for name in self._served if read_current(self._whole.collection(name)) is None]:
-=======
         for name in [name for name in self._served if self._is_gone(name)]:
->>>>>>> h-faults
             del self._served[name]
             self.results.follow(name, "")
 
     def _is_gone(self, name: str) -> bool:
         with suppress(StorageError):
-            return read_current(self.data.collection(name)) is None
+            return read_current(self._whole.collection(name)) is None
         return False
 
     def _open(self, name: str) -> Served:
