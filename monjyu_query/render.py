@@ -17,6 +17,7 @@ from monjyu_query.result import Citation, SearchResult
 from monjyu_query.segments import escaped, pieces
 
 _SNIPPET = 150
+_TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
 BESIDE_ID = 50
 """Columns that title, authors and numbers of a paper have at least, however narrow the terminal is."""
 
@@ -25,6 +26,12 @@ def safe(text: str) -> str:
     """One line without control characters (escape sequences) and without format characters (bidi overrides)."""
     visible = (c for c in text if unicodedata.category(c) != "Cf")
     return " ".join("".join(c if c.isprintable() else " " for c in visible).split())
+
+
+def safe_lines(text: str) -> str:
+    """Text of several lines, as it is but for control characters and those that turn the text after them round."""
+    kept = (c for c in text if c in "\n\t" or (unicodedata.category(c) != "Cc" and c not in _TURNING))
+    return "".join(kept)
 
 
 def print_result(result: SearchResult, console: Console | None = None) -> None:

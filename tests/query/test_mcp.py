@@ -201,7 +201,7 @@ async def check_errors(client: Client) -> None:
     assert "lazy" in await refused(client, "monjyu_search", query=QUESTION, mode="hybrid", budget=5)
     assert "2 to 6" in await refused(client, "monjyu_compare", paper_ids=[PAPER, PAPER])
     alone = await refused(client, "monjyu_compare", paper_ids=[PAPER])
-    assert "paper_ids has 1 and needs 2 or more." in alone
+    assert "takes 2 to 6 different papers, not 1" in alone and "paper_ids" in alone
     wrong = [alone, await refused(client, "monjyu_summarize", paper_id=PAPER, part="methods")]
     assert "does not know the argument 'part'" in wrong[-1] and "paper_id, collection, focus" in wrong[-1]
     wrong += [await refused(client, "monjyu_search", query=QUESTION, topk=3)]

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_query.commands.options import print_json
-from monjyu_query.render import print_paper, print_papers, print_result, safe
+from monjyu_query.render import print_paper, print_papers, print_result, safe, safe_lines
 from monjyu_query.result import Citation, Hit, Routing, SearchResult, Segment
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[red]bold[/red]\u202eevil\u2066\r\nnext\u2028line\x00"
@@ -20,6 +20,10 @@ EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[red]bold[/red]\u202eevil\u2066\r\nnext\u2
 
 def test_safe() -> None:
     assert safe(EVIL) == "]0;owned [2J 31m[red]bold[/red]evil next line"
+
+
+def test_lines_stay_lines() -> None:
+    assert safe_lines(f"  a\tb\n{EVIL}") == "  a\tb\n]0;owned[2J31m[red]bold[/red]evil\nnext\u2028line"
 
 
 @given(st.text())
@@ -72,7 +76,7 @@ def test_a_paper_is_harmless() -> None:
 def test_json_escapes_what_terminals_obey(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"text": EVIL + "\x7f日本"})
     out = capsys.readouterr().out
-    assert not set(out) & set("\x1b\x07\x9b\x00\x7f\r")
+    assert not set(out) & set("\x1b\x07\x9b\x00\x7f\r\u202e\u2066")
     assert "日本" in out
     assert json.loads(out) == {"text": EVIL + "\x7f日本"}
 
