@@ -24,6 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, PromptReference
 
+from monjyu_assets.commands import index
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings_mcp import McpSettings
@@ -268,6 +269,16 @@ async def check_indexing(client: Client, world: Path) -> None:
     assert "\x1b" not in text
 
 
+async def check_indexing_several(client: Client, world: Path) -> None:
+    """Folders of `paths` become one collection, in one run."""
+    more = world / "papers" / "more"
+    more.mkdir()
+    (more / "sphinxes.md").write_text("# Sphinxes\n\n## Methods\n\nSeven sphinxes were counted in Giza in June.\n")
+    assert "not in the folders" in await refused(client, "monjyu_index", paths=["more", "/etc"], collection="both")
+    done = await structured(client, "monjyu_index", paths=["notes", "more"], collection="both", level=0)
+    assert (done["collection"], done["papers"]["total"]) == ("both", 2)
+
+
 async def check_cancelling(client: Client) -> None:
     """A call that is given up ends the run."""
     call = asyncio.create_task(client.call_tool("monjyu_index", {"folder": "notes"}))
@@ -305,6 +316,8 @@ def test_over_stdio(world: Path) -> None:
             await check_errors(client)
             await check_resources_and_prompts(client)
             await check_indexing(client, world)
+            if index.params[0].nargs == -1:
+                await check_indexing_several(client, world)
             await check_cancelling(client)
 
     asyncio.run(use())
