@@ -19,6 +19,9 @@ from monjyu_query.render import safe
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
 
+TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
+"""For clients to know; what is asked otherwise is refused in the words of `compare`."""
+
 
 def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:
     """Register them. `most_characters` of a paper's text are given at once."""
@@ -72,7 +75,7 @@ def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> 
 
     @tools.add("Compare papers")
     async def monjyu_compare(
-        paper_ids: Annotated[list[str], Field(min_length=2, max_length=6, description="Two to six papers.")],
+        paper_ids: Annotated[list[str], Field(description="Two to six papers.", json_schema_extra=TWO_TO_SIX)],
         collection: Collection = None,
         aspects: Annotated[
             list[str],

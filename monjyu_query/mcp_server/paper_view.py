@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper, Reference, Section
-from monjyu_query.render import safe
+from monjyu_query.render import safe, safe_lines
 from monjyu_query.which_section import sections_named
 
 
@@ -83,7 +83,7 @@ def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references
 def markdown_of(paper: ParsedPaper) -> str:
     """Title, authors and all sections."""
     authors = ", ".join(author.name for author in paper.authors)
-    return f"# {safe(paper.title) or paper.paper_id}\n\n{safe(authors)}\n\n{_joined(paper.sections)}\n"
+    return f"# {safe(paper.title) or paper.paper_id}\n\n{safe(authors)}\n\n{safe_lines(_joined(paper.sections))}\n"
 
 
 def _entry(number: int, section: Section) -> SectionEntry:

@@ -24,6 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, PromptReference
 
+from monjyu_assets.commands import index
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings_mcp import McpSettings
@@ -161,11 +162,13 @@ async def check_digests(client: Client) -> None:
 
 async def check_arguments_of_the_specification(client: Client) -> None:
     """`section`, `aspect` and `max_papers` do what they say."""
-    whole = Digest.model_validate(await structured(client, "monjyu_summarize", paper_id=PAPER))
-    [number] = [part.heading for part in whole.parts if part.heading == "Methods"]
-    part = Digest.model_validate(await structured(client, "monjyu_summarize", paper_id=PAPER, section="methods"))
-    assert part.status == "complete" and number not in {one.heading for one in part.parts} - {"Methods"}
-    paper = await structured(client, "monjyu_get_paper", paper_id=PAPER, section="methods")
+    listed = (await structured(client, "monjyu_get_paper", paper_id=PAPER))["sections"]
+    chosen = next(one for one in listed if one["section_type"] == "introduction")
+    for section in (str(chosen["number"]), chosen["heading"].lower()[:8], "introduction"):
+        part = Digest.model_validate(await structured(client, "monjyu_summarize", paper_id=PAPER, section=section))
+        alike = [one["heading"] for one in listed if one["section_type"] == "introduction"]
+        assert [one.heading for one in part.parts] == (alike if section == "introduction" else [chosen["heading"]])
+    paper = await structured(client, "monjyu_get_paper", paper_id=PAPER, section="introduction")
     assert all(" ".join(one.quote.split()) in " ".join(paper["text"].split()) for one in part.citations)
     assert "has no section" in await refused(client, "monjyu_summarize", paper_id=PAPER, section="Appendix Z")
     one = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspect="How long are identifiers?")
@@ -199,7 +202,7 @@ async def check_errors(client: Client) -> None:
     assert "lazy" in await refused(client, "monjyu_search", query=QUESTION, mode="hybrid", budget=5)
     assert "2 to 6" in await refused(client, "monjyu_compare", paper_ids=[PAPER, PAPER])
     alone = await refused(client, "monjyu_compare", paper_ids=[PAPER])
-    assert "paper_ids has 1 and needs 2 or more." in alone
+    assert "takes 2 to 6 different papers, not 1" in alone and "paper_ids" in alone
     wrong = [alone, await refused(client, "monjyu_summarize", paper_id=PAPER, part="methods")]
     assert "does not know the argument 'part'" in wrong[-1] and "paper_id, collection, focus" in wrong[-1]
     wrong += [await refused(client, "monjyu_search", query=QUESTION, topk=3)]
@@ -266,6 +269,16 @@ async def check_indexing(client: Client, world: Path) -> None:
     assert "\x1b" not in text
 
 
+async def check_indexing_several(client: Client, world: Path) -> None:
+    """Folders of `paths` become one collection, in one run."""
+    more = world / "papers" / "more"
+    more.mkdir()
+    (more / "sphinxes.md").write_text("# Sphinxes\n\n## Methods\n\nSeven sphinxes were counted in Giza in June.\n")
+    assert "not in the folders" in await refused(client, "monjyu_index", paths=["more", "/etc"], collection="both")
+    done = await structured(client, "monjyu_index", paths=["notes", "more"], collection="both", level=0)
+    assert (done["collection"], done["papers"]["total"]) == ("both", 2)
+
+
 async def check_cancelling(client: Client) -> None:
     """A call that is given up ends the run."""
     call = asyncio.create_task(client.call_tool("monjyu_index", {"folder": "notes"}))
@@ -303,6 +316,8 @@ def test_over_stdio(world: Path) -> None:
             await check_errors(client)
             await check_resources_and_prompts(client)
             await check_indexing(client, world)
+            if index.params[0].nargs == -1:
+                await check_indexing_several(client, world)
             await check_cancelling(client)
 
     asyncio.run(use())

@@ -48,8 +48,7 @@ export class Conversation {
       id: "question", rows: 2, maxlength: 10000, required: true, placeholder: t("placeholder"),
       onkeydown: (event) => this.key(event), oninput: () => this.grow(),
     });
-    this.collection = h("select", { id: "collection", onchange: () => this.choose() },
-      this.collections.map((one) => h("option", { value: one.collection }, `${one.collection} (${t("count", one.papers)}, ${t("level", one.level)})`)));
+    this.collection = h("select", { id: "collection", onchange: () => this.choose() }, this.names());
     this.mode = h("select", { id: "mode", onchange: () => this.describe() });
     this.budget = h("select", { id: "budget" }, BUDGETS.map((name) => h("option", { value: name }, t("tests", name.slice(1)))));
     this.about = h("p", { class: "dim about", id: "about-mode" });
@@ -68,6 +67,19 @@ export class Conversation {
     return form;
   }
 
+  names() {
+    return this.collections.map((one) => h("option", { value: one.collection }, one.collection));
+  }
+
+  // Collections read anew: the one chosen stays chosen.
+  offer(collections) {
+    const chosen = this.collection.value;
+    this.collections = collections;
+    replace(this.collection, this.names());
+    if (collections.some((one) => one.collection === chosen)) this.collection.value = chosen;
+    this.choose();
+  }
+
   choose() {
     const chosen = this.collections.find((one) => one.collection === this.collection.value);
     const before = this.mode.value;
@@ -77,7 +89,9 @@ export class Conversation {
   }
 
   describe() {
-    this.about.textContent = t(`about_${this.mode.value}`);
+    const chosen = this.collections.find((one) => one.collection === this.collection.value);
+    const size = chosen ? `${t("count", chosen.papers)}, ${t("level", chosen.level)}. ` : "";
+    this.about.textContent = `${size}${t(`about_${this.mode.value}`)}`;
     this.budgetField.hidden = !MODES_WITH_BUDGET.includes(this.mode.value);
   }
 
@@ -127,7 +141,7 @@ export class Conversation {
     event.preventDefault();
     const query = this.input.value.trim();
     if (!query || this.running) return;
-    const turn = new Turn(query, this.collection.value);
+    const turn = new Turn(query, this.collection.value, () => this.again(turn));
     this.intro.classList.add("unseen"); // the page keeps its heading
     this.turns.append(turn.element);
     this.busy(true);
@@ -140,6 +154,13 @@ export class Conversation {
     }
     this.busy(false);
     if (turn.result) this.remember(query, turn.result);
+  }
+
+  again(turn) {
+    if (this.running) return;
+    turn.element.remove();
+    this.input.value = turn.query;
+    this.form.requestSubmit();
   }
 
   busy(now) {
@@ -166,8 +187,8 @@ export class Conversation {
 }
 
 class Turn {
-  constructor(query, collection) {
-    this.collection = collection;
+  constructor(query, collection, again) {
+    [this.query, this.collection, this.again] = [query, collection, again];
     this.progress = new Progress();
     this.body = h("div", { class: "body", "aria-busy": "true" }, this.progress.element);
     this.written = null;
@@ -206,7 +227,8 @@ class Turn {
     const stopped = error.name === "AbortError";
     this.progress.end();
     this.body.setAttribute("aria-busy", "false");
-    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("stopped") : `${t("failed")}: ${error.message}`));
+    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("stopped") : error.message));
+    if (!stopped) this.body.append(h("button", { type: "button", onclick: this.again }, t("again")));
   }
 }
 
