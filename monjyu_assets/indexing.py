@@ -116,6 +116,8 @@ def downgrade_collection(
     """
     from monjyu_assets.runs import Plan, run_levels
 
+    check_level(level)
+    known_record(data, name)
     work = Work(data, name, progress, _once(say))
     timer = Timer()
     with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():

@@ -147,7 +147,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             with changing_record(work):
                 work.record.excluded = sorted({*work.record.excluded, paper_id})
         _finish_killed(work)
-        _publish_without(work)
+        _publish_without(Work(data, name, warn=say))  # what was finished may have raised the level
         with publish_lock(folder):
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])

@@ -70,8 +70,8 @@ def paid_levels(settings: Settings) -> list[int]:
 
 
 def check_level(level: int) -> None:
-    if level > HIGHEST:
-        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Use --level {HIGHEST} or lower.")
+    if not 0 <= level <= HIGHEST:
+        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Levels are 0 to {HIGHEST}.")
 
 
 def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
