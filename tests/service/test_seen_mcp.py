@@ -72,7 +72,7 @@ def address(service_data: Path, published: list[str], held: dict[str, str]) -> I
         yield process.stderr.readline().split()[-1]
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(30)
 
 
 async def _told(client: Client, tool: str, collection: str | None) -> tuple[bool, str]:
