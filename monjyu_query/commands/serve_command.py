@@ -50,7 +50,7 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
     from monjyu_core.folders import DataFolder
     from monjyu_query.service.keys import create_key, expiry
 
-    until = expiry(expires) if expires else None
+    until = None if expires is None else expiry(expires)
     key, record = create_key(_store(), name[:100], "admin" if role == "admin" else "reader", until, collections or None)
     for unknown in sorted(set(collections) - set(DataFolder.default().collections())):
         click.echo(f"Collection {unknown!r} is not indexed yet: the key will see it when it is.", err=True)

@@ -9,10 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import psutil
@@ -21,6 +22,7 @@ from click.testing import CliRunner
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, PromptReference
 
@@ -31,7 +33,9 @@ from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.state import StateStore
 from monjyu_query.commands import mcp
 from monjyu_query.digest.result import Digest
+from monjyu_query.facade_async import THREADS, AsyncMonjyu
 from monjyu_query.mcp_server.indexing import source_for, sources_within
+from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.result import SearchResult
 from monjyu_query.service.keys import create_key
 
@@ -376,3 +380,22 @@ def test_what_may_be_indexed(tmp_path: Path) -> None:
             source_for(data, named, folder)
     with pytest.raises(QueryError, match="switched off"):
         source_for(data, McpSettings(index=False), "a")
+
+
+def test_a_call_that_is_given_up_while_it_waits_is_never_begun(tmp_path: Path) -> None:
+    begun, release, context = list[str](), threading.Event(), cast("Context[Any, Any]", None)
+
+    async def give_up() -> None:
+        async with AsyncMonjyu(tmp_path) as monjyu:
+            busy = [asyncio.create_task(monjyu.run(release.wait)) for _ in range(THREADS)]
+            await asyncio.sleep(0.05)
+            call = asyncio.create_task(run_heard(monjyu, context, lambda *_: begun.append("call")))
+            await asyncio.sleep(0.05)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            release.set()
+            await asyncio.gather(*busy)
+            await monjyu.run(lambda: begun.append("later"))
+
+    asyncio.run(give_up())
+    assert begun == ["later"]
