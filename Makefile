@@ -43,7 +43,8 @@ packages = $$(grep -cE '^[A-Za-z0-9._-]+==' $(1))
 define install
 @echo "Installing the packages of $(1) into $(VENV) (up to $(call packages,$(1)); the first time takes minutes) ..."
 @[ -t 2 ] || quiet=--quiet; \
-$(BIN)/uv pip install $$quiet --python $(BIN)/python --require-hashes --excludes requirements.exclude -r $(1) || \
+$(BIN)/uv pip install $$quiet --python $(BIN)/python --require-hashes --compile-bytecode \
+	--excludes requirements.exclude -r $(1) || \
 	{ echo "uv could not; trying pip, which takes longer ..."; $(PIP) install --require-hashes -r $(1); }
 endef
 
@@ -58,6 +59,7 @@ $(INSTALLED): requirements.lock requirements.exclude pyproject.toml
 	@$(PIP) install --require-hashes -r $(VENV)/uv.lock || true
 	$(call install,requirements.lock)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m compileall -q $(PACKAGES)
 	@echo "Monjyu is installed: $(BIN)/monjyu"
 	@touch $@
 

