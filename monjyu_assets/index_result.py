@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import FAILURES
+from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.common import Work
 
 
@@ -21,9 +21,21 @@ class PaperCounts(BaseModel):
 
 
 class Failure(BaseModel):
+    """A paper that could not be read; with `asset`, one that an engine of levels 2 to 4 has no whole result of."""
+
     source_path: str
     error_type: str
     message: str
+    asset: str | None = None
+
+
+class Cause(BaseModel):
+    """Why chunks or communities have no result at levels 2 to 4: the server's words and the setting to look at."""
+
+    asset: str
+    error_type: str
+    message: str
+    count: int
 
 
 class Usage(BaseModel):
@@ -46,6 +58,7 @@ class IndexResult(BaseModel):
     seconds: float
     usage: Usage
     failures: list[Failure]
+    causes: list[Cause] = []
     behind: list[str] = []
 
 
@@ -69,9 +82,14 @@ def level_failures(work: Work) -> list[Failure]:
                 where = paths.get(row["paper_id"], row["paper_id"]) if "paper_id" in row else "(communities)"
                 counts[where, row["error_type"], asset] += 1
     return [
-        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result")
+        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result", asset=asset)
         for (where, cause, asset), count in sorted(counts.items())
     ]
+
+
+def level_causes(work: Work) -> list[Cause]:
+    """The same by cause, with what the model's server said."""
+    return [Cause(**vars(cause)) for level in range(2, HIGHEST + 1) for cause in failure_causes(work.parts, level)]
 
 
 def _paths(work: Work) -> dict[str, str]:

@@ -15,6 +15,7 @@ from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
 from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings import Settings
 from monjyu_core.snapshot import read_current
 
 
@@ -58,9 +59,14 @@ def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = Fals
 def level_to_build(work: Work, *, asked_for: bool) -> int:
     """The level that is kept, or the highest below it that no model is paid for."""
     level = target_level(work.record)
-    roles, allowed = work.settings.roles, asked_for or work.settings.levels.follow_changes
-    paying = [2] if roles.extract.engine == "llm" else [3] if roles.report.engine == "llm" else []
-    return level if allowed else min([level, *(one - 1 for one in paying)])
+    allowed = asked_for or work.settings.levels.follow_changes
+    return level if allowed else min([level, *(one - 1 for one in paid_levels(work.settings))])
+
+
+def paid_levels(settings: Settings) -> list[int]:
+    """Those whose engine calls a model."""
+    engines = {2: settings.roles.extract, 3: settings.roles.report, 4: settings.roles.extract}
+    return [level for level, role in engines.items() if role.engine == "llm"]
 
 
 def check_level(level: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ def status(collection: str | None, as_json: bool) -> None:
         click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
     else:
         click.echo("\n\n".join(describe(one, failures=bool(collection)) for one in found))
+    sys.exit(1 if any("unreadable" in one for one in found) else 0)
 
 
 @click.command()
@@ -71,8 +73,9 @@ def config_show(as_json: bool) -> None:
     import yaml
 
     from monjyu_core.settings import config_file, data_folder, load_settings
+    from monjyu_core.settings_file import without_secrets
 
-    values = load_settings().model_dump(mode="json")
+    values = without_secrets(load_settings().model_dump(mode="json"))
     if as_json:
         click.echo(json.dumps(values, ensure_ascii=False))
         return

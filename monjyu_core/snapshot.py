@@ -7,8 +7,11 @@ reads changes under it; a later `SnapshotReader.current()` gives the next snapsh
 from __future__ import annotations
 
 import fcntl
+import logging
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -23,9 +26,13 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 OPEN_TRIES = 3
 MANIFEST_HASH = "manifest.sha256"
 """The file beside a manifest that holds its SHA-256."""
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
+"""What may be the name of a snapshot's folder: nothing that leads elsewhere."""
+_LONGEST_ID = 200
 
 
 class PartEntry(BaseModel):
@@ -106,7 +113,7 @@ class Snapshot:
                 try:
                     self._connection = duckdb.connect(str(path), read_only=True)
                 except duckdb.Error as error:
-                    raise StorageError(f"{path} cannot be opened: {error}.", "Index the collection again.") from error
+                    raise unreadable(self.collection.name, self.id, error) from error
             return self._connection.cursor()
 
     def close(self) -> None:
@@ -156,21 +163,52 @@ def held(collection: CollectionFolder) -> str | None:
 
 
 def read_current(collection: CollectionFolder) -> str | None:
-    """The id in CURRENT, or None where nothing has been published."""
+    """What stands in CURRENT, or None where nothing has been published. Whether it is an id says `read_manifest`."""
     try:
-        return collection.current.read_text(encoding="utf-8").strip() or None
+        with collection.current.open("rb") as file:
+            return file.read(_LONGEST_ID).decode("utf-8", "backslashreplace").strip() or None
     except FileNotFoundError:
         return None
+    except OSError as error:
+        why = error.strerror or error
+        raise StorageError(f"CURRENT of {collection.name} cannot be read: {why}.", mend(collection.name)) from error
+
+
+def mend(collection: str) -> str:
+    """What to do about a snapshot that cannot be read."""
+    return (
+        f"`monjyu snapshots verify -c {collection}` says what is wrong; indexing the collection again builds it anew, "
+        f"`monjyu snapshots rollback -c {collection}` serves the one before."
+    )
+
+
+def unreadable(collection: str, snapshot_id: str, error: Exception) -> StorageError:
+    """A published snapshot whose files fail. The library's words name paths and blocks: they are for the log."""
+    _log.error("Snapshot %s of %s cannot be read: %s", snapshot_id, collection, error)
+    return StorageError(
+        f"Snapshot {snapshot_id} of {collection} cannot be read: its files are damaged or gone.", mend(collection)
+    )
 
 
 def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
+    if not _ID.fullmatch(snapshot_id):
+        raise StorageError(f"{snapshot_id[:80]!r} is no snapshot of {collection.name}.", mend(collection.name))
     path = collection.snapshots / snapshot_id / "manifest.json"
     try:
         manifest = Manifest.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
-        raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", "Index it again.") from error
+        raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", mend(collection.name)) from error
+    except OSError as error:
+        raise unreadable(collection.name, snapshot_id, error) from error
     except ValidationError as error:
-        raise UnknownVersion(f"{path} is damaged or of another version of Monjyu.", "Index it again.") from error
+        raise UnknownVersion(
+            f"The manifest of snapshot {snapshot_id} of {collection.name} is damaged or of another version of Monjyu.",
+            mend(collection.name),
+        ) from error
+    if manifest.snapshot_id != snapshot_id:
+        raise UnknownVersion(
+            f"The manifest of snapshot {snapshot_id} of {collection.name} is another's.", mend(collection.name)
+        )
     if manifest.schema_version != SCHEMA_VERSION:
         age = "newer" if manifest.schema_version > SCHEMA_VERSION else "older"
         advice = "Upgrade Monjyu." if age == "newer" else f"Run `monjyu index` for {collection.name} again."
@@ -181,6 +219,20 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
 def open_current(collection: CollectionFolder) -> Snapshot:
     """Open what CURRENT names; QueryError where the collection has never been published."""
     return _current(collection, lambda snapshot_id: Snapshot(collection, read_manifest(collection, snapshot_id)))
+
+
+@contextmanager
+def reading(collection: CollectionFolder) -> Iterator[Snapshot]:
+    """What CURRENT names, closed at the end. StorageError where its files fail, QueryError where there is none."""
+    import duckdb
+
+    snapshot = open_current(collection)
+    try:
+        yield snapshot
+    except (duckdb.Error, OSError) as error:
+        raise unreadable(collection.name, snapshot.id, error) from error
+    finally:
+        snapshot.close()
 
 
 def current_manifest(collection: CollectionFolder) -> Manifest:
@@ -212,6 +264,11 @@ class SnapshotReader:
         self.collection = collection
         self._lock = threading.Lock()
         self._snapshot: Snapshot | None = None
+
+    def forget(self) -> None:
+        """Open the files anew for the next request: those that are open may be damaged, and be mended by then."""
+        with self._lock:
+            self._snapshot = None
 
     def current(self) -> Snapshot:
         with self._lock:

@@ -4,39 +4,50 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.collection import collection_settings, known_record
+from monjyu_core.collection import CollectionRecord, collection_settings, known_record
+from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.settings import Settings
-from monjyu_core.snapshot import Snapshot, open_current, read_current
+from monjyu_core.snapshot import Snapshot, read_current, reading
+from monjyu_core.words import counted
 
 
 def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
-    """Level, snapshot, rows per table, failed papers, last build, usage per level."""
+    """Level, snapshot, rows per table, failed papers, last build, usage per level.
+
+    Where the snapshot cannot be read, `unreadable` says why and what to do.
+    """
     record = known_record(data, name)
     folder = data.collection(name)
-    if read_current(folder) is None:
-        return {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
-    snapshot = open_current(folder)
+    nothing = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
     try:
-        manifest = snapshot.manifest
-        return {
-            "collection": name,
-            "level": manifest.level,
-            "behind": manifest.behind,
-            "snapshot_id": manifest.snapshot_id,
-            "last_build": manifest.created_at,
-            "sources": record.sources,
-            "embedding_model": manifest.embedding.model,
-            "counts": manifest.rows,
-            "distinct_papers": _distinct(snapshot),
-            "failed_papers": _failures(snapshot),
-            "level_failures": _level_failures(snapshot),
-            "without": _gaps(snapshot, collection_settings(record)),
-            "usage": _usage(data, name, manifest.level),
-        }
-    finally:
-        snapshot.close()
+        if read_current(folder) is None:
+            return nothing
+        with reading(folder) as snapshot:
+            return _of_snapshot(data, record, snapshot)
+    except StorageError as error:
+        return nothing | {"unreadable": str(error)}
+
+
+def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot) -> dict[str, Any]:
+    manifest = snapshot.manifest
+    return {
+        "collection": record.name,
+        "level": manifest.level,
+        "behind": manifest.behind,
+        "snapshot_id": manifest.snapshot_id,
+        "last_build": manifest.created_at,
+        "sources": record.sources,
+        "embedding_model": manifest.embedding.model,
+        "counts": manifest.rows,
+        "distinct_papers": _distinct(snapshot),
+        "failed_papers": _failures(snapshot),
+        "level_failures": _level_failures(snapshot),
+        "level_causes": _level_causes(snapshot),
+        "without": _gaps(snapshot, collection_settings(record)),
+        "usage": _usage(data, record.name, manifest.level),
+    }
 
 
 def _usage(data: DataFolder, name: str, level: int) -> dict[str, dict[str, Any]]:
@@ -58,13 +69,26 @@ def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
 
 def _level_failures(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     """By table of failures: chunks or communities without a result, by cause."""
+    found: dict[str, dict[str, int]] = {}
+    for cause in _level_causes(snapshot):
+        by_type = found.setdefault(cause["table"], {})
+        by_type[cause["error_type"]] = by_type.get(cause["error_type"], 0) + cause["count"]
+    return found
+
+
+def _level_causes(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The same with what was said; messages that differ in numbers alone are one cause."""
     cursor = snapshot.cursor()
     there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    found = {}
+    columns = ("table", "error_type", "message", "count")
+    found = []
     for table in sorted(there & {"entity_failures", "report_failures", "claim_failures"}):
-        query = f"SELECT error_type, count(*) FROM {table} WHERE failed GROUP BY error_type ORDER BY error_type"
-        found[table] = dict(cursor.execute(query).fetchall())
-    return {table: causes for table, causes in found.items() if causes}
+        rows = cursor.execute(
+            f"SELECT '{table}', error_type, min(message), count(*) AS n FROM {table} WHERE failed "
+            "GROUP BY error_type, regexp_replace(message, '\\d+', '0', 'g') ORDER BY error_type, n DESC, min(message)"
+        )
+        found += [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
+    return found
 
 
 def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
@@ -93,6 +117,8 @@ def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
 
 def describe(status: dict[str, Any], *, failures: bool) -> str:
     """The status for a person; with every failed paper when asked."""
+    if "unreadable" in status:
+        return f"{status['collection']}: {status['unreadable']}"
     if status["snapshot_id"] is None:
         return f"{status['collection']}: not published yet; run `monjyu index` for {', '.join(status['sources'])}"
     counts = status["counts"]
@@ -108,14 +134,15 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  failed  {len(status['failed_papers'])}",
     ]
     lines += [f"  level {level} {text}" for level, text in _levels(counts)]
-    for table, causes in status["level_failures"].items():
-        told = ", ".join(f"{cause} {count}" for cause, count in causes.items())
-        lines.append(f"  {table.replace('_', ' ')}: {told}")
+    for cause in status["level_causes"]:
+        where = cause["table"].replace("_", " ")
+        lines.append(f"  {where}: {cause['count']} × {cause['error_type']}: {cause['message']}")
     lines += [f"  behind  {what}" for what in status["behind"]]
     for level, used in status["usage"].items():
         if used["llm_calls"]:
             lines.append(
-                f"  level {level} took {used['llm_calls']} calls of models, {used['prompt_tokens']} + "
+                f"  level {level} took {counted(used['llm_calls'], 'call of a model', 'calls of models')}, "
+                f"{used['prompt_tokens']} + "
                 f"{used['completion_tokens']} tokens, ${used['cost_usd']:.4f}"
             )
     if failures:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import SectionType
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.snapshot import Snapshot, mend
 from monjyu_query.background import now
 from monjyu_query.fusion import Mask
 
@@ -81,7 +81,7 @@ def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
     if sorted(held) != sorted(chunk_ids):
         raise StorageError(
             f"Snapshot {snapshot.id} has {len(chunk_ids)} chunks in DuckDB and {len(held)} in Lance, or others.",
-            "Index the collection again.",
+            mend(snapshot.collection.name),
         )
     if rows is None:
         return _empty(snapshot.manifest.embedding.dimensions)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import threading
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from monjyu_core.folders import DataFolder
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from monjyu_query.citation_view import CitationView
     from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.search import Searcher
+
+
+AS_ARGUMENT = "as `collection`"
+"""How a caller names a collection."""
 
 
 class Collections:
@@ -27,6 +32,7 @@ class Collections:
         from monjyu_query.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
+        self._whole = self.data
         self._traces = TraceLog(StateStore(self.data.state))
         self._lock = threading.Lock()
         self._searchers: dict[str, tuple[int, Searcher]] = {}
@@ -44,6 +50,12 @@ class Collections:
         with self._lock:
             self._searchers.clear()
         self._traces.flush()
+
+    def seen_by(self, collections: frozenset[str] | None) -> Self:
+        """The same for someone who may see these collections only (None = all); searchers are shared with it."""
+        seen = copy.copy(self)
+        seen.data = self._whole.seen_by(collections)
+        return seen
 
     def collections(self) -> list[CollectionRecord]:
         """The collections that have been indexed.
@@ -65,7 +77,7 @@ class Collections:
         """
         from monjyu_query.records import paper_records
 
-        with closing(self.snapshot(collection)) as snapshot:
+        with self.reading(collection) as snapshot:
             return paper_records(snapshot)
 
     def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
@@ -78,7 +90,7 @@ class Collections:
         """
         from monjyu_query.papers import show_paper
 
-        with closing(self.snapshot(collection)) as snapshot:
+        with self.reading(collection) as snapshot:
             return show_paper(snapshot, paper_id)
 
     def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
@@ -91,14 +103,14 @@ class Collections:
         """
         from monjyu_query.citation_view import citations_of
 
-        with closing(self.snapshot(collection)) as snapshot:
+        with self.reading(collection) as snapshot:
             return citations_of(snapshot, paper_id, depth)
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """That of the collection named, or of the only one."""
         from monjyu_query.which_collection import chosen_collection
 
-        return self.searcher(chosen_collection(self.data, collection))
+        return self.searcher(chosen_collection(self.data, collection, AS_ARGUMENT))
 
     def searcher(self, collection: str) -> Searcher:
         """The searches of a collection, kept until its record (sources, level, model) changes."""
@@ -111,13 +123,13 @@ class Collections:
             known = self._searchers.get(collection)
             if known is None or known[0] != written:
                 with settings_of_folder(self.data.root):
-                    known = written, Searcher(self.data, collection, self._traces)
+                    known = written, Searcher(self._whole, collection, self._traces)
                 self._searchers[collection] = known
             return known[1]
 
-    def snapshot(self, collection: str | None = None) -> Snapshot:
-        """The published snapshot, opened; the caller closes it."""
-        from monjyu_core.snapshot import open_current
+    def reading(self, collection: str | None = None) -> AbstractContextManager[Snapshot]:
+        """The published snapshot, open as long as the block; StorageError where its files fail."""
+        from monjyu_core.snapshot import reading
         from monjyu_query.which_collection import chosen_collection
 
-        return open_current(self.data.collection(chosen_collection(self.data, collection)))
+        return reading(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from monjyu_core.errors import StorageError
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.snapshot import Snapshot, unreadable
 from monjyu_query.background import now
 from monjyu_query.corpus import Corpus, load_corpus
 from monjyu_query.fusion import Mask
@@ -57,7 +56,5 @@ async def _pinned_table(snapshot: Snapshot) -> AsyncTable | None:
         table = await connection.open_table(entry.table)
         await table.checkout(entry.version)
     except (OSError, RuntimeError, ValueError) as error:
-        raise StorageError(
-            f"The vectors of snapshot {snapshot.id} cannot be opened: {error}.", "Index the collection again."
-        ) from error
+        raise unreadable(snapshot.collection.name, snapshot.id, error) from error
     return table

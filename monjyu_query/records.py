@@ -5,13 +5,17 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from monjyu_core.collection import known_record
+from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import Snapshot, read_current, read_manifest
+from monjyu_core.snapshot import Snapshot, current_manifest, read_current
 from monjyu_query.papers import list_papers
 
 
 class CollectionRecord(BaseModel):
-    """A collection; from `snapshot_id` on None or empty where nothing has been published yet."""
+    """A collection; from `snapshot_id` on None or empty where nothing has been published yet.
+
+    `unreadable` says why its snapshot cannot be read, and what to do.
+    """
 
     name: str
     language: str | None = None
@@ -22,6 +26,7 @@ class CollectionRecord(BaseModel):
     chunks: int = 0
     embedding_model: str | None = None
     behind: list[str] = []
+    unreadable: str | None = None
 
 
 class PaperRecord(BaseModel):
@@ -47,10 +52,12 @@ def collection_record(data: DataFolder, name: str) -> CollectionRecord:
     """What the published snapshot of a collection says of itself."""
     language = known_record(data, name).language
     folder = data.collection(name)
-    current = read_current(folder)
-    if current is None:
-        return CollectionRecord(name=name, language=language)
-    manifest = read_manifest(folder, current)
+    try:
+        if read_current(folder) is None:
+            return CollectionRecord(name=name, language=language)
+        manifest = current_manifest(folder)
+    except StorageError as error:
+        return CollectionRecord(name=name, language=language, unreadable=str(error))
     return CollectionRecord(
         name=name,
         language=language,

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.result import Citation, SearchResult
+from monjyu_query.segments import escaped, pieces
 
 _SNIPPET = 150
 
@@ -28,9 +29,9 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
     console = console or Console(highlight=False)
     for warning in result.warnings:
         console.print(Text(f"Note: {safe(warning)}", style="yellow"))
-    if result.answer:
+    if result.segments:
         style = "dim" if result.status == "abstained" else "bold"
-        console.print(Padding(Text("\n".join(map(safe, result.answer.split("\n"))), style=style), (1, 0)))
+        console.print(Padding(answer_text(result, style), (1, 0)))
     for citation in result.citations:
         console.print(_source(citation))
     if result.hits:
@@ -42,9 +43,25 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
     console.print(Text(safe(result.routing.reason), style="dim"))
 
 
+def answer_text(result: SearchResult, style: str = "") -> Text:
+    """The answer with its marks; brackets of the papers' own are escaped, for a pipe has no colours."""
+    text = Text(style=style)
+    for said, marks in pieces(result.segments, quotable):
+        text.append(said)
+        if marks:
+            text.append(" ")
+            text.append(marks, style="cyan")
+    return text
+
+
+def quotable(text: str) -> str:
+    """One safe line whose own brackets cannot be taken for marks."""
+    return escaped(safe(text))
+
+
 def _source(citation: Citation) -> Text:
     where = f", page {citation.page}" if citation.page else ""
-    return Text(f"[{citation.n}] {safe(citation.paper_title) or safe(citation.paper_id)}{where}", style="cyan")
+    return Text(f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}", style="cyan")
 
 
 def _hits(result: SearchResult) -> Table:

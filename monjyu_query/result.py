@@ -40,6 +40,16 @@ class Citation(_Model):
     retracted: bool = False
 
 
+class Segment(_Model):
+    """A piece of an answer and the `n` of the citations it rests on; brackets in `text` are the papers' own.
+
+    The texts one after another are the answer without its marks, white space between them included.
+    """
+
+    text: str
+    citations: list[int] = []
+
+
 class Hit(_Model):
     """A passage. `score` is on the scale of the mode (see `SearchRequest`); `text` is the raw text of the chunk."""
 
@@ -64,7 +74,11 @@ class Usage(_Model):
 
 
 class SearchResult(_Model):
-    """One search result. `verified`: every quote was looked up in its source and found; False where none was given."""
+    """One search result. `verified`: every quote was looked up in its source and found; False where none was given.
+
+    `segments` is the answer in pieces, which is what to render; `answer` the same as Markdown, where `[n]` is the `n`
+    of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
+    """
 
     query: str
     collection: str
@@ -76,6 +90,7 @@ class SearchResult(_Model):
     warnings: list[str] = []
     trace_id: str
     answer: str = ""
+    segments: list[Segment] = []
     answer_engine: str = ""
     verified: bool = False
     citations: list[Citation] = []

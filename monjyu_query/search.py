@@ -17,7 +17,7 @@ from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.observing import set_up_observing
 from monjyu_core.settings import SearchSettings
-from monjyu_core.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current
+from monjyu_core.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
 from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard
 from monjyu_query.modes import Modes
@@ -32,6 +32,9 @@ from monjyu_query.routing.kinds import Kind, kind_of
 from monjyu_query.tools import Ask, Tools
 from monjyu_query.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.which_collection import require_collection
+
+FORGET_SECONDS = 5.0
+"""Between two readings of a snapshot whose files fail."""
 
 
 class Searcher:
@@ -58,6 +61,7 @@ class Searcher:
         self._traces = traces
         self._lock = threading.Lock()
         self._index: OpenIndex | None = None
+        self._forgotten_at = -FORGET_SECONDS
         self._modes = Modes(self.tools)
 
     def prepare(self, mode: str = "hybrid") -> None:
@@ -79,9 +83,21 @@ class Searcher:
                     self._index = open_index(snapshot)
                 except (StorageError, duckdb.Error, OSError, RuntimeError) as error:
                     if not tries_left or read_current(self._reader.collection) == snapshot.id:
-                        raise _unreadable(snapshot.id, error) from error
+                        self._reader.forget()
+                        raise self._told(snapshot.id, error) from error
             assert self._index is not None
             return self._index
+
+    def forget(self) -> None:
+        """Read the snapshot anew for the next request: its files failed, and may be mended by then.
+
+        Not again and again, where one file in many is damaged: reading all of it takes seconds.
+        """
+        with self._lock:
+            if time.monotonic() - self._forgotten_at >= FORGET_SECONDS:
+                self._forgotten_at = time.monotonic()
+                self._index = None
+                self._reader.forget()
 
     def search(
         self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None
@@ -106,13 +122,17 @@ class Searcher:
         except (duckdb.Error, OSError, RuntimeError) as error:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
-                raise _unreadable(held, error) from error
+                self.forget()
+                raise self._told(held, error) from error
             events.clear()
             result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
         result.usage.seconds = round(time.perf_counter() - started, 6)
-        if self._traces is not None:
+        kept = self.settings.traces
+        if self._traces is not None and not kept.newest:
+            self._traces.forget(self.collection)
+        elif self._traces is not None:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
-            self._traces.write(result.trace_id, trace_of(request, result, settings, events))
+            self._traces.write(result.trace_id, trace_of(request, result, settings, events), kept)
         return result
 
     def account(self, index: OpenIndex) -> Account:
@@ -155,15 +175,12 @@ class Searcher:
             return asked_kind(self.tools, request.query, account)
         return kind_of(request.query)
 
+    def _told(self, snapshot_id: str, error: Exception) -> StorageError:
+        return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
+
     def _answered(self, ask: Ask) -> SearchResult:
         with charged_to(ask.account):
             return CONTROLLERS[ask.request.controller](self._modes, ask)
-
-
-def _unreadable(snapshot_id: str, error: Exception) -> StorageError:
-    if isinstance(error, StorageError):
-        return error
-    return StorageError(f"Snapshot {snapshot_id} cannot be read: {error}.", "Index the collection again.")
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:

@@ -1,7 +1,7 @@
 """Publishing: a closed set of parts to a snapshot that readers switch to in one step.
 
-Order: lock, closed set, checks, index.duckdb, Lance, manifest, CURRENT. A crash before the last leaves readers where
-they were, and the next publish starts from the parts again.
+Order: lock, closed set, checks, index.duckdb, Lance, manifest, the collection's record, CURRENT. A crash before the
+last leaves readers where they were, and the next publish starts from the parts again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from monjyu_assets.keeping import keep_record
 from monjyu_assets.publishing.checks import CheckResult, checks_key, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
@@ -25,6 +26,7 @@ from monjyu_assets.publishing.forgetting import forget_changed
 from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.publishing.retention import collect
+from monjyu_assets.publishing.verify import is_sound, is_torn
 from monjyu_assets.stages.common import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import IndexBuildError, StorageError
@@ -80,17 +82,20 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         parts = closed_set(work.parts, work.name, _most_failed(work))
         embedding, window = _embedding(work)
         content = _content(parts, embedding)
-        before = _previous(work.folder)
+        before, damaged = _previous(work.folder), _damaged(work)
         key = checks_key(embedding, window)
         checks = run_checks(parts, embedding, window, before.parts if before and before.checks == key else ())
         if not all(check.passed for check in checks):
             raise PublishBlocked(checks)
         new = before is None or before.content != content or before.behind != behind(work.parts, _most_failed(work))
         manifest = _build(work, parts, embedding, content, before, connect, key) if new or before is None else before
-        newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id)
+        newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id, damaged)
         if new or read_current(work.folder) != newest == serve:
             _pass(gate, work.folder, newest, new=new)
+        keep_record(work, manifest.level)
         set_current(work.folder, serve)
+        if damaged:
+            remove_folder(work.folder.snapshots / damaged)
         collect(work.folder, work.settings.publish.keep_snapshots)
         return Published(manifest, new, checks)
 
@@ -135,10 +140,16 @@ def is_published(work: Work, level: int) -> bool:
     return read_current(work.folder) == _to_serve(work.folder, before.snapshot_id)
 
 
-def _to_serve(folder: CollectionFolder, newest: str) -> str:
+def newest_level(folder: CollectionFolder) -> int:
+    """The level of the newest snapshot, whatever a rollback serves; 0 where there is none."""
+    newest = _previous(folder)
+    return newest.level if newest else 0
+
+
+def _to_serve(folder: CollectionFolder, newest: str, damaged: str | None = None) -> str:
     """The snapshot that a rollback holds (also one that was killed before it had set CURRENT), else the newest."""
     hold = held(folder)
-    return hold if hold in published(folder) else newest
+    return hold if hold in published(folder) and hold != damaged else newest
 
 
 def _most_failed(work: Work) -> float:
@@ -170,9 +181,25 @@ def _previous(folder: CollectionFolder) -> Manifest | None:
     """The newest snapshot's manifest; None where there is none that this version can build on."""
     ids = published(folder)
     try:
-        return read_manifest(folder, ids[-1]) if ids else None
+        newest = read_manifest(folder, ids[-1]) if ids else None
     except StorageError:
         return None  # of another schema, or damaged: everything is built from the parts
+    return newest if newest and is_sound(folder, newest) else None
+
+
+def _damaged(work: Work) -> str | None:
+    """The newest snapshot if its own files are damaged: nothing can be read from it, or built on it."""
+    for snapshot_id in published(work.folder)[-1:]:
+        try:
+            if is_sound(work.folder, read_manifest(work.folder, snapshot_id)):
+                continue
+        except StorageError as error:
+            if not is_torn(work.folder, snapshot_id):
+                continue  # of another schema
+            work.warn(str(error))
+        work.warn(f"Snapshot {snapshot_id} of {work.name} is damaged; it is built again from the parts.")
+        return snapshot_id
+    return None
 
 
 def _build(

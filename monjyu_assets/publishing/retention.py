@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import shutil
 from datetime import datetime, timedelta
 from typing import Any
 
 from monjyu_assets.publishing.lance import compact
+from monjyu_assets.publishing.verify import is_sound
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.parts import PartStore
 from monjyu_core.schemas import TABLES
 from monjyu_core.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
+_log = logging.getLogger(__name__)
 MARGIN = timedelta(minutes=1)
 """The oldest kept version grows older while Lance looks for what to remove: on a busy machine by seconds."""
 
@@ -61,13 +64,21 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
             shutil.rmtree(path)
             path.with_suffix(".unindexed").unlink(missing_ok=True)
             continue
-        table = connection.open_table(path.stem)
-        stale = [tag for tag in table.tags.list() if (path.stem, tag) not in kept]
-        for tag in stale:
-            table.tags.delete(tag)
-        if stale:
-            compact(table)
-            table.optimize(cleanup_older_than=_age_of_oldest_tag(table) + MARGIN)
+        try:
+            _tidy(connection.open_table(path.stem), {tag for table, tag in kept if table == path.stem})
+        except (OSError, RuntimeError, ValueError) as error:
+            if all(is_sound(folder, one) for one in manifests if path.stem in {e.table for e in one.lance.values()}):
+                raise
+            _log.warning("Lance table %s of a damaged snapshot stays as it is: %s", path.stem, error)
+
+
+def _tidy(table: Any, kept: set[str]) -> None:
+    stale = [tag for tag in table.tags.list() if tag not in kept]
+    for tag in stale:
+        table.tags.delete(tag)
+    if stale:
+        compact(table)
+        table.optimize(cleanup_older_than=_age_of_oldest_tag(table) + MARGIN)
 
 
 def _age_of_oldest_tag(table: Any) -> timedelta:

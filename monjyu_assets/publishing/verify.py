@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,41 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
     elif file_version(database) != manifest.database_sha256:
         found.append("index.duckdb differs from its hash")
     return found
+
+
+def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
+    """Whether a manifest is not what was written: damaged, and not of another version of Monjyu."""
+    path = folder.snapshots / snapshot_id
+    try:
+        return file_sha256(path / "manifest.json") != (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return True
+
+
+def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
+    """Whether a snapshot's own files are as they were published: its database and its Lance tables, not the parts.
+
+    Files are hashed once, and again when size or time say that they are others.
+    """
+    database = folder.snapshots / manifest.snapshot_id / "index.duckdb"
+    if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
+        return False
+    files = {
+        folder.lance / name: expected for entry in manifest.lance.values() for name, expected in entry.files.items()
+    }
+    if any(path.is_file() and _hashed(path) != expected for path, expected in files.items()):
+        return False
+    return all(path.is_file() for path in files) or not any(_lance_tables(folder, manifest))
+
+
+def _hashed(path: Path) -> str:
+    seen = path.stat()
+    return _hashed_once(path, seen.st_size, seen.st_mtime_ns, seen.st_ino)
+
+
+@lru_cache(maxsize=4096)
+def _hashed_once(path: Path, *seen: int) -> str:
+    return file_sha256(path)
 
 
 def _parts(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.run_rules import current_cap
+from monjyu_assets.run_rules import current_cap, goal_of
 from monjyu_core.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.ids import digest
@@ -66,7 +66,8 @@ class Work:
 
     @cached_property
     def record(self) -> CollectionRecord:
-        return known_record(self.data, self.name)
+        goal = goal_of(self.folder)
+        return goal.record if goal else known_record(self.data, self.name)
 
     @cached_property
     def settings(self) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +43,7 @@ def citations(
         raise click.UsageError("Name a paper (`monjyu papers list` shows them), or use --export.")
     if output is not None and form is None:
         raise click.UsageError("-o goes with --export.")
-    with closing(open_chosen(collection)) as snapshot:
+    with open_chosen(collection) as snapshot:
         if form is not None:
             _write(_exported(snapshot, form, _printable(paper_id)), output)
             return

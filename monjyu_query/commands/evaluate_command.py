@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
 import click
@@ -129,14 +128,14 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
     from collections import Counter
 
     from monjyu_core.folders import DataFolder
-    from monjyu_core.snapshot import open_current
+    from monjyu_core.snapshot import reading
     from monjyu_query.questions.generate import generate
     from monjyu_query.questions.structure import Structure
     from monjyu_query.which_collection import chosen_collection, require_collection
 
     data = DataFolder.default()
     folder = require_collection(data, chosen_collection(data, collection))
-    with closing(open_current(folder)) as snapshot:
+    with reading(folder) as snapshot:
         made = generate(Structure.of(snapshot), kinds or KINDS, count, seed)
     write_lines(out, [json.dumps(question, ensure_ascii=False) for question in made])
     counts = Counter(question["kind"] for question in made)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,7 @@ def graph() -> None:
 @json_option
 def export(collection: str | None, form: str, output: Path, kind: Kind | None, as_json: bool) -> None:
     """Write the graph as GraphML, or as Parquet with the tables and columns of microsoft/graphrag."""
-    with closing(open_chosen(collection)) as snapshot:
+    with open_chosen(collection) as snapshot:
         chosen, rows = _written(snapshot, form, output, kind)
         about = {"collection": snapshot.collection.name, "snapshot_id": snapshot.id, "format": form, "graph": chosen}
     if as_json:

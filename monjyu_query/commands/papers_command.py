@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,8 @@ import click
 from monjyu_query.commands.options import collection_option, json_option, print_json
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from monjyu_core.snapshot import Snapshot
 
 
@@ -25,7 +26,7 @@ def papers_list(collection: str | None, as_json: bool) -> None:
     """Every paper: id, title, authors, year, passages."""
     from monjyu_query.papers import list_papers
 
-    with closing(open_chosen(collection)) as snapshot:
+    with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
     if as_json:
         print_json(found)
@@ -43,7 +44,7 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """One paper: what was understood of it, with its sections and references."""
     from monjyu_query.papers import show_paper
 
-    with closing(open_chosen(collection)) as snapshot:
+    with open_chosen(collection) as snapshot:
         paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
     if as_json:
         print_json(paper.model_dump(mode="json"))
@@ -53,11 +54,11 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     print_paper(paper)
 
 
-def open_chosen(collection: str | None) -> Snapshot:
-    """The published snapshot of the collection named, or of the only one."""
+def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:
+    """The published snapshot of the collection named, or of the only one, open as long as the block."""
     from monjyu_core.folders import DataFolder
-    from monjyu_core.snapshot import open_current
+    from monjyu_core.snapshot import reading
     from monjyu_query.which_collection import chosen_collection
 
     data = DataFolder.default()
-    return open_current(data.collection(chosen_collection(data, collection)))
+    return reading(data.collection(chosen_collection(data, collection)))

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings_mcp import McpSettings
-from monjyu_core.snapshot import open_current
+from monjyu_core.snapshot import reading
 from monjyu_query.facade import Monjyu
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.callers import require_admin
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
-from monjyu_query.mcp_server.register import WRITES, tool
+from monjyu_query.mcp_server.register import WRITES, Tools
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.records import CollectionRecord
 from monjyu_query.which_collection import chosen_collection
@@ -49,12 +48,11 @@ class Status(BaseModel):
         return "\n".join([*lines, f"monjyu_index takes: {', '.join(self.indexable) or 'nothing'}."])
 
 
-def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSettings) -> None:
+def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
     """Register them."""
-    data = monjyu.blocking.data
-    indexer = Indexer(data, settings)
+    indexer = Indexer(settings)
 
-    @tool(server, "Show collections")
+    @tools.add("Show collections")
     async def monjyu_status(
         collection: Annotated[str | None, Field(description="Only this collection.")] = None,
     ) -> Annotated[CallToolResult, Status]:
@@ -63,19 +61,22 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
             status = await monjyu.run(partial(_status, monjyu.blocking, settings, collection))
         return given(status.as_text(), status)
 
-    @tool(server, "Index papers", WRITES)
+    @tools.add("Index papers", WRITES)
     async def monjyu_index(
-        folder: Annotated[str, Field(description="A folder or file that monjyu_status lists as indexable.")],
         context: Context[Any, Any],
+        paths: Annotated[
+            list[str], Field(max_length=50, description="Folders or files that monjyu_status lists as indexable.")
+        ] = [],  # noqa: B006
+        folder: Annotated[str, Field(description="One of them, as in `paths`.")] = "",
         collection: Annotated[
-            str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default the folder's.")
+            str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default that of the one path.")
         ] = None,
         level: Annotated[
             Literal[0, 1] | None,
             Field(description="0 baseline, 1 with communities for lazy search; by default as it is."),
         ] = None,
     ) -> Annotated[CallToolResult, IndexOutcome]:
-        """Index the papers of a folder, or bring a collection up to date; only what changed is computed.
+        """Index the papers of folders, or bring a collection up to date; only what changed is computed.
 
         Takes seconds to minutes and tells of its progress. Papers are never deleted in numbers this way: a person does
         that.
@@ -83,7 +84,8 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
         progress = _Steps(context)
         with as_tool_errors():
             require_admin(context)
-            outcome = await indexer.run(folder, collection, level, progress.tell)
+            named = list(dict.fromkeys([*([folder] if folder else []), *paths]))
+            outcome = await indexer.run(monjyu.blocking.data, named, collection, level, progress.tell)
         return given(outcome.as_text(), outcome)
 
 
@@ -118,12 +120,14 @@ def _status(monjyu: Monjyu, settings: McpSettings, collection: str | None) -> St
 
 def _failures(data: DataFolder, record: CollectionRecord) -> list[FailedPaper]:
     query = f"SELECT paper_id, error_type, message FROM failures ORDER BY paper_id LIMIT {MOST_FAILURES}"
-    with closing(open_current(data.collection(record.name))) as snapshot:
+    with reading(data.collection(record.name)) as snapshot:
         rows = snapshot.cursor().execute(query).fetchall()
     return [FailedPaper(paper_id=one, error_type=kind, message=text) for one, kind, text in rows]
 
 
 def _line(one: CollectionStatus) -> str:
+    if one.unreadable:
+        return f"{one.name}: {one.unreadable}"
     if one.snapshot_id is None:
         return f"{one.name}: not published yet"
     failed = "".join(f"\n  failed {paper.paper_id}: {paper.message}" for paper in one.failed_papers)

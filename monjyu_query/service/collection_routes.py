@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.ledger_totals import usage_by_level
 from monjyu_core.snapshot import current_manifest, held
 from monjyu_query.routing.choose import served
@@ -46,16 +46,22 @@ class CollectionInfo(BaseModel):
 
 
 class Collections(BaseModel):
+    """`unreadable` are those whose snapshot cannot be read, each with why and what to do."""
+
     collections: list[CollectionInfo]
+    unreadable: dict[str, str] = {}
 
 
 @router.get("/collections", summary="The collections, their levels and what they cost")
 def list_collections(service: Annotated[Service, Depends(service_of)]) -> Collections:
-    found = []
+    found, unreadable = [], dict[str, str]()
     for name in service.published():
         with suppress(NotFound, QueryError):  # one that is deleted meanwhile
-            found.append(describe(service, name))
-    return Collections(collections=found)
+            try:
+                found.append(describe(service, name))
+            except StorageError as error:
+                unreadable[name] = str(error)
+    return Collections(collections=found, unreadable=unreadable)
 
 
 def describe(service: Service, name: str) -> CollectionInfo:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel
 
+from monjyu_core.errors import QueryError, StorageError
 from monjyu_query.service.errors import COMMON, Busy, NotFound
 from monjyu_query.service.state import Service, service_of
 
@@ -20,8 +21,11 @@ class Health(BaseModel):
 
 
 class Ready(BaseModel):
-    status: str = "ready"
+    """`degraded` while some collections cannot be read: `unreadable` says why; `collections` are all that can be."""
+
+    status: Literal["ready", "degraded"] = "ready"
     collections: list[str]
+    unreadable: dict[str, str] = {}
 
 
 @router.get("/health", summary="Whether the process answers")
@@ -33,12 +37,20 @@ async def health() -> Health:
 
 @router.get("/ready", summary="Whether questions can be answered", responses={503: COMMON[503]})
 def ready(service: Annotated[Service, Depends(service_of)]) -> Ready:
-    """503 while a published collection cannot be opened, or while so many searches wait that one more is refused."""
-    names = service.published()
+    """503 while no published collection can be read, or while so many searches wait that one more is refused.
+
+    One that cannot be read takes none of the others away: then the status is `degraded`.
+    """
     if service.turns.full:
         raise Busy("Too many searches wait.", headers={"Retry-After": "5"})
-    for name in service.loaded():
-        if name in names:
-            with suppress(NotFound):  # deleted meanwhile
-                service.snapshot(name)
-    return Ready(collections=names)
+    readable, unreadable = [], dict[str, str]()
+    for name in service.published():
+        with suppress(NotFound, QueryError):  # deleted meanwhile
+            try:
+                service.check(name)
+                readable.append(name)
+            except StorageError as error:
+                unreadable[name] = str(error)
+    if unreadable and not readable:
+        raise StorageError(" ".join(unreadable.values()))
+    return Ready(status="degraded" if unreadable else "ready", collections=readable, unreadable=unreadable)

@@ -159,6 +159,24 @@ async def check_digests(client: Client) -> None:
     assert {link.citing_id for link in digest.links} <= {paper.paper_id for paper in digest.papers}
 
 
+async def check_arguments_of_the_specification(client: Client) -> None:
+    """`section`, `aspect` and `max_papers` do what they say."""
+    whole = Digest.model_validate(await structured(client, "monjyu_summarize", paper_id=PAPER))
+    [number] = [part.heading for part in whole.parts if part.heading == "Methods"]
+    part = Digest.model_validate(await structured(client, "monjyu_summarize", paper_id=PAPER, section="methods"))
+    assert part.status == "complete" and number not in {one.heading for one in part.parts} - {"Methods"}
+    paper = await structured(client, "monjyu_get_paper", paper_id=PAPER, section="methods")
+    assert all(" ".join(one.quote.split()) in " ".join(paper["text"].split()) for one in part.citations)
+    assert "has no section" in await refused(client, "monjyu_summarize", paper_id=PAPER, section="Appendix Z")
+    one = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspect="How long are identifiers?")
+    many = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspects=["How long are identifiers?"])
+    assert one["parts"] == many["parts"]
+    survey = await structured(
+        client, "monjyu_survey", topic="incremental indexing of document collections", max_papers=2
+    )
+    assert len(survey["papers"]) == 2
+
+
 async def check_papers(client: Client) -> None:
     paper = await structured(client, "monjyu_get_paper", paper_id=PAPER, references=True)
     assert paper["sections"][0]["section_type"] == "abstract"
@@ -180,7 +198,23 @@ async def check_errors(client: Client) -> None:
     assert "Introduction" in await refused(client, "monjyu_get_paper", paper_id=PAPER, section="Appendix Z")
     assert "lazy" in await refused(client, "monjyu_search", query=QUESTION, mode="hybrid", budget=5)
     assert "2 to 6" in await refused(client, "monjyu_compare", paper_ids=[PAPER, PAPER])
-    assert "paper_ids" in await refused(client, "monjyu_compare", paper_ids=[PAPER])
+    alone = await refused(client, "monjyu_compare", paper_ids=[PAPER])
+    assert "paper_ids has 1 and needs 2 or more." in alone
+    wrong = [alone, await refused(client, "monjyu_summarize", paper_id=PAPER, part="methods")]
+    assert "does not know the argument 'part'" in wrong[-1] and "paper_id, collection, focus" in wrong[-1]
+    wrong += [await refused(client, "monjyu_search", query=QUESTION, topk=3)]
+    assert "Did you mean top_k?" in wrong[-1]
+    wrong += [await refused(client, "monjyu_search", query=QUESTION, top_k="many", budget="z200", mode="best")]
+    assert "top_k must be a whole number" in wrong[-1] and "'z1500' or must be a whole number" in wrong[-1]
+    assert "mode must be 'auto', 'vector'" in wrong[-1]
+    wrong += [await refused(client, "monjyu_summarize"), await refused(client, "monjyu_index")]
+    assert "paper_id is needed" in wrong[-2] and "paths" in wrong[-1]
+    assert not [text for text in wrong if "pydantic" in text or "validation error" in text or "input_value" in text]
+    both = {"topic": "indexing", "papers": 2, "max_papers": 3}
+    assert "mean the same" in await refused(client, "monjyu_survey", **both)
+    for mode in ("multi", "lazy"):
+        asked = {"mode": mode, "min_score": 5.0} | ({"budget": 0} if mode == "lazy" else {})
+        assert "min_score" in await refused(client, "monjyu_search", query=QUESTION, collection="samples", **asked)
     assert "empty" in await refused(client, "monjyu_search", query=" ")
 
 
@@ -220,7 +254,7 @@ async def check_indexing(client: Client, world: Path) -> None:
     async def heard(done: float, total: float | None, message: str | None) -> None:
         messages.append(message or "")
 
-    done = await client.call_tool("monjyu_index", {"folder": "notes", "level": 0}, progress_callback=heard)
+    done = await client.call_tool("monjyu_index", {"paths": ["notes"], "level": 0}, progress_callback=heard)
     assert not done.is_error, text_of(done)
     assert done.structured_content is not None
     assert done.structured_content["papers"]["added"] == 1
@@ -264,6 +298,7 @@ def test_over_stdio(world: Path) -> None:
         async with over_stdio(world) as client:
             await check_search(client)
             await check_digests(client)
+            await check_arguments_of_the_specification(client)
             await check_papers(client)
             await check_errors(client)
             await check_resources_and_prompts(client)
@@ -320,6 +355,9 @@ def test_what_may_be_indexed(tmp_path: Path) -> None:
     assert (sources_within(data, named), sources_within(data, McpSettings(index=False))) == (["b"], [])
     for folder in ("a", "c", "out", "out/c", "../allowed-not/c", str(other / "c"), "x" * 5000):
         with pytest.raises(QueryError, match="not in the folders"):
+            source_for(data, named, folder)
+    for folder in (".", "", "./", "b/..", str(allowed)):
+        with pytest.raises(QueryError, match="Name one of: b"):
             source_for(data, named, folder)
     with pytest.raises(QueryError, match="switched off"):
         source_for(data, McpSettings(index=False), "a")

@@ -1,8 +1,8 @@
 // The conversation: a question, the search as it goes, the answer; then the next question.
 
 import { ApiError, stream } from "./api.js";
-import { renderResult } from "./answer.js";
-import { h, replace, say } from "./dom.js";
+import { answerBlocks, renderResult } from "./answer.js";
+import { h, quoted, replace, say } from "./dom.js";
 import { t } from "./i18n.js";
 import { Progress } from "./progress.js";
 import { closeViewer } from "./viewer.js";
@@ -87,7 +87,7 @@ export class Conversation {
     this.choose();
     this.only.hidden = !paper;
     if (paper) {
-      replace(this.only, t("only", paper.title || paper.paper_id), " ",
+      replace(this.only, t("only"), quoted(paper.title || paper.paper_id), " ",
         h("button", { type: "button", class: "quiet small", onclick: () => this.restrict(null, collection) }, t("remove")));
     }
   }
@@ -127,7 +127,7 @@ export class Conversation {
     event.preventDefault();
     const query = this.input.value.trim();
     if (!query || this.running) return;
-    const turn = new Turn(query);
+    const turn = new Turn(query, this.collection.value);
     this.intro.classList.add("unseen"); // the page keeps its heading
     this.turns.append(turn.element);
     this.busy(true);
@@ -166,10 +166,12 @@ export class Conversation {
 }
 
 class Turn {
-  constructor(query) {
+  constructor(query, collection) {
+    this.collection = collection;
     this.progress = new Progress();
     this.body = h("div", { class: "body", "aria-busy": "true" }, this.progress.element);
     this.written = null;
+    this.said = { segments: [], citations: [] };
     this.result = null;
     this.element = h("article", { class: "turn" }, h("h2", { class: "asked" }, query), this.body);
     say(t("searching"));
@@ -185,8 +187,10 @@ class Turn {
   // A model's sentences come one by one, the whole answer with `done`.
   write(event) {
     if (event.text === undefined) return;
-    if (!this.written) this.body.append((this.written = h("div", { class: "answer" }, h("p", {}))));
-    this.written.firstChild.append(`${event.text} `);
+    if (!this.written) this.body.append((this.written = h("div", { class: "answer" })));
+    this.said.segments.push(...event.segments);
+    this.said.citations.push(...event.citations);
+    replace(this.written, answerBlocks(this.said.segments, this.said.citations, this.collection));
   }
 
   finish() {
