@@ -257,7 +257,7 @@ def describe(done: IndexResult, *, all_failures: bool = False) -> str:
     lines = [
         f"{done.collection}: level {done.level}, snapshot {done.snapshot_id}",
         f"  papers  {p.total} ({p.added} added, {p.changed} changed, {p.deleted} deleted, {p.unchanged} unchanged, "
-        f"{p.failed} failed)",
+        f"{p.failed} failed{f'; {p.unsupported} files not read' if p.unsupported else ''})",
         f"  chunks  {done.chunks}",
         f"  time    {done.seconds:.1f} s, {_paid(done.usage)}",
     ]
@@ -267,10 +267,20 @@ def describe(done: IndexResult, *, all_failures: bool = False) -> str:
     lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in unread[:shown]]
     if len(unread) > shown:
         lines.append(f"  … and {len(unread) - shown} more; `monjyu status {done.collection}` lists them")
+    lines += _unsupported(done, len(done.unsupported) if all_failures else 20)
     lines += [f"  failed  {c.count} × {c.asset}: {c.error_type}: {c.message}" for c in done.causes[:CAUSES]]
     if len(done.causes) > CAUSES:
         lines.append(f"  … and for {len(done.causes) - CAUSES} more causes; `--json` lists them")
     return "\n".join(lines)
+
+
+def _unsupported(done: IndexResult, most: int) -> list[str]:
+    """Files of types that are not read: a hint, no failure."""
+    lines = [f"  not read  {row.source_path}: {row.message}" for row in done.unsupported[:most]]
+    if done.papers.unsupported > len(lines):
+        left = done.papers.unsupported - len(lines)
+        lines.append(f"  … and {left} more; `monjyu status {done.collection} --files` lists them")
+    return lines
 
 
 def _paid(usage: Usage) -> str:

@@ -9,15 +9,21 @@ from pydantic import BaseModel
 
 from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.common import Work
+from monjyu_core.other_files import UnsupportedFile
 
 
 class PaperCounts(BaseModel):
+    """`unsupported` files are of types that are not read, `skipped` ones are passed over for a reason that
+    `monjyu status --files` tells; both are no papers and in no other count."""
+
     total: int = 0
     added: int = 0
     changed: int = 0
     deleted: int = 0
     unchanged: int = 0
     failed: int = 0
+    unsupported: int = 0
+    skipped: int = 0
 
 
 class Failure(BaseModel):
@@ -48,7 +54,7 @@ class Usage(BaseModel):
 
 
 class IndexResult(BaseModel):
-    """What `monjyu index --json` prints."""
+    """What `monjyu index --json` prints; of `unsupported` files the first thousand."""
 
     collection: str
     level: int
@@ -60,6 +66,7 @@ class IndexResult(BaseModel):
     failures: list[Failure]
     causes: list[Cause] = []
     behind: list[str] = []
+    unsupported: list[UnsupportedFile] = []
 
 
 def failure_rows(work: Work) -> list[Failure]:

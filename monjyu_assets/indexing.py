@@ -15,16 +15,19 @@ from monjyu_assets.keeping import keep_record
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.publishing.publish import newest_level
 from monjyu_assets.run_rules import Goal, NoCalls, aiming_at, without_scan
-from monjyu_assets.scan import DOCUMENT_TYPES, check_source, find_files
+from monjyu_assets.scan import check_source, find_files
 from monjyu_assets.sources import moved_source, named_source, rules_of, with_source, without_source
+from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Progress, Timer, Work, no_progress, no_warning
 from monjyu_assets.todo import check_level, look
+from monjyu_assets.walking import types_hint
 from monjyu_core.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
 from monjyu_core.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.other_files import OtherFiles, read_other_files
 from monjyu_core.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
@@ -205,9 +208,10 @@ def _check_holds(record: CollectionRecord, source: Path) -> None:
     """Only the source that it lies in is walked; another may be unreadable just now."""
     rules = {known: rule for known, rule in rules_of(record).items() if source.is_relative_to(known)}
     walked = record.model_copy(update={"sources": list(rules), "rules": rules})
-    if not any(file.path.is_relative_to(source) for file in find_files(walked)):
+    others = OtherFiles()
+    if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others)):
         chosen = any(rule.include or rule.exclude for rule in rules.values())
-        hint = f"Known types: {' '.join(DOCUMENT_TYPES)}." + " Look at the patterns, too." * chosen
+        hint = types_hint(others) + " Look at the patterns, too." * chosen
         raise ConfigurationError(f"{source} holds no documents.", hint)
 
 
@@ -261,6 +265,7 @@ def bring_up(
             from monjyu_assets.runs import end_killed
 
             end_killed(work)
+    manifest.keep_other_files(work)
     done = result(work, todo.counts, timer.seconds, before)
     target = target_level(work.record)
     if done.level < target and todo.level < target:
@@ -320,6 +325,8 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
     published = read_manifest(work.folder, snapshot_id)
     failures = failure_rows(work)
     counts.failed = len(failures)
+    others = read_other_files(work.folder)
+    counts.unsupported, counts.skipped = others.unsupported_count, others.skipped_count
     return IndexResult(
         collection=work.name,
         level=published.level,
@@ -331,4 +338,5 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
         failures=[*failures, *level_failures(work)],
         causes=level_causes(work),
         behind=published.behind,
+        unsupported=others.unsupported,
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,25 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.parsing.beside import files_beside, joined_sha256
-from monjyu_assets.parsing.latex_files import is_main
-from monjyu_assets.sources import chosen, rules_of, source_root
-from monjyu_core.collection import CollectionRecord, SourceRules
+from monjyu_assets.sources import rules_of, source_root
+from monjyu_assets.walking import DOCUMENT_TYPES, walk, way_for
+from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.ids import digest, file_paper_id
+from monjyu_core.other_files import OtherFiles
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import PublishSettings
 
-DOCUMENT_TYPES = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".pptx": "pptx",
-    ".xml": "xml",
-    ".nxml": "xml",
-    ".tex": "latex",
-    ".md": "md",
-    ".txt": "txt",
-    ".jsonl": "jsonl",
-}
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
 Row = dict[str, Any]
@@ -54,52 +43,28 @@ class SourceFile:
     root: Path
 
 
-def find_files(record: CollectionRecord, say: Say = lambda text: None, count: Count = no_count) -> list[SourceFile]:
+def find_files(
+    record: CollectionRecord,
+    say: Say = lambda text: None,
+    count: Count = no_count,
+    others: OtherFiles | None = None,
+) -> list[SourceFile]:
     """All readable documents of a collection's sources that their rules choose, each once, in path order.
 
     Ids rest on the path inside the source, so a copied folder has the same; those of a second source have a salt.
-    LaTeX files that are no papers of their own are passed over, which `say` is told.
+    All other files go to `others`; of LaTeX files that are no papers of their own `say` is told, too.
     """
+    others = OtherFiles() if others is None else others
     found: dict[Path, SourceFile] = {}
-    pieces: list[str] = []
     for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
         root = source_root(source)
-        for path in _walk(source, rules):
-            if path == source or _is_paper(path):
-                found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
-                count(len(found), 0)
-            else:
-                pieces.append(path.relative_to(root).as_posix())
-    if pieces:
-        named = ", ".join(pieces[:3]) + (", …" if len(pieces) > 3 else "")
-        say(f"Passed over as parts of other papers ({len(pieces)} .tex without \\documentclass): {named}")
+        for path in walk(source, rules, others):
+            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
+            count(len(found), 0)
+    if pieces := others.skipped.get("part"):
+        named = ", ".join(Path(path).name for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
+        say(f"Passed over as parts of other papers ({pieces.count} .tex without \\documentclass): {named}")
     return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
-
-
-def _walk(source: Path, rules: SourceRules) -> Iterator[Path]:
-    if source.is_file():
-        yield source
-        return
-    if not source.is_dir():
-        raise IndexBuildError(f"Source {source} cannot be read.", "Bring it back.")
-    for folder, folders, files in os.walk(source):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(folder, name)
-            if name.startswith(".") or not chosen(path.relative_to(source).as_posix(), rules):
-                continue
-            if path.suffix.lower() in DOCUMENT_TYPES and _inside(path, source):
-                yield path
-
-
-def _is_paper(path: Path) -> bool:
-    """A .tex file in a folder may be a piece that another includes; one that is named itself is taken at its word."""
-    return DOCUMENT_TYPES[path.suffix.lower()] != "latex" or is_main(path)
-
-
-def _inside(path: Path, root: Path) -> bool:
-    """A link may not lead out of its source."""
-    return not path.is_symlink() or path.resolve().is_relative_to(root.resolve())
 
 
 def scan(
@@ -109,20 +74,26 @@ def scan(
     allow_missing: bool = False,
     say: Say = lambda text: None,
     count: Count = no_count,
+    others: OtherFiles | None = None,
 ) -> pa.Table:
-    """The manifest of all sources. Files whose size and time stand in `previous` are not read again.
+    """The manifest of all sources. Files whose size and time stand in `previous` are not read again. What else the
+    sources hold goes to `others`.
 
     IndexBuildError where a source is gone that `previous` has papers of, unless `allow_missing`.
     """
     known = _known(previous)
+    excluded = set(record.excluded)
     rows: dict[str, Row] = {}
-    files = find_files(_readable(record, previous, allow_missing, say), say, count)
+    others = OtherFiles() if others is None else others
+    files = find_files(_readable(record, previous, allow_missing, say), say, count, others)
     for done, file in enumerate(files, start=1):
         count(done, len(files))
         for row in _rows_of(file, known):
             if row["paper_id"] in rows:
                 row = _as_duplicate(row)
-            if row["paper_id"] not in record.excluded:
+            if row["paper_id"] in excluded:
+                others.skip("purged", row["source_path"])
+            else:
                 rows[row["paper_id"]] = row
     return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
 
@@ -241,6 +212,5 @@ def check_source(source: Path) -> Path:
     if not source.exists():
         raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
     if source.is_file() and source.suffix.lower() not in DOCUMENT_TYPES:
-        known = " ".join(DOCUMENT_TYPES)
-        raise ConfigurationError(f"{source.name} is of no type that can be indexed.", f"Known types: {known}.")
+        raise ConfigurationError(f"{source.name} is of no type that can be indexed.", way_for(source))
     return source

@@ -9,12 +9,13 @@ import pyarrow as pa
 from monjyu_assets.index_result import PaperCounts
 from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
 from monjyu_assets.publishing.publish import is_published
-from monjyu_assets.scan import DOCUMENT_TYPES
 from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
+from monjyu_assets.walking import types_hint
 from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.other_files import OtherFiles
 from monjyu_core.settings import Settings
 from monjyu_core.snapshot import read_current
 
@@ -45,7 +46,7 @@ def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = Fals
     work.progress("scan", 0, 0)
     scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
     if scanned.num_rows == 0 and read_current(work.folder) is None:
-        raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
+        raise ConfigurationError(f"{source} holds no documents.", types_hint(work.others or OtherFiles()))
     stale = {0: stale_shards(work, scanned)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})

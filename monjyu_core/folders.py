@@ -56,6 +56,11 @@ class CollectionFolder:
         return self.root / "AT_WORK"
 
     @property
+    def other_files(self) -> Path:
+        """What the sources hold besides papers, as the last scan found it."""
+        return self.root / "other_files.json"
+
+    @property
     def record(self) -> Path:
         return self.root / "collection.json"
 

@@ -8,6 +8,7 @@ from monjyu_core.collection import CollectionRecord, collection_settings, known_
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
+from monjyu_core.other_files import MOST_LISTED, OtherFiles, describe_other_files, read_other_files
 from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, read_current, reading
 from monjyu_core.words import counted
@@ -20,12 +21,15 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
     """
     record = known_record(data, name)
     folder = data.collection(name)
-    nothing = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
+    nothing: dict[str, Any] = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
+    others = read_other_files(folder)
+    nothing |= {"unsupported_count": others.unsupported_count}
+    nothing |= others.model_dump(include={"unsupported", "skipped"})
     try:
         if read_current(folder) is None:
             return nothing
         with reading(folder) as snapshot:
-            return _of_snapshot(data, record, snapshot)
+            return nothing | _of_snapshot(data, record, snapshot)
     except StorageError as error:
         return nothing | {"unreadable": str(error)}
 
@@ -98,6 +102,8 @@ def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
     return {word: run_check(snapshot.cursor(), name, settings.checks).count for word, name in GAPS.items()}
 
 
+MOST_SHOWN = 20
+"""Files of no readable type that a status names unasked."""
 LEVEL_TABLES = {
     1: ("graph_nodes", "graph_edges", "communities"),
     2: ("entities", "relationships", "entity_communities"),
@@ -115,8 +121,8 @@ def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-def describe(status: dict[str, Any], *, failures: bool) -> str:
-    """The status for a person; with every failed paper when asked."""
+def describe(status: dict[str, Any], *, failures: bool, files: bool = False) -> str:
+    """The status for a person; with every failed paper when asked, and with the files that are no papers."""
     if "unreadable" in status:
         return f"{status['collection']}: {status['unreadable']}"
     if status["snapshot_id"] is None:
@@ -147,4 +153,7 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
             )
     if failures:
         lines += [f"    {row['source_path']}: {row['error_type']}: {row['message']}" for row in status["failed_papers"]]
+    others = OtherFiles.model_validate({name: status[name] for name in OtherFiles.model_fields})
+    most = MOST_LISTED if files else MOST_SHOWN if failures else 0
+    lines += describe_other_files(others, most=most, reasons=files)
     return "\n".join(lines)

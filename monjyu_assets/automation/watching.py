@@ -14,7 +14,7 @@ from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.scan import find_files
 from monjyu_assets.stages.common import Work
-from monjyu_assets.stages.manifest import current_manifest
+from monjyu_assets.stages.manifest import current_manifest, keep_other_files
 from monjyu_assets.todo import Todo, look, paid_levels
 from monjyu_core.collection import known_record, target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError
@@ -86,6 +86,7 @@ def _look_at(work: Work) -> Watched:
         return _first_look(work)
     todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
     if not todo.needed:
+        keep_other_files(work)
         return Watched(name, "same")
     fresh = _seconds_since_change(work, todo.scanned)
     if fresh < work.settings.automation.settle_seconds:

@@ -12,6 +12,7 @@ from monjyu_assets.scan import guard_deletes, papers_under, scan
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.errors import StorageError
 from monjyu_core.ids import shard_of
+from monjyu_core.other_files import OtherFiles, read_other_files, save_other_files
 from monjyu_core.schemas import TABLES, empty
 from monjyu_core.snapshot import published, read_manifest
 
@@ -32,12 +33,21 @@ def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
     goal = goal_of(work.folder)
     for source in goal.removed if goal else ():
         before = before.filter(pc.invert(papers_under(before, source)))  # they are meant to go
-    after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn, count=partial(work.progress, "scan"))
+    others = OtherFiles()
+    count = partial(work.progress, "scan")
+    after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn, count=count, others=others)
     old, new = (set(table["paper_id"].to_pylist()) for table in (before, after))
     if not allow_deletes and old - new:
         old -= _never_published(work, old - new)
     guard_deletes(old, new, work.settings.publish, allow=allow_deletes)
+    work.others = others
     return after
+
+
+def keep_other_files(work: Work) -> None:
+    """Write down what the scan of this work has met besides papers, if there was one."""
+    if work.others is not None:
+        save_other_files(work.folder, work.others)
 
 
 def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
@@ -53,7 +63,12 @@ def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
 
 def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool = False) -> list[ShardReport]:
     """Scan the sources and write the rows of these shards."""
-    return write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
+    reports = write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
+    keep_other_files(work)
+    others = read_other_files(work.folder)
+    for report in reports:
+        report.notes = {"files_unsupported": others.unsupported_count, "files_skipped": others.skipped_count}
+    return reports
 
 
 def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> list[ShardReport]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context
@@ -10,6 +11,7 @@ from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder
+from monjyu_core.other_files import read_other_files
 from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.snapshot import reading
 from monjyu_query.facade import Monjyu
@@ -31,10 +33,19 @@ class FailedPaper(BaseModel):
     message: str
 
 
+class UnreadFile(BaseModel):
+    """A file of a type that is not read, by its name, and what to do."""
+
+    name: str
+    message: str
+
+
 class CollectionStatus(CollectionRecord):
-    """A collection with the files that could not be read; of those the first fifty."""
+    """A collection with the files that could not be read, and those of types that are not read; the first fifty."""
 
     failed_papers: list[FailedPaper] = Field(default_factory=list)
+    unsupported_count: int = 0
+    unsupported: list[UnreadFile] = Field(default_factory=list)
 
 
 class Status(BaseModel):
@@ -111,11 +122,21 @@ class _Steps:
 def _status(monjyu: Monjyu, settings: McpSettings, collection: str | None) -> Status:
     named = [] if collection is None else [chosen_collection(monjyu.data, collection)]
     records = [one for one in monjyu.collections() if not named or one.name in named]
-    found = [
-        CollectionStatus(**one.model_dump(), failed_papers=_failures(monjyu.data, one) if one.snapshot_id else [])
-        for one in records
-    ]
+    found = [_collection_status(monjyu.data, one) for one in records]
     return Status(collections=found, indexable=sources_within(monjyu.data, settings))
+
+
+def _collection_status(data: DataFolder, record: CollectionRecord) -> CollectionStatus:
+    others = read_other_files(data.collection(record.name))
+    return CollectionStatus(
+        **record.model_dump(),
+        failed_papers=_failures(data, record) if record.snapshot_id else [],
+        unsupported_count=others.unsupported_count,
+        unsupported=[
+            UnreadFile(name=Path(row.source_path).name, message=row.message)
+            for row in others.unsupported[:MOST_FAILURES]
+        ],
+    )
 
 
 def _failures(data: DataFolder, record: CollectionRecord) -> list[FailedPaper]:
@@ -131,6 +152,7 @@ def _line(one: CollectionStatus) -> str:
     if one.snapshot_id is None:
         return f"{one.name}: not published yet"
     failed = "".join(f"\n  failed {paper.paper_id}: {paper.message}" for paper in one.failed_papers)
+    failed += "".join(f"\n  not read {file.name}: {file.message}" for file in one.unsupported)
     behind = f", behind: {', '.join(one.behind)}" if one.behind else ""
     return (
         f"{one.name}: level {one.level}, {one.papers} papers, {one.chunks} passages, language {one.language}, "

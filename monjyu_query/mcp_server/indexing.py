@@ -44,6 +44,7 @@ class IndexOutcome(BaseModel):
     chunks: int
     seconds: float
     failures: list[IndexFailure] = []
+    unsupported: list[IndexFailure] = []
 
     def as_text(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.papers.items() if name != "total")
@@ -51,7 +52,8 @@ class IndexOutcome(BaseModel):
             f"Collection {self.collection} is published: level {self.level}, {self.papers.get('total', 0)} papers "
             f"({counts}), {self.chunks} passages, {self.seconds:.0f} s."
         ]
-        return "\n".join([*lines, *(f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures)])
+        lines += [f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures]
+        return "\n".join([*lines, *(f"Not read: {f.source_path}: {f.message}" for f in self.unsupported)])
 
 
 def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
@@ -149,7 +151,8 @@ class Indexer:
         except ValidationError as error:
             kind = ConfigurationError if child.returncode == 2 else IndexBuildError
             raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
-        return outcome.model_copy(update={"failures": outcome.failures[:MOST_FAILURES]})
+        first = {"failures": outcome.failures[:MOST_FAILURES], "unsupported": outcome.unsupported[:MOST_FAILURES]}
+        return outcome.model_copy(update=first)
 
 
 @contextlib.asynccontextmanager
