@@ -15,7 +15,8 @@ def echo(value: dict[str, Any], text: str, as_json: bool) -> None:
 
 
 def tell(text: str) -> None:
-    click.echo(text, err=True)
+    if text:
+        click.echo(text, err=True)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -116,6 +117,7 @@ def list_collections(as_json: bool) -> None:
     keys = ("collection", "level", "snapshot_id", "sources")
     rows = [{key: one[key] for key in keys} | {"papers": one.get("counts", {}).get("papers", 0)} for one in found]
     lines = [f"{row['collection']}  level {row['level']}  {row['papers']} papers" for row in rows]
+    tell("\n".join(f"{one['collection']}: {one['unreadable']}" for one in found if "unreadable" in one))
     echo({"collections": rows}, "\n".join(lines) or f"No collections in {data.root}.", as_json)
 
 

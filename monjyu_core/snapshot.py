@@ -157,7 +157,7 @@ def published(collection: CollectionFolder) -> list[str]:
 def held(collection: CollectionFolder) -> str | None:
     """The snapshot that a rollback holds CURRENT at, or None."""
     try:
-        return collection.hold.read_text(encoding="utf-8").strip() or None
+        return collection.hold.read_text("utf-8", "backslashreplace").strip() or None
     except FileNotFoundError:
         return None
 

@@ -37,7 +37,7 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
 def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot) -> dict[str, Any]:
     manifest = snapshot.manifest
     return {
-        "collection": record.name,
+        "collection": snapshot.collection.name,
         "level": manifest.level,
         "behind": manifest.behind,
         "snapshot_id": manifest.snapshot_id,
@@ -50,7 +50,7 @@ def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot)
         "level_failures": _level_failures(snapshot),
         "level_causes": _level_causes(snapshot),
         "without": _gaps(snapshot, collection_settings(record)),
-        "usage": _usage(data, record.name, manifest.level),
+        "usage": _usage(data, snapshot.collection.name, manifest.level),
     }
 
 

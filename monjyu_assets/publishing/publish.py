@@ -193,10 +193,9 @@ def _damaged(work: Work) -> str | None:
         try:
             if is_sound(work.folder, read_manifest(work.folder, snapshot_id)):
                 continue
-        except StorageError as error:
+        except StorageError:
             if not is_torn(work.folder, snapshot_id):
                 continue  # of another schema
-            work.warn(str(error))
         work.warn(f"Snapshot {snapshot_id} of {work.name} is damaged; it is built again from the parts.")
         return snapshot_id
     return None

@@ -20,7 +20,9 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
     try:
         manifest = read_manifest(folder, snapshot_id)
         expected = (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
-    except (StorageError, OSError, UnicodeDecodeError) as error:
+    except StorageError as error:
+        return [error.message.rstrip(".")]
+    except (OSError, UnicodeDecodeError) as error:
         return [f"manifest.json: {error}"]
     if file_sha256(path / "manifest.json") != expected:
         return ["manifest.json differs from its hash"]

@@ -77,7 +77,7 @@ def list_all(as_json: bool) -> None:
 @click.argument("key_id", metavar="ID")
 @json_option
 def revoke(key_id: str, as_json: bool) -> None:
-    """End a key; services that run notice within five seconds."""
+    """End a key: the next request with it is refused. A search that it has begun runs to its end."""
     from monjyu_query.service.keys import revoke_key
 
     record = revoke_key(_store(), key_id)

@@ -18,12 +18,15 @@ from typing import Any, Literal
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.ids import check_collection_name
+from monjyu_core.folders import write_atomically
 from monjyu_core.state import StateStore
 
 Role = Literal["reader", "admin"]
 NAMESPACE = "api_keys"
 FRESH_SECONDS = 5.0
-"""A key made or revoked by another process counts after this time."""
+"""A key made or revoked on another machine counts after this time at the latest; on this one at once."""
+CHANGED = "keys-changed"
+"""A file beside the store, written anew whenever a key is made or revoked: looking at it costs microseconds."""
 _SPAN = re.compile(r"([0-9]{1,9})([mhdw])")
 _MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -70,6 +73,7 @@ def create_key(
         collections=None if collections is None else sorted({check_collection_name(one) for one in collections}),
     )
     store.put(NAMESPACE, record.id, vars(record))
+    _tell(store)
     return f"mj_{record.id}_{secret}", record
 
 
@@ -111,7 +115,21 @@ def revoke_key(store: StateStore, key_id: str) -> KeyRecord:
     if found is None:
         raise ConfigurationError(f"There is no key {key_id!r}.", "`monjyu keys list` shows their ids.")
     store.delete(NAMESPACE, key_id)
+    _tell(store)
     return KeyRecord(**found)
+
+
+def _tell(store: StateStore) -> None:
+    write_atomically(store.path.with_name(CHANGED), secrets.token_hex(8).encode())
+
+
+def _last_change(store: StateStore) -> tuple[int, int]:
+    """Another value after each change."""
+    try:
+        seen = store.path.with_name(CHANGED).stat()
+    except OSError:
+        return 0, 0
+    return seen.st_mtime_ns, seen.st_ino
 
 
 def looks_like_key(authorization: str | None) -> bool:
@@ -120,12 +138,13 @@ def looks_like_key(authorization: str | None) -> bool:
 
 
 class KeyRing:
-    """The keys in memory, read again when they are older than `FRESH_SECONDS`."""
+    """The keys in memory, read again when one was made or revoked, or when they are older than `FRESH_SECONDS`."""
 
     def __init__(self, store: StateStore) -> None:
         self._store = store
         self._lock = Lock()
         self._read_at = -FRESH_SECONDS
+        self._change = (-1, -1)
         self._records: dict[str, KeyRecord] = {}
 
     def find(self, key: str) -> KeyRecord | None:
@@ -139,7 +158,9 @@ class KeyRing:
 
     def _current(self) -> dict[str, KeyRecord]:
         with self._lock:
-            if time.monotonic() - self._read_at >= FRESH_SECONDS:
+            change = _last_change(self._store)
+            if change != self._change or time.monotonic() - self._read_at >= FRESH_SECONDS:
+                self._change = change
                 self._records = {record.id: record for record in list_keys(self._store)}
                 self._read_at = time.monotonic()
             return self._records

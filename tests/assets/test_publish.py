@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from monjyu_assets.maintenance import verify_all
 from monjyu_assets.publishing import checks, lance
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.checks import over_parts
@@ -20,10 +22,12 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
+from monjyu_core.folders import CollectionFolder
 from monjyu_core.ids import shard_of
 from monjyu_core.parts import Part, PartStore
 from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
+from monjyu_query.request import SearchRequest
 from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
 
@@ -207,3 +211,50 @@ def test_rows_whose_index_was_not_made_when_it_was_killed_get_one(
     fresh.build()
     rankings = [Searcher(made.data, "c").rank_papers("text of provenance", "keyword", 20) for made in (world, fresh)]
     assert rankings[0] == rankings[1]
+
+
+def garble(path: Path) -> None:
+    path.write_bytes(os.urandom(path.stat().st_size))
+
+
+def lose_vectors(folder: CollectionFolder) -> None:
+    for path in folder.lance.glob("*/data/*.lance"):
+        path.unlink()
+
+
+DAMAGE: dict[str, Callable[[CollectionFolder, Path], None]] = {
+    "database": lambda folder, snapshot: garble(snapshot / "index.duckdb"),
+    "database gone": lambda folder, snapshot: (snapshot / "index.duckdb").unlink(),
+    "vectors": lambda folder, snapshot: garble(next(folder.lance.glob("*/data/*.lance"))),
+    "vectors gone": lambda folder, snapshot: lose_vectors(folder),
+    "manifest": lambda folder, snapshot: (snapshot / "manifest.json").write_text("{"),
+    "CURRENT": lambda folder, snapshot: folder.current.write_text("../../../etc\n") and None,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_damaged_snapshot_is_built_again_from_the_parts(world: World, name: str, changed: bool) -> None:
+    """By the next publish, whether there is something new or not; what was damaged goes."""
+    folder = world.work.folder
+    before = str(read_current(folder))
+    DAMAGE[name](folder, folder.snapshots / before)
+    if changed:
+        write_records(world.papers, TEXTS | {"new": "A new record."})
+        world.build()
+    else:
+        assert not publishing.is_published(world.work, 0)
+        world.publish()
+    assert verify_all(folder, None) == {now: [] for now in published(folder)}
+    assert read_current(folder) == published(folder)[-1]
+    assert Searcher(world.data, "c").search(SearchRequest(query="provenance", collection="c")).hits
+    assert before not in published(folder) or name == "CURRENT"
+
+
+def test_a_snapshot_of_another_version_is_not_taken_for_damaged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = str(read_current(world.work.folder))
+    for module in ("monjyu_core.snapshot", "monjyu_assets.publishing.publish"):
+        monkeypatch.setattr(f"{module}.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    world.publish()
+    assert before in published(world.work.folder)
+    assert read_current(world.work.folder) != before
