@@ -17,8 +17,8 @@ from threading import Lock
 from typing import Any, Literal
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.ids import check_collection_name
 from monjyu_core.folders import write_atomically
+from monjyu_core.ids import check_collection_name
 from monjyu_core.state import StateStore
 
 Role = Literal["reader", "admin"]
