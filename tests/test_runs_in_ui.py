@@ -16,7 +16,7 @@ from filelock import FileLock
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance, prepare_home
 from monjyu_assets.partitions import range_tags
-from monjyu_assets.run_tags import COMMAND_RUN_TAG, COMMAND_TAG, OWN_PROCESS
+from monjyu_assets.run_tags import command_tags
 from monjyu_core.folders import DataFolder
 from tests.conftest import run_monjyu
 from tests.test_up import Up, ask, wait_for, whole_up
@@ -154,7 +154,7 @@ def left_by_a_command(instance: dg.DagsterInstance) -> dg.DagsterRun:
     return instance.create_run_for_job(
         defs.resolve_job_def(job),
         run_id=run_id,
-        tags={**range_tags("c"), **OWN_PROCESS, COMMAND_TAG: "c", COMMAND_RUN_TAG: run_id},
+        tags={**range_tags("c"), **command_tags("c", run_id)},
         status=dg.DagsterRunStatus.STARTED,
         remote_job_origin=repository_origin().get_job_origin(job),
     )
