@@ -47,11 +47,11 @@ SHORTEST_QUERY = 8
 Document = dict[str, Any]
 
 
-def index(name: str, data: Path, settings: dict[str, str]) -> float:
+def index(name: str, source: Path, data: Path, settings: dict[str, str]) -> float:
     """Index a collection; gives the seconds of its steps `chunks` and `chunk_embeddings`."""
     environment = {f"MONJYU_CHUNKING__{key}": value for key, value in settings.items()} | {"MONJYU_DATA": str(data)}
     done = subprocess.run(
-        [sys.executable, "-m", "monjyu_core", "index", str(CORPORA / SOURCES[name]), "-c", name, "--json"],
+        [sys.executable, "-m", "monjyu_core", "index", str(source), "-c", name, "--json"],
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
         check=False,
@@ -97,10 +97,9 @@ def known_items(data: Path) -> list[JudgedQuery]:
     return [JudgedQuery(id_, text, {paper: 1.0}) for id_, text, paper in rows if len(text.split()) >= SHORTEST_QUERY]
 
 
-def queries_of(name: str, data: Path) -> list[JudgedQuery]:
+def queries_of(name: str, data: Path, folder: Path) -> list[JudgedQuery]:
     if name == "jose":
         return known_items(data)
-    folder = CORPORA / name
     return judged(read_queries(folder / "queries.jsonl"), read_qrels(folder / "qrels.tsv"))
 
 
@@ -125,14 +124,14 @@ def quality(name: str, data: Path, queries: list[JudgedQuery]) -> Document:
     return found
 
 
-def measure(name: str, folder: Path) -> Document:
+def measure(name: str, corpora: Path, folder: Path) -> Document:
     """All strategies on one collection; the first index is the base that the others copy their parsed papers from."""
     base = folder / name
     found: Document = {}
     for strategy, settings in STRATEGIES.items():
         data = base if not found else without_chunks(base, name, folder / f"{name}-{strategy}")
-        seconds = index(name, data, settings)
-        queries = queries_of(name, data)
+        seconds = index(name, corpora / SOURCES[name], data, settings)
+        queries = queries_of(name, data, corpora / name)
         found[strategy] = {"seconds": {"value": round(seconds, 1), "unit": "s"}, **quality(name, data, queries)}
         found[strategy]["queries"] = len(queries)
         print(name, strategy, json.dumps(found[strategy]), file=sys.stderr)
@@ -145,13 +144,14 @@ def measure(name: str, folder: Path) -> Document:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=SOURCES, help="This collection alone.")
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
-    if not CORPORA.is_dir():
-        sys.exit(f"{CORPORA} is absent: nothing to measure")
+    if not arguments.corpora.is_dir():
+        sys.exit(f"{arguments.corpora} is absent: nothing to measure")
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
         names = [arguments.only] if arguments.only else list(SOURCES)
-        found = {name: measure(name, Path(folder)) for name in names}
+        found = {name: measure(name, arguments.corpora, Path(folder)) for name in names}
     print(json.dumps(found, indent=None if arguments.as_json else 2))
 
 

@@ -2,7 +2,7 @@
 
 Indexes the papers from cold to level 1, then level 1 alone on a copy that has level 0; times phrases, graph and
 communities in processes of their own; and runs graphrag's steps without an LLM in an environment that is made for it
-(`--graphrag PYTHON` takes one that has graphrag and the spaCy model). Prints JSON with `--json`.
+(`--graphrag PYTHON` takes one that has graphrag and the spaCy model, `--alone` leaves it out). `--json` prints JSON.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def without_level_1(data: Path, target: Path) -> Path:
     """A copy of the data folder whose collection has level 0 only."""
     shutil.copytree(data, target, ignore=shutil.ignore_patterns("state"))
     index = target / "index" / NAME
-    for name in (name for name, spec in TABLES.items() if spec.level == 1):
+    for name in (name for name, spec in TABLES.items() if spec.level == 1 and not spec.view):
         shutil.rmtree(index / "parts" / name)
     shutil.rmtree(index / "snapshots")
     (index / "CURRENT").unlink()
@@ -137,9 +137,9 @@ def compared(mine: Document, python: Path, texts: Path) -> Document:
     return found
 
 
-def steps(texts: Path) -> tuple[Document, Document]:
+def steps(texts: Path, windows: int) -> tuple[Document, Document]:
     """Our steps on the texts as measured, and as figures with goals, those of many windows too."""
-    mine, many = ours("texts", texts), ours("windows", str(WINDOWS))
+    mine, many = ours("texts", texts), ours("windows", str(windows))
     shown = {key: mine[key] for key in ("nodes", "edges", "communities", "largest_leaf", "hubs")}
     return mine, {
         "ours": {
@@ -148,7 +148,7 @@ def steps(texts: Path) -> tuple[Document, Document]:
             "peak_memory": {"value": round(mine["peak_mb"]), "unit": "MB"},
             **shown,
         },
-        f"windows_{WINDOWS}": {
+        f"windows_{windows}": {
             "seconds": {"value": round(many["seconds"], 1), "unit": "s", "at_most": 30},
             "peak_memory": {"value": round(many["peak_mb"]), "unit": "MB", "at_most": 1500},
             **{key: many[key] for key in ("nodes", "edges", "communities", "largest_leaf")},
@@ -161,15 +161,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1, help="of the command; the rest is CPU time and measured once")
     parser.add_argument("--corpus", type=Path, default=CORPUS if CORPUS.is_dir() else SAMPLES)
     parser.add_argument("--graphrag", type=Path, help="Python of an environment with graphrag; else one is made")
+    parser.add_argument("--alone", action="store_true", help="measure Monjyu only")
+    parser.add_argument("--windows", type=int, default=WINDOWS, help="of the large generated graph")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as temporary:
         folder = Path(temporary)
         found, data = commands(arguments.corpus, folder, arguments.runs)
         write_texts(data, folder / "texts")
-        mine, figures = steps(folder / "texts")
-        python = arguments.graphrag or graphrag_python(folder)
-        found |= figures | {"graphrag": compared(mine, python, folder / "texts")}
+        mine, figures = steps(folder / "texts", arguments.windows)
+        found |= figures
+        if not arguments.alone:
+            python = arguments.graphrag or graphrag_python(folder)
+            found["graphrag"] = compared(mine, python, folder / "texts")
     print(json.dumps(found, ensure_ascii=False, indent=None if arguments.as_json else 2))
 
 

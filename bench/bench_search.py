@@ -31,9 +31,9 @@ CLIENTS = 20
 Document = dict[str, Any]
 
 
-def index(name: str, data: Path) -> None:
+def index(name: str, corpora: Path, data: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "monjyu_core", "index", str(CORPORA / name / "corpus.jsonl"), "-c", name, "--json"],
+        [sys.executable, "-m", "monjyu_core", "index", str(corpora / name / "corpus.jsonl"), "-c", name, "--json"],
         env={**os.environ, "MONJYU_DATA": str(data)},
         stdout=subprocess.DEVNULL,
         check=False,
@@ -81,10 +81,10 @@ def latency(searcher: Searcher, texts: list[str]) -> Document:
     }
 
 
-def measure(name: str, data: Path) -> Document:
+def measure(name: str, corpora: Path, data: Path) -> Document:
     searcher = Searcher(DataFolder(data), name)
     searcher.prepare()
-    folder = CORPORA / name
+    folder = corpora / name
     queries = judged(read_queries(folder / "queries.jsonl"), read_qrels(folder / "qrels.tsv"))
     texts = [query.text for query in queries]
     timed(searcher, texts[0], answer=True)
@@ -94,15 +94,16 @@ def measure(name: str, data: Path) -> Document:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="A data folder in which the collections are indexed already.")
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
-    if not CORPORA.is_dir():
-        sys.exit(f"{CORPORA} is absent: nothing to measure")
+    if not arguments.corpora.is_dir():
+        sys.exit(f"{arguments.corpora} is absent: nothing to measure")
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
         data = arguments.data or Path(folder)
         for name in GOALS if arguments.data is None else ():
-            index(name, data)
-        found = {name: measure(name, data) for name in GOALS}
+            index(name, arguments.corpora, data)
+        found = {name: measure(name, arguments.corpora, data) for name in GOALS}
     print(json.dumps(found, indent=None if arguments.as_json else 2))
 
 

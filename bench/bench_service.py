@@ -29,7 +29,7 @@ from monjyu_core.folders import DataFolder
 from monjyu_core.snapshot import open_current
 from monjyu_query.metrics import percentile
 
-CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "jose" / "pdf"
 CLIENTS, RATE, SECONDS = 20, 100, 20
 STREAMS = 100
 PUBLISHES = 3
@@ -121,7 +121,7 @@ async def ask_hybrid(port: int, asked: Iterator[str], count: int, rate: float | 
     return load
 
 
-async def ask_lazy(port: int, asked: Iterator[str]) -> Load:
+async def ask_lazy(port: int, asked: Iterator[str], streams: int) -> Load:
     """All streams at once; one that does not end with `done` is wrong."""
     load, begin = Load(), time.perf_counter()
 
@@ -134,15 +134,15 @@ async def ask_lazy(port: int, asked: Iterator[str]) -> Load:
             if status != 200 or b"event: done" not in content:
                 load.wrong.append(content.decode()[-200:])
 
-    await asyncio.gather(*(stream() for _ in range(STREAMS)))
+    await asyncio.gather(*(stream() for _ in range(streams)))
     load.seconds = time.perf_counter() - begin
     return load
 
 
-async def publish_under_load(port: int, asked: Iterator[str], papers: Path, data: Path) -> Load:
-    """Questions at half the rate while a paper is added and published, three times over."""
+async def publish_under_load(port: int, asked: Iterator[str], papers: Path, data: Path, count: int) -> Load:
+    """Questions at half the rate while a paper is added and published, `count` times over."""
     whole = Load()
-    for number in range(PUBLISHES):
+    for number in range(count):
         (papers / f"more-{number}.txt").write_text(
             f"A further paper {number}\n\nIt measures the reef number {number}.\n"
         )
@@ -181,26 +181,26 @@ def processor_seconds(process: psutil.Process) -> float:
     return float(used.user + used.system)
 
 
-def prepare(folder: Path) -> tuple[Path, Path]:
+def prepare(corpus: Path, folder: Path) -> tuple[Path, Path]:
     """The papers in a folder of their own, indexed at level 1."""
     papers, data = folder / "jose", folder / "data"
-    shutil.copytree(CORPORA / "jose" / "pdf", papers)
+    shutil.copytree(corpus, papers)
     command = [sys.executable, "-m", "monjyu_core", "index", str(papers), "-c", "jose", "--level", "1", "--json"]
     subprocess.run(command, env={**os.environ, "MONJYU_DATA": str(data)}, stdout=subprocess.DEVNULL, check=True)
     return papers, data
 
 
-async def measure(papers: Path | None, data: Path, seconds: float) -> Document:
+async def measure(papers: Path | None, data: Path, seconds: float, streams: int, publishes: int) -> Document:
     asked = questions(data)
     with serving(data) as (port, process):
         await ask_hybrid(port, asked, 10 * RATE, None)
-        await ask_lazy(port, asked)
+        await ask_lazy(port, asked, streams)
         before, spent = process.memory_info().rss, processor_seconds(process)
         hybrid = await ask_hybrid(port, asked, round(RATE * seconds), RATE)
         spent = processor_seconds(process) - spent
         most = await ask_hybrid(port, asked, round(RATE * seconds), None)
-        lazy = await ask_lazy(port, asked)
-        publishes = await publish_under_load(port, asked, papers, data) if papers else None
+        lazy = await ask_lazy(port, asked, streams)
+        published = await publish_under_load(port, asked, papers, data, publishes) if papers else None
         after = process.memory_info().rss
     return {
         "load_average": {"value": os.getloadavg()[0]},
@@ -210,9 +210,9 @@ async def measure(papers: Path | None, data: Path, seconds: float) -> Document:
         },
         "most": most.shown(),
         "lazy": {"streams": len(lazy.times), "seconds": round(lazy.seconds, 1), **lazy.shown()},
-        **({"publishes": {"count": PUBLISHES, **publishes.shown()}} if publishes else {}),
+        **({"publishes": {"count": publishes, **published.shown()}} if published else {}),
         "memory_mb": {"before": before >> 20, "gained": {"value": (after - before) >> 20, "unit": "MB", "at_most": 60}},
-        "messages": [*hybrid.wrong, *most.wrong, *lazy.wrong, *(publishes.wrong if publishes else [])][:5],
+        "messages": [*hybrid.wrong, *most.wrong, *lazy.wrong, *(published.wrong if published else [])][:5],
     }
 
 
@@ -220,13 +220,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="Of the two measurements of hybrid search.")
     parser.add_argument("--data", type=Path, help="A data folder with jose at level 1; publishes are then left out.")
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--streams", type=int, default=STREAMS)
+    parser.add_argument("--publishes", type=int, default=PUBLISHES)
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
-    if not CORPORA.is_dir():
-        sys.exit(f"{CORPORA} is absent: nothing to measure")
+    if arguments.data is None and not arguments.corpus.is_dir():
+        sys.exit(f"{arguments.corpus} is absent: nothing to measure")
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
-        papers, data = (None, arguments.data) if arguments.data else prepare(Path(folder))
-        found = asyncio.run(measure(papers, data, arguments.seconds))
+        papers, data = (None, arguments.data) if arguments.data else prepare(arguments.corpus, Path(folder))
+        found = asyncio.run(measure(papers, data, arguments.seconds, arguments.streams, arguments.publishes))
     print(json.dumps(found, indent=None if arguments.as_json else 2))
 
 

@@ -76,12 +76,12 @@ def serving(data: DataFolder, log: Path) -> Iterator[tuple[int, psutil.Process]]
         process.wait(30)
 
 
-def prepare(folder: Path) -> tuple[Path, DataFolder]:
-    """The sample papers and some notes at level 4."""
+def prepare(corpus: Path, notes: int, folder: Path) -> tuple[Path, DataFolder]:
+    """The papers and some notes at level 4."""
     papers, data = folder / "papers", DataFolder(folder / "data")
-    shutil.copytree(SAMPLES, papers / MAIN)
+    shutil.copytree(corpus, papers / MAIN)
     chance = Random(1)
-    for number in range(NOTES):
+    for number in range(notes):
         write_note(papers / MAIN / f"n0-{number}.md", chance)
     command = [sys.executable, "-m", "monjyu_core", "index", str(papers / MAIN), "-c", MAIN, "--level", "4", "--json"]
     environment = {**os.environ, "MONJYU_DATA": str(data.root)}
@@ -134,12 +134,14 @@ def shown(watch: Watch, samples: list[Sample], seconds: float) -> Document:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1)
+    parser.add_argument("--corpus", type=Path, default=SAMPLES)
+    parser.add_argument("--notes", type=int, default=NOTES, help="Generated papers beside those of the corpus.")
     parser.add_argument("--samples", type=Path, help="Write the samples here, a JSON object a line.")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     seconds = arguments.minutes * 60
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
-        papers, data = prepare(Path(folder))
+        papers, data = prepare(arguments.corpus, arguments.notes, Path(folder))
         watch, log = Watch(data), Path(folder) / "service.log"
         with serving(data, log) as (port, process):
             samples = asyncio.run(go(port, process, watch, papers, seconds))

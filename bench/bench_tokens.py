@@ -47,8 +47,8 @@ RUNS: dict[str, dict[str, Any]] = {
 Tokens = dict[str, float]
 
 
-def index(data: Path) -> None:
-    command = [sys.executable, "-m", "monjyu_core", "index", str(CORPUS), "-c", "jose", "--level", "4", "--json"]
+def index(corpus: Path, data: Path) -> None:
+    command = [sys.executable, "-m", "monjyu_core", "index", str(corpus), "-c", "jose", "--level", "4", "--json"]
     done = subprocess.run(
         command, env={**os.environ, "MONJYU_DATA": str(data)}, stdout=subprocess.DEVNULL, cwd=ROOT, check=False
     )
@@ -105,14 +105,15 @@ def shares(found: dict[str, Tokens]) -> dict[str, dict[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="A data folder in which jose is at level 4 already.")
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
-    if not CORPUS.is_dir():
-        sys.exit(f"{CORPUS} is absent: nothing to measure")
+    if not arguments.corpus.is_dir():
+        sys.exit(f"{arguments.corpus} is absent: nothing to measure")
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
         data = arguments.data or Path(folder)
         if arguments.data is None:
-            index(data)
+            index(arguments.corpus, data)
         found = shares(measure(data))
     print(json.dumps(found, indent=None if arguments.as_json else 2))
 

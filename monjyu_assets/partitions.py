@@ -7,11 +7,24 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_core.folders import DataFolder
 from monjyu_core.schemas import SHARDS
 
 collections = dg.DynamicPartitionsDefinition(name="collections")
 shards = dg.StaticPartitionsDefinition(list(SHARDS))
 papers = dg.MultiPartitionsDefinition({"collection": collections, "shard": shards})
+
+
+def register_collections(instance: dg.DagsterInstance, data: DataFolder | None = None) -> list[str]:
+    """Make the collections of a data folder known to an instance as partitions; gives those that were not.
+
+    Commands do it for the collection that they index. An instance of your own (another DAGSTER_HOME) knows none at
+    first, and refuses to materialise what it does not know.
+    """
+    names = (data or DataFolder.default()).collections()
+    new = [name for name in names if not instance.has_dynamic_partition(str(collections.name), name)]
+    instance.add_dynamic_partitions(str(collections.name), new)
+    return new
 
 
 def shard_key(collection: str, shard: str) -> dg.MultiPartitionKey:

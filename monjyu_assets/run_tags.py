@@ -7,7 +7,7 @@ import dagster as dg
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
 COMMAND_RUN_TAG = "monjyu/command_run"
-"""The id of such a run. Re-executing it copies its tags: a run that bears another's id is not a command's."""
+"""The run's own id, as short as the UI shows it. Re-executing a run copies its tags: the copy is no command's."""
 STARTED_BY_TAG = "monjyu/started_by"
 """On the runs that a `reindex` run makes; the value is its id."""
 LAUNCHED_BY_TAG = "user"
@@ -17,6 +17,10 @@ OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 
+def command_tags(collection: str, run_id: str) -> dict[str, str]:
+    return OWN_PROCESS | {COMMAND_TAG: collection, COMMAND_RUN_TAG: run_id[:8]}
+
+
 def is_commands_own(run: dg.DagsterRun) -> bool:
     """Whether a command (or a `reindex` run) executes it in its own process, under its collection's index lock."""
-    return COMMAND_TAG in run.tags and run.tags.get(COMMAND_RUN_TAG, run.run_id) == run.run_id
+    return COMMAND_TAG in run.tags and run.run_id.startswith(run.tags.get(COMMAND_RUN_TAG, ""))

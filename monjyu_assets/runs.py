@@ -27,14 +27,7 @@ from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.run_rules import spending_of, trying_again
-from monjyu_assets.run_tags import (
-    COMMAND_RUN_TAG,
-    COMMAND_TAG,
-    OWN_PROCESS,
-    STARTED_BY_TAG,
-    UNFINISHED,
-    is_commands_own,
-)
+from monjyu_assets.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
@@ -156,7 +149,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[st
     job's history and can be re-executed there.
     """
     definition, run_id = defs.resolve_job_def(job), make_new_run_id()
-    marks = OWN_PROCESS | {COMMAND_TAG: work.name, COMMAND_RUN_TAG: run_id, **work.run_tags}
+    marks = {**command_tags(work.name, run_id), **work.run_tags}
     run = instance.create_run_for_job(
         definition,
         run_id=run_id,
@@ -199,4 +192,4 @@ def _cause(error: BaseException, data: DataFolder) -> MonjyuError:
         if isinstance(inner, MonjyuError):
             return inner
         inner = inner.__cause__
-    return IndexBuildError(f"The run failed: {error}.", "Its log stands in the Dagster UI (`make up`).")
+    return IndexBuildError(f"The run failed: {error}.", "Its log stands in the Dagster UI (`monjyu up`).")

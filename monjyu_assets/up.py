@@ -133,9 +133,11 @@ def _alone(data: DataFolder) -> Iterator[None]:
 def _environment(data: DataFolder, port: int) -> dict[str, str]:
     """Of all programs; the instance is made with it."""
     from monjyu_assets.instance import open_instance
+    from monjyu_assets.partitions import register_collections
 
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
+        register_collections(instance, data)
         own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
     theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
     return {**theirs, **os.environ, **own}

@@ -59,7 +59,7 @@ ALL_ASSETS = [
 
 
 FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
-"""DuckDB 2 writes files that tools of DuckDB 1 cannot open, unless told so; it costs neither size nor time."""
+"""Told nothing, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
 
 @dg.asset(

@@ -51,7 +51,7 @@ def launch(
     ExternalAPIError where the server does not do it.
     """
     if settings.dagster_url is None:
-        raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `make up` does.")
+        raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `monjyu up` does.")
     server = settings.dagster_url.rstrip("/")
     kept = _level_to_build(data, collection, level)
     nodes = [node for node in _ask(server, _ASSETS, {})["assetNodes"] if _belongs(node["groupName"], kept)]
@@ -112,7 +112,7 @@ def _ask(server: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
     except urllib.error.HTTPError as error:
         raise ExternalAPIError(f"The Dagster web server answered {error.code}.", "Look at its log.") from error
     except (OSError, ValueError) as error:
-        raise ExternalAPIError("The Dagster web server does not answer.", "Start it: `make up`.") from error
+        raise ExternalAPIError("The Dagster web server does not answer.", "Start it: `monjyu up`.") from error
     if answer.get("errors"):
         raise ExternalAPIError(f"The Dagster web server refused: {answer['errors'][0].get('message')}.")
     found: dict[str, Any] = answer["data"]

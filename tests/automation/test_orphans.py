@@ -15,7 +15,7 @@ from filelock import FileLock
 from monjyu_assets.automation.orphans import end_orphans
 from monjyu_assets.automation.reindex import reindex
 from monjyu_assets.instance import open_instance
-from monjyu_assets.run_tags import COMMAND_RUN_TAG, COMMAND_TAG
+from monjyu_assets.run_tags import COMMAND_TAG, command_tags
 from monjyu_assets.runs import end_dead_runs
 from monjyu_core.folders import DataFolder
 
@@ -66,7 +66,7 @@ def test_a_commands_run_that_is_executed_again_in_the_ui_is_no_commands(tmp_path
     data = DataFolder(tmp_path)
     with dg.DagsterInstance.ephemeral() as instance:
         first, again = str(uuid.uuid4()), str(uuid.uuid4())
-        tags = {COMMAND_TAG: "notes", COMMAND_RUN_TAG: first}
+        tags = command_tags("notes", first)
         for run_id in (first, again):
             instance.create_run_for_job(reindex, run_id=run_id, tags=tags, status=STARTED)
 
