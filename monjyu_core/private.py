@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import stat
@@ -25,7 +26,10 @@ def private_folder(folder: Path) -> None:
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir(FOLDER, exist_ok=True)
+        try:
+            folder.mkdir(FOLDER, exist_ok=True)
+        except FileExistsError as error:
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from error
     if _tighten(folder.resolve(), FOLDER):
         tighten_inside(folder)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from monjyu_assets.instance import prepare_home
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache_sqlite import SQLiteCache
 from monjyu_core.models.ledger import Entry, Ledger, Scope
@@ -94,3 +95,21 @@ def test_a_database_in_use_keeps_its_locks(tmp_path: Path) -> None:
         command = f"import sqlite3; sqlite3.connect({str(path)!r}, timeout=0).execute('SELECT * FROM t')"
         other = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
     assert "locked" in other.stderr
+
+
+def test_what_dagster_makes_is_closed_when_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    data = DataFolder(tmp_path / "data")
+    made = data.dagster / "storage" / "runs.db"
+    made.parent.mkdir(parents=True)
+    made.touch()
+    data.state.chmod(0o700)  # closed itself, as after the first command
+    made.chmod(0o644)
+    prepare_home(data)
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600 and stat.S_IMODE(data.dagster.stat().st_mode) == 0o700
+    elsewhere = tmp_path / "home"
+    elsewhere.mkdir()
+    elsewhere.chmod(0o755)
+    monkeypatch.setenv("DAGSTER_HOME", str(elsewhere))
+    prepare_home(data)
+    assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755  # a home that was chosen is its chooser's

@@ -16,6 +16,7 @@ import pytest
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_core.state import StateStore
+from monjyu_query.replay import read_trace
 from monjyu_query.request import LONGEST_QUERY, SearchRequest, make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
@@ -239,6 +240,23 @@ def test_traces_hold_no_text_of_the_papers(sample_data: Path, tmp_path: Path) ->
     written = json.dumps(trace, ensure_ascii=False)
     assert not any(hit.text[:40] in written for hit in result.hits)
     assert not any(citation.quote[:40] in written for citation in result.citations)
+
+
+def test_no_trace_is_kept_where_none_is_wanted(
+    sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = StateStore(tmp_path)
+    log = TraceLog(store)
+    store.put(NAMESPACE, "of another", {"collection": "other"})
+    Searcher(DataFolder(sample_data), "samples", log).search(ask())
+    log.flush()
+    assert len(store.keys(NAMESPACE)) == 2
+    monkeypatch.setenv("MONJYU_TRACES__NEWEST", "0")
+    Searcher(DataFolder(sample_data), "samples", log).search(ask())
+    log.flush()
+    assert store.keys(NAMESPACE) == ["of another"]
+    with pytest.raises(QueryError, match=r"traces\.newest"):
+        read_trace(store, "gone")
 
 
 def test_traces_that_cannot_be_written_do_not_stop_a_search(sample_data: Path, tmp_path: Path) -> None:
