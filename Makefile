@@ -12,39 +12,59 @@ QUESTION ?= How is a sentence of an answer traced back to its source?
 endif
 export PAPERS COLLECTION QUESTION
 
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
+TOOLS := $(VENV)/tools
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
-LOCK_OPTIONS := --extra ja --extra ocr --extra otel --extra postgres --group dev --universal --python-version 3.11 --quiet --no-header --no-annotate \
-	--no-emit-index-url --no-emit-find-links
+EXTRAS := --extra ja --extra ocr --extra otel --extra postgres
+LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --quiet \
+	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
+
+# What tests/test_quick.py and these say in a minute: pure functions, the architecture, one run from end to end.
+QUICK := tests/test_architecture.py tests/test_quick.py tests/core tests/graph/test_graph.py tests/parsing/test_citations.py \
+	tests/parsing/test_references.py tests/parsing/test_headings.py tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test slow check bench lock clean
+.PHONY: help setup demo up test quick slow check bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  Variables: PYTHON=$(PYTHON); demo: PAPERS=folder COLLECTION=name QUESTION='...'; up: PORT=$(PORT) PAGE=$(PAGE); bench: RUNS=$(RUNS)"
 
-setup: $(INSTALLED) ## Install the packages of requirements.lock into .venv (the other targets do it by themselves)
+setup: $(TOOLS) ## Install Monjyu, its extras and the tools of the tests into .venv (the other targets do what they need)
 
-# uv is quicker; pip does the same where uv cannot be had or finds no index (it reads none of pip's configuration).
-$(INSTALLED): requirements.lock pyproject.toml
+# $(call install,LOCK): uv is quicker, and leaves out what requirements.exclude says; pip does the rest where uv cannot be had
+# or finds no index (it reads none of pip's configuration). On a terminal uv shows its own progress.
+packages = $$(grep -cE '^[A-Za-z0-9._-]+==' $(1))
+define install
+@echo "Installing the packages of $(1) into $(VENV) (up to $(call packages,$(1)); the first time takes minutes) ..."
+@[ -t 2 ] || quiet=--quiet; \
+$(BIN)/uv pip install $$quiet --python $(BIN)/python --require-hashes --compile-bytecode \
+	--excludes requirements.exclude -r $(1) || \
+	{ echo "uv could not; trying pip, which takes longer ..."; $(PIP) install --require-hashes -r $(1); }
+endef
+
+$(INSTALLED): requirements.lock requirements.exclude pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 		{ echo "Monjyu needs Python 3.11 or newer, and '$(PYTHON)' is none: make PYTHON=/path/to/python3.11 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "'$(PYTHON)' comes without venv. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(BIN)/python -c 'import sys, pip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-		$(PYTHON) -m venv --clear $(VENV)
-	@echo "Installing the packages of requirements.lock into $(VENV) ..."
-	@$(PIP) install "$$(grep '^uv==' requirements.lock)" || true
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode -r requirements.lock || \
-		{ echo "uv could not; trying pip ..."; $(PIP) install -r requirements.lock; }
+		{ echo "Making $(VENV) with $$($(PYTHON) --version) ..."; $(PYTHON) -m venv --clear $(VENV); }
+	@sed -n '/^uv==/,/[^\]$$/p' requirements.lock > $(VENV)/uv.lock
+	@$(PIP) install --require-hashes -r $(VENV)/uv.lock || true
+	$(call install,requirements.lock)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -m compileall -q $(PACKAGES)
+	@echo "Monjyu is installed: $(BIN)/monjyu"
+	@touch $@
+
+$(TOOLS): $(INSTALLED) requirements-dev.lock
+	$(call install,requirements-dev.lock)
 	@touch $@
 
 demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=folder for your own)
@@ -62,9 +82,9 @@ demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=fol
 	echo "Open the Dagster UI:  make up, then http://127.0.0.1:$(PORT)"
 
 up: $(INSTALLED) ## Start the page (PAGE=8000) and the Dagster UI with its daemon (PORT=3000); Ctrl-C stops all
-	@exec $(BIN)/python -m monjyu_assets.up --port $(PORT) --page-port $(PAGE)
+	@exec $(BIN)/monjyu up --port $(PORT) --page-port $(PAGE)
 
-check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
+check: $(TOOLS) ## Lint, format, types, unused dependencies, dead code
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
@@ -76,15 +96,19 @@ check: $(INSTALLED) ## Lint, format, types, unused dependencies, dead code
 test: check ## The checks, then all tests but the slow ones
 	@$(BIN)/python -m pytest -q -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder
 
-slow: $(INSTALLED) ## The slow tests: kills, soak, daemons, whole corpora
+quick: $(TOOLS) ## A minute's tests: pure functions, the architecture, one run from end to end
+	@$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile $(QUICK)
+
+slow: $(TOOLS) ## The slow tests: kills, soak, daemons, whole corpora
 	@$(BIN)/python -m pytest -q -m slow -n 3 --dist loadfile --no-loadscope-reorder
 
-bench: $(INSTALLED) ## Time, memory and quality, medians of RUNS runs
+bench: $(TOOLS) ## Time, memory and quality, medians of RUNS runs
 	@$(BIN)/python bench/run.py --runs $(RUNS)
 
-lock: $(INSTALLED) ## Write requirements.lock anew with the newest versions that pyproject.toml allows
-	@$(BIN)/uv pip compile pyproject.toml --upgrade $(LOCK_OPTIONS) --output-file requirements.lock
+lock: $(TOOLS) ## Write the lock files anew with the newest versions that pyproject.toml allows
+	@$(BIN)/$(LOCK) --all-extras --group dev --output-file requirements-dev.lock
+	@$(BIN)/$(LOCK) $(EXTRAS) --group build --constraint requirements-dev.lock --output-file requirements.lock
 
 clean: ## Remove .venv, caches and build results; data/ stays
-	@rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	@rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	@find $(PACKAGES) tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

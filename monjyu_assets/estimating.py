@@ -30,6 +30,7 @@ from monjyu_core.models.ledger_totals import mean_completions
 from monjyu_core.models.prices import PriceTable
 from monjyu_core.models.types import ChatRole
 from monjyu_core.schemas import SHARDS
+from monjyu_core.words import counted
 
 
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
@@ -58,7 +59,8 @@ def describe_estimate(cost: Estimate, level: int) -> str:
     if not cost.llm_calls:
         return f"Level {level} makes no call of a model."
     tokens = f"{cost.prompt_tokens} + {cost.completion_tokens} tokens"
-    return f"Level {level} would make about {cost.llm_calls} calls of models: {tokens}, ${cost.cost_usd:.2f}."
+    calls = counted(cost.llm_calls, "call of a model", "calls of models")
+    return f"Level {level} would make about {calls}: {tokens}, ${cost.cost_usd:.2f}."
 
 
 def _pays(work: Work) -> bool:

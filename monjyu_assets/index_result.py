@@ -7,23 +7,41 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from monjyu_assets.publishing.closed_set import FAILURES
+from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.common import Work
+from monjyu_core.other_files import UnsupportedFile
 
 
 class PaperCounts(BaseModel):
+    """`unsupported` files are of types that are not read, `skipped` ones are passed over for a reason that
+    `monjyu status --files` tells; both are no papers and in no other count."""
+
     total: int = 0
     added: int = 0
     changed: int = 0
     deleted: int = 0
     unchanged: int = 0
     failed: int = 0
+    unsupported: int = 0
+    skipped: int = 0
 
 
 class Failure(BaseModel):
+    """A paper that could not be read; with `asset`, one that an engine of levels 2 to 4 has no whole result of."""
+
     source_path: str
     error_type: str
     message: str
+    asset: str | None = None
+
+
+class Cause(BaseModel):
+    """Why chunks or communities have no result at levels 2 to 4: the server's words and the setting to look at."""
+
+    asset: str
+    error_type: str
+    message: str
+    count: int
 
 
 class Usage(BaseModel):
@@ -36,7 +54,7 @@ class Usage(BaseModel):
 
 
 class IndexResult(BaseModel):
-    """What `monjyu index --json` prints."""
+    """What `monjyu index --json` prints; of `unsupported` files the first thousand."""
 
     collection: str
     level: int
@@ -46,7 +64,9 @@ class IndexResult(BaseModel):
     seconds: float
     usage: Usage
     failures: list[Failure]
+    causes: list[Cause] = []
     behind: list[str] = []
+    unsupported: list[UnsupportedFile] = []
 
 
 def failure_rows(work: Work) -> list[Failure]:
@@ -69,9 +89,14 @@ def level_failures(work: Work) -> list[Failure]:
                 where = paths.get(row["paper_id"], row["paper_id"]) if "paper_id" in row else "(communities)"
                 counts[where, row["error_type"], asset] += 1
     return [
-        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result")
+        Failure(source_path=where, error_type=cause, message=f"{asset}: {count} without a result", asset=asset)
         for (where, cause, asset), count in sorted(counts.items())
     ]
+
+
+def level_causes(work: Work) -> list[Cause]:
+    """The same by cause, with what the model's server said."""
+    return [Cause(**vars(cause)) for level in range(2, HIGHEST + 1) for cause in failure_causes(work.parts, level)]
 
 
 def _paths(work: Work) -> dict[str, str]:

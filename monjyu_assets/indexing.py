@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from filelock import FileLock, Timeout
 
-from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_failures
-from monjyu_assets.scan import check_source
-from monjyu_assets.stages.common import Progress, Timer, Work
+from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_causes, level_failures
+from monjyu_assets.keeping import keep_record
+from monjyu_assets.publishing.closed_set import drop_levels_above
+from monjyu_assets.publishing.publish import newest_level
+from monjyu_assets.run_rules import Goal, NoCalls, aiming_at, without_scan
+from monjyu_assets.scan import check_source, find_files
+from monjyu_assets.sources import moved_source, named_source, rules_of, with_source, without_source
+from monjyu_assets.stages import manifest
+from monjyu_assets.stages.common import Progress, Timer, Work, no_progress, no_warning
 from monjyu_assets.todo import check_level, look
-from monjyu_core.collection import CollectionRecord, load_record, save_record, target_level
+from monjyu_assets.walking import types_hint
+from monjyu_core.collection import CollectionRecord, known_record, load_record, target_level
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name, collection_name_for
+from monjyu_core.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.other_files import OtherFiles, read_other_files
 from monjyu_core.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
@@ -24,25 +35,45 @@ Say = Callable[[str], None]
 
 def index_collection(
     data: DataFolder,
-    source: Path,
+    sources: Path | Sequence[Path],
     name: str | None = None,
     *,
     level: int | None = None,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
     allow_deletes: bool = False,
-    progress: Progress,
-    say: Say,
+    progress: Progress = no_progress,
+    say: Say = no_warning,
 ) -> IndexResult:
-    """Index a source (a folder or a file) into a collection and publish it.
+    """Index sources (folders or files; none = those it has) into a collection and publish it.
 
-    The collection is brought to `level` and kept there; it never falls below the level it is kept at.
+    The collection is brought to `level` and kept there; it never falls below the level it is kept at. `include` and
+    `exclude` choose among the files of the folders named, and stay until others are given. Nothing is remembered of a
+    call that fails.
     """
-    source = check_source(source)
-    name = check_collection_name(name or collection_name_for(source))
-    say = _once(say)  # the scan before the runs and the one in them find the same
-    work = Work(data, name, progress, say)
-    with index_lock(work, say):
-        remember(work, source, level)
-        return bring_up(work, str(source), allow_deletes=allow_deletes, asked_for=level is not None)
+    asked = [check_source(source) for source in ([sources] if isinstance(sources, Path) else sources)]
+    if (include is not None or exclude is not None) and not any(source.is_dir() for source in asked):
+        raise ConfigurationError("Patterns choose among the files of a folder, and none is named.", "Name the folder.")
+    work = Work(
+        data, _name_for(asked, name, say), progress, _once(say)
+    )  # the scans before and in the runs find the same
+    if level is not None:
+        check_level(level)
+    if not asked:
+        known_record(data, work.name)
+
+    def goal(record: CollectionRecord) -> CollectionRecord:
+        for source in asked:
+            record = _with_new_source(record, source, include, exclude)
+        if level is not None and level < record.level:
+            work.warn(f"{work.name} stays at level {record.level}; `monjyu downgrade` lowers it.")
+        return record.model_copy(update={"level": max(record.level, level or 0)})
+
+    if asked and load_record(work.folder) is None:
+        goal(CollectionRecord(name=work.name))  # what is refused leaves no folder
+    with index_lock(work, say), working_towards(work, goal, new=bool(asked)):
+        named = ", ".join(map(str, asked or work.record.sources))
+        return bring_up(work, named, allow_deletes=allow_deletes, asked_for=level is not None)
 
 
 def upgrade_collection(
@@ -52,19 +83,159 @@ def upgrade_collection(
     *,
     allow_deletes: bool = False,
     max_cost_usd: float | None = None,
-    progress: Progress,
-    say: Say,
+    progress: Progress = no_progress,
+    say: Say = no_warning,
 ) -> IndexResult:
-    """Bring a collection that is known to a level and keep it there; ConfigurationError where it is not known.
+    """Bring a collection that is known to a level and keep it there; ConfigurationError where it is not known, or is at
+    a higher level.
 
     What models could not do before is tried again. With `max_cost_usd` all calls together stay within it.
     """
-    work = Work(data, name, progress, say)
-    record = work.record
-    with index_lock(work, say):
-        remember(work, None, level)
-        sources = ", ".join(record.sources)
+    check_level(level)
+    work = Work(data, name, progress, _once(say))
+    known_record(data, name)
+
+    def goal(record: CollectionRecord) -> CollectionRecord:
+        kept = target_level(record)
+        if level < kept:
+            raise ConfigurationError(
+                f"{name} is kept at level {kept}; an upgrade to {level} would change nothing.",
+                f"`monjyu downgrade {name} --level {level}` drops what is above level {level}.",
+            )
+        return record.model_copy(update={"level": level})
+
+    with index_lock(work, say), working_towards(work, goal):
+        sources = ", ".join(work.record.sources)
         return bring_up(work, sources, allow_deletes=allow_deletes, asked_for=True, max_cost_usd=max_cost_usd)
+
+
+def downgrade_collection(
+    data: DataFolder, name: str, level: int, *, progress: Progress = no_progress, say: Say = no_warning
+) -> IndexResult:
+    """Drop the levels above `level`, publish without them and keep the collection there.
+
+    The sources are not looked at. ConfigurationError where the collection is not above `level`, or `collection.yaml`
+    asks for more.
+    """
+    from monjyu_assets.runs import Plan, run_levels
+
+    check_level(level)
+    known_record(data, name)
+    work = Work(data, name, progress, _once(say))
+    timer = Timer()
+    with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():
+        before = used_by(work)
+        todo = look(work, "", allow_deletes=True, level=level)
+        drop_levels_above(work.parts, level)
+        run_levels(work, Plan(level, todo.shards), allow_deletes=True, cap=NoCalls())
+        return result(work, todo.counts, timer.seconds, before)
+
+
+def _lowered(record: CollectionRecord, *, level: int) -> CollectionRecord:
+    if level >= record.level:
+        way = f"`monjyu upgrade {record.name} --level {level}` brings it higher." if level > record.level else ""
+        raise ConfigurationError(f"{record.name} is kept at level {record.level}, not above {level}.", way)
+    lowered = record.model_copy(update={"level": level})
+    if target_level(lowered) > level:
+        raise ConfigurationError(
+            f"`collection.yaml` of {record.name} asks for level {target_level(lowered)}.", "Change it there first."
+        )
+    return lowered
+
+
+def change_sources(
+    data: DataFolder,
+    name: str,
+    change: Callable[[CollectionRecord], CollectionRecord],
+    *,
+    removed: Sequence[str] = (),
+    allow_deletes: bool = False,
+    progress: Progress = no_progress,
+    say: Say = no_warning,
+) -> IndexResult:
+    """Give a collection other sources and bring it to them. Papers of the sources `removed` go without a question."""
+    work = Work(data, name, progress, _once(say))
+    known_record(data, name)
+    with index_lock(work, say), working_towards(work, change, removed=removed):
+        return bring_up(work, ", ".join(work.record.sources), allow_deletes=allow_deletes)
+
+
+def move_source(data: DataFolder, name: str, old: str | Path, new: Path, **how: Unpack[How]) -> IndexResult:
+    """Take a source from another place: its papers keep their ids and results. `old` may be gone already."""
+    there = check_source(new)
+    _check_holds(CollectionRecord(name=name, sources=[str(there)]), there)
+    return change_sources(data, name, lambda record: moved_source(record, named_source(record, old), there), **how)
+
+
+def remove_source(data: DataFolder, name: str, source: str | Path, **how: Unpack[How]) -> IndexResult:
+    """Take a source's papers out of the index, and forget it."""
+    named = named_source(known_record(data, name), source)
+    return change_sources(data, name, lambda record: without_source(record, named), removed=[named], **how)
+
+
+class How(TypedDict, total=False):
+    """How a change of sources is carried out, as in `index_collection`."""
+
+    allow_deletes: bool
+    progress: Progress
+    say: Say
+
+
+def _name_for(sources: Sequence[Path], name: str | None, say: Say) -> str:
+    if name is None and len(sources) != 1:
+        what = "Several sources need" if sources else "Without a source, one needs"
+        raise ConfigurationError(f"{what} the name of a collection.", "Give it with -c NAME (collection= in Python).")
+    if name is not None:
+        return check_collection_name(name)
+    name = collection_name_for(sources[0])
+    if unlike_source(name, sources[0]):
+        say(f"{sources[0].name!r} becomes the collection {name!r}: names hold a-z, 0-9, _ and -. -c gives another.")
+    return name
+
+
+def _with_new_source(
+    record: CollectionRecord, source: Path, include: Sequence[str] | None, exclude: Sequence[str] | None
+) -> CollectionRecord:
+    """ConfigurationError where a source that is new has no document; an old one may have been emptied."""
+    patterns = (include, exclude) if source.is_dir() else (None, None)
+    changed = with_source(record, source, *patterns)
+    if str(source) not in record.sources:
+        _check_holds(changed, source)
+    return changed
+
+
+def _check_holds(record: CollectionRecord, source: Path) -> None:
+    """Only the source that it lies in is walked; another may be unreadable just now."""
+    rules = {known: rule for known, rule in rules_of(record).items() if source.is_relative_to(known)}
+    walked = record.model_copy(update={"sources": list(rules), "rules": rules})
+    others = OtherFiles()
+    if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others)):
+        chosen = any(rule.include or rule.exclude for rule in rules.values())
+        hint = types_hint(others) + " Look at the patterns, too." * chosen
+        raise ConfigurationError(f"{source} holds no documents.", hint)
+
+
+@contextmanager
+def working_towards(
+    work: Work,
+    change: Callable[[CollectionRecord], CollectionRecord],
+    *,
+    new: bool = False,
+    removed: Sequence[str] = (),
+) -> Iterator[None]:
+    """Inside, the collection is worked on as if `change` of its record were written; the run that publishes writes it.
+
+    A collection that is `new` need not be known. A level that is published above the record's counts as its level.
+    """
+    record = load_record(work.folder)
+    if record is None:
+        record = CollectionRecord(name=work.name) if new else work.record
+    record = record.model_copy(update={"level": max(record.level, newest_level(work.folder))}, deep=True)
+    goal = change(record)
+    kept, lowers = min(record.level, goal.level), goal.level < record.level
+    with aiming_at(Goal(work.folder, goal, kept, lowers, tuple(removed))):
+        work.take_record(goal)
+        yield
 
 
 def bring_up(
@@ -88,10 +259,13 @@ def bring_up(
 
         plan = Plan(todo.level, todo.shards, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
-    elif work.folder.at_work.exists():
-        from monjyu_assets.runs import end_killed
+    else:
+        keep_record(work, newest_level(work.folder))
+        if work.folder.at_work.exists():
+            from monjyu_assets.runs import end_killed
 
-        end_killed(work)
+            end_killed(work)
+    manifest.keep_other_files(work)
     done = result(work, todo.counts, timer.seconds, before)
     target = target_level(work.record)
     if done.level < target and todo.level < target:
@@ -143,22 +317,6 @@ def index_lock(work: Work, say: Say) -> Iterator[None]:
         lock.release()
 
 
-def remember(work: Work, source: Path | None, level: int | None = None) -> None:
-    """Add the source to the collection's record unless a source holds it already, and raise its level."""
-    record = load_record(work.folder) or CollectionRecord(name=work.name)
-    if source is None:
-        record.sources = record.sources or work.record.sources
-    elif not any(source.is_relative_to(known) for known in record.sources):
-        inside = {known for known in record.sources if Path(known).is_relative_to(source)}
-        record.sources = [*(known for known in record.sources if known not in inside), str(source)]
-    if level is not None:
-        check_level(level)
-        record.level = max(record.level, level)
-    work.record = record
-    if load_record(work.folder) != record:
-        save_record(work.folder, record)
-
-
 def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> IndexResult:
     """The state after the run, from the published snapshot."""
     after = used_by(work)
@@ -167,6 +325,8 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
     published = read_manifest(work.folder, snapshot_id)
     failures = failure_rows(work)
     counts.failed = len(failures)
+    others = read_other_files(work.folder)
+    counts.unsupported, counts.skipped = others.unsupported_count, others.skipped_count
     return IndexResult(
         collection=work.name,
         level=published.level,
@@ -176,5 +336,7 @@ def result(work: Work, counts: PaperCounts, seconds: float, before: Used) -> Ind
         seconds=round(seconds, 3),
         usage=Usage(**usage),
         failures=[*failures, *level_failures(work)],
+        causes=level_causes(work),
         behind=published.behind,
+        unsupported=others.unsupported,
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
 from monjyu_core.folders import DataFolder, write_atomically
+from monjyu_core.private import private_folder, tighten_inside
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance
@@ -17,11 +20,22 @@ if TYPE_CHECKING:
 def prepare_home(data: DataFolder) -> Path:
     """The instance's folder, made with `dagster.yaml` where it has none; an existing one is left as it is."""
     home = Path(os.environ.get("DAGSTER_HOME") or data.dagster).absolute()
+    if home.is_relative_to(data.state.absolute()):
+        _keep_private(data.state, home)
     home.mkdir(parents=True, exist_ok=True)
     if not (home / "dagster.yaml").exists():
         template = Path(__file__).with_name("dagster.yaml")
         write_atomically(home / "dagster.yaml", template.read_bytes())
     return home
+
+
+@cache
+def _keep_private(state: Path, home: Path) -> None:
+    """Dagster makes its files with the umask: they are closed to others now, and again when this process ends."""
+    private_folder(state)
+    private_folder(home)
+    tighten_inside(home)
+    atexit.register(tighten_inside, home)
 
 
 def open_instance(data: DataFolder) -> DagsterInstance:

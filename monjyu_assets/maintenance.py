@@ -6,19 +6,21 @@ from typing import Any
 
 import duckdb
 
+from monjyu_assets.keeping import changing_record
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
-from monjyu_core.collection import save_record, target_level
+from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest, unreadable
 from monjyu_core.state import StateStore
+from monjyu_core.words import among
 
 
 def known_folder(name: str) -> CollectionFolder:
@@ -26,8 +28,7 @@ def known_folder(name: str) -> CollectionFolder:
     data = DataFolder.default()
     folder = data.collection(name)
     if not folder.record.is_file():
-        known = ", ".join(data.collections()) or "none"
-        raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", f"Known: {known}.")
+        raise ConfigurationError(f"Collection {name!r} has no index in {data.root}.", among(name, data.collections()))
     return folder
 
 
@@ -121,7 +122,9 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
         return 0
-    folder = known_folder(name)
+    folder = data.collection(name)
+    if not folder.parts.is_dir():  # a first run that failed has left parts, and no record
+        folder = known_folder(name)
     with index_lock(Work(data, name), say), publish_lock(folder):
         size = sum(path.stat().st_size for path in folder.root.rglob("*") if path.is_file())
         folder.current.unlink(missing_ok=True)
@@ -139,13 +142,12 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
     work = Work(data, name, warn=say)
     folder = known_folder(name)
     with index_lock(work, say):
-        record = work.record
-        if paper_id not in record.excluded:
+        if paper_id not in work.record.excluded:
             _check_known(folder, paper_id)
-            record.excluded = sorted({*record.excluded, paper_id})
-            save_record(folder, record)
+            with changing_record(work):
+                work.record.excluded = sorted({*work.record.excluded, paper_id})
         _finish_killed(work)
-        _publish_without(work)
+        _publish_without(Work(data, name, warn=say))  # what was finished may have raised the level
         with publish_lock(folder):
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
@@ -189,8 +191,4 @@ def _forget_answers(data: DataFolder, label: str) -> None:
 
 def _forget_traces(data: DataFolder, name: str) -> None:
     """Traces name sentences of the collection; those of others stay."""
-    store = StateStore(data.state)
-    for key in store.keys("traces"):
-        trace = store.get("traces", key)
-        if isinstance(trace, dict) and trace.get("collection") == name:
-            store.delete("traces", key)
+    StateStore(data.state).delete_those("traces", "collection", name)

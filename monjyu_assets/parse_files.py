@@ -8,7 +8,8 @@ from typing import Any
 
 from monjyu_assets.parsing.beside import files_beside
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
-from monjyu_assets.scan import DOCUMENT_TYPES, record_rows
+from monjyu_assets.scan import record_rows
+from monjyu_assets.walking import DOCUMENT_TYPES
 from monjyu_core.errors import DocumentError
 from monjyu_core.ids import file_paper_id
 from monjyu_core.settings import load_settings, parser_settings

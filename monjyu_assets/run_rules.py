@@ -1,17 +1,36 @@
 """What holds for a whole run in this process: what its assets may spend on models together, whether what failed before
-is tried again, and whether the sources are scanned."""
+is tried again, whether the sources are scanned, and the record that the run is to reach."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
+from monjyu_core.collection import CollectionRecord
+from monjyu_core.folders import CollectionFolder
 from monjyu_core.models.caps import Reservation, SpendingCap
 from monjyu_core.models.errors import CostCapReached
 
 _caps: list[SpendingCap | None] = []
 _again: list[bool] = []
 _unscanned: list[bool] = []
+_goals: list[Goal] = []
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a command asks of a collection. The record is written by the run that publishes, and by no other.
+
+    It is kept at the level `kept` until a higher one is published; `lowers`: whatever stood above it before. Papers of
+    the sources `removed` are meant to go.
+    """
+
+    folder: CollectionFolder
+    record: CollectionRecord
+    kept: int
+    lowers: bool = False
+    removed: tuple[str, ...] = ()
 
 
 class NoCalls(SpendingCap):
@@ -56,6 +75,20 @@ def without_scan() -> Iterator[None]:
         yield
     finally:
         _unscanned.pop()
+
+
+@contextmanager
+def aiming_at(goal: Goal) -> Iterator[None]:
+    """Runs of this process take the collection's record from this goal meanwhile, not from the file."""
+    _goals.append(goal)
+    try:
+        yield
+    finally:
+        _goals.pop()
+
+
+def goal_of(folder: CollectionFolder) -> Goal | None:
+    return next((goal for goal in reversed(_goals) if goal.folder == folder), None)
 
 
 def is_without_scan() -> bool:

@@ -6,8 +6,17 @@ import dagster as dg
 
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
+COMMAND_RUN_TAG = "monjyu/command_run"
+"""The id of such a run. Re-executing it copies its tags: a run that bears another's id is not a command's."""
+STARTED_BY_TAG = "monjyu/started_by"
+"""On the runs that a `reindex` run makes; the value is its id."""
 LAUNCHED_BY_TAG = "user"
 """Who launched a run, as the UI's list of runs shows it; without it a run is shown as launched by hand."""
 OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
 """No worker of such a run can be replaced by the daemon: what is run again is the command or the `reindex` run."""
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+
+
+def is_commands_own(run: dg.DagsterRun) -> bool:
+    """Whether a command (or a `reindex` run) executes it in its own process, under its collection's index lock."""
+    return COMMAND_TAG in run.tags and run.tags.get(COMMAND_RUN_TAG, run.run_id) == run.run_id

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.job_base import InMemoryJob
 from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster._core.execution.api import execute_run
+from dagster._core.remote_origin import RemoteRepositoryOrigin
+from dagster._core.storage.tags import PARTITION_NAME_TAG
+from dagster._core.utils import make_new_run_id
 
 from monjyu_assets.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance
+from monjyu_assets.keeping import changing_record
+from monjyu_assets.location import repository_origin
 from monjyu_assets.partitions import collections, range_tags
 from monjyu_assets.progress import reporting_to
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.run_rules import spending_of, trying_again
-from monjyu_assets.run_tags import COMMAND_TAG, OWN_PROCESS, UNFINISHED
+from monjyu_assets.run_tags import (
+    COMMAND_RUN_TAG,
+    COMMAND_TAG,
+    OWN_PROCESS,
+    STARTED_BY_TAG,
+    UNFINISHED,
+    is_commands_own,
+)
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
-from monjyu_core.collection import load_record
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.observing import set_up_observing
+from monjyu_core.snapshot import read_current
 from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20
@@ -52,16 +68,30 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     """
     set_up_observing(work.settings)
     watched = span("index", collection=work.name, level=plan.level)
+    work.progress("start", 1, 1)
     with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
         end_dead_runs(instance, work.name)
         work.folder.at_work.touch()
-        if not instance.has_dynamic_partition(str(collections.name), work.name):
-            instance.add_dynamic_partitions(str(collections.name), [work.name])
-        reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
-        work.progress("publish", 0, 0)
-        with trying_again(False):  # whatever failed has just been tried
-            run_job(instance, f"level_{reached}_collection", work, {}, partition_key=work.name)
+        with _partition(instance, work):
+            reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
+            work.progress("publish", 0, 0)
+            with trying_again(False):  # whatever failed has just been tried
+                run_job(instance, f"level_{reached}_collection", work, {PARTITION_NAME_TAG: work.name})
         work.folder.at_work.unlink(missing_ok=True)
+
+
+@contextmanager
+def _partition(instance: dg.DagsterInstance, work: Work) -> Iterator[None]:
+    """The collection is a partition meanwhile, and stays one if it is published: a first run that fails leaves none."""
+    known = instance.has_dynamic_partition(str(collections.name), work.name)
+    if not known:
+        instance.add_dynamic_partitions(str(collections.name), [work.name])
+    try:
+        yield
+    except BaseException:
+        if not known and read_current(work.folder) is None:
+            instance.delete_dynamic_partition(str(collections.name), work.name)
+        raise
 
 
 def end_killed(work: Work) -> None:
@@ -79,7 +109,8 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
             tags = range_tags(work.name, min(shards), max(shards))
             tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
             run_job(instance, f"level_{level}_papers", work, tags)
-    work.take_record(load_record(work.folder) or work.record)  # the first chunks settle the embedding model
+    with changing_record(work):  # the first chunks have settled the embedding model
+        pass
     for level in range(2, plan.level + 1):
         if level == 2:  # its shards rest on the collection's noun graph
             _run_collection(instance, work, 1, again=False)
@@ -98,7 +129,7 @@ def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, aga
     if not stale_collection_assets(work, level, again=again):
         return
     with trying_again(again):
-        run_job(instance, f"level_{level}_tables", work, {}, partition_key=work.name)
+        run_job(instance, f"level_{level}_tables", work, {PARTITION_NAME_TAG: work.name})
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
@@ -106,8 +137,8 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
 
     A command holds its collection's index lock while it runs, and we hold it now: what still stands as running is dead.
     """
-    ours = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
-    for run in instance.get_runs(ours):
+    marked = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
+    for run in filter(is_commands_own, instance.get_runs(marked)):
         instance.report_run_failed(run, "The command that ran it was killed; what it had written is kept.")
 
 
@@ -118,19 +149,41 @@ def forget_collection(data: DataFolder, name: str) -> None:
             instance.delete_dynamic_partition(str(collections.name), name)
 
 
-def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: dict[str, Any], **arguments: Any) -> None:
-    """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError."""
-    from monjyu_assets.resources import DataFolderResource
+def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, Any]) -> None:
+    """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError.
 
-    definition = defs.resolve_job_def(job)
-    resources = {"data": DataFolderResource(root=str(work.data.root))}
-    arguments |= {"instance": instance, "run_config": QUIET, "resources": resources}
+    The run is one of the job as the UI loads it (same definition, code location and configuration), so it stands in the
+    job's history and can be re-executed there.
+    """
+    definition, run_id = defs.resolve_job_def(job), make_new_run_id()
+    marks = OWN_PROCESS | {COMMAND_TAG: work.name, COMMAND_RUN_TAG: run_id, **work.run_tags}
+    run = instance.create_run_for_job(
+        definition,
+        run_id=run_id,
+        run_config=_run_config(instance, work.data),
+        tags={**definition.run_tags, **tags, **marks},
+        remote_job_origin=_repository(instance, work).get_job_origin(job),
+    )
     try:
-        definition.execute_in_process(tags=tags | OWN_PROCESS | {COMMAND_TAG: work.name, **work.run_tags}, **arguments)
+        execute_run(InMemoryJob(definition), run, instance, raise_on_error=True)
     except DagsterExecutionInterruptedError as interrupt:
         raise KeyboardInterrupt from interrupt
     except Exception as error:
         raise _cause(error, work.data) from error
+
+
+def _run_config(instance: dg.DagsterInstance, data: DataFolder) -> dict[str, Any]:
+    """Names the data folder, except where instance and environment say which it is: then both may move."""
+    if Path(instance.root_directory) == data.dagster and data.root == DataFolder.default().root:
+        return QUIET
+    return QUIET | {"resources": {"data": {"config": {"root": str(data.root)}}}}
+
+
+def _repository(instance: dg.DagsterInstance, work: Work) -> RemoteRepositoryOrigin:
+    """That of the `reindex` run which makes the run, whatever location loaded it; else the one of the settings."""
+    parent = instance.get_run_by_id(work.run_tags.get(STARTED_BY_TAG, ""))
+    origin = parent.remote_job_origin if parent else None
+    return origin.repository_origin if origin else repository_origin()
 
 
 def _cause(error: BaseException, data: DataFolder) -> MonjyuError:

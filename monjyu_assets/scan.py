@@ -3,37 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from monjyu_assets.parsing.beside import files_beside, joined_sha256
-from monjyu_assets.parsing.latex_files import is_main
+from monjyu_assets.sources import rules_of, source_root
+from monjyu_assets.walking import DOCUMENT_TYPES, walk, way_for
 from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.ids import digest, file_paper_id
+from monjyu_core.other_files import OtherFiles
 from monjyu_core.schemas import TABLES
 from monjyu_core.settings import PublishSettings
 
-DOCUMENT_TYPES = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".pptx": "pptx",
-    ".xml": "xml",
-    ".nxml": "xml",
-    ".tex": "latex",
-    ".md": "md",
-    ".txt": "txt",
-    ".jsonl": "jsonl",
-}
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
 Row = dict[str, Any]
 Say = Callable[[str], None]
+Count = Callable[[int, int], None]
+"""Called with (files done, of how many); of 0 while they are still being found."""
+
+
+def no_count(done: int, total: int) -> None:
+    """Count for nobody."""
 
 
 @dataclass(frozen=True)
@@ -46,79 +43,83 @@ class SourceFile:
     root: Path
 
 
-def find_files(record: CollectionRecord, say: Say = lambda text: None) -> list[SourceFile]:
-    """All readable documents of a collection's sources, each once, in path order.
+def find_files(
+    record: CollectionRecord,
+    say: Say = lambda text: None,
+    count: Count = no_count,
+    others: OtherFiles | None = None,
+) -> list[SourceFile]:
+    """All readable documents of a collection's sources that their rules choose, each once, in path order.
 
     Ids rest on the path inside the source, so a copied folder has the same; those of a second source have a salt.
-    LaTeX files that are no papers of their own are passed over, which `say` is told.
+    All other files go to `others`; of LaTeX files that are no papers of their own `say` is told, too.
     """
-    primary = source_root(Path(record.sources[0])) if record.sources else None
+    others = OtherFiles() if others is None else others
     found: dict[Path, SourceFile] = {}
-    pieces: list[str] = []
-    for source in map(Path, record.sources):
+    for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
         root = source_root(source)
-        salt = "" if root == primary else str(root)
-        for path in _walk(source):
-            if path == source or _is_paper(path):
-                found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), salt, root))
-            else:
-                pieces.append(path.relative_to(root).as_posix())
-    if pieces:
-        named = ", ".join(pieces[:3]) + (", …" if len(pieces) > 3 else "")
-        say(f"Passed over as parts of other papers ({len(pieces)} .tex without \\documentclass): {named}")
+        for path in walk(source, rules, others):
+            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
+            count(len(found), 0)
+    if pieces := others.skipped.get("part"):
+        named = ", ".join(Path(path).name for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
+        say(f"Passed over as parts of other papers ({pieces.count} .tex without \\documentclass): {named}")
     return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
 
 
-def source_root(source: Path) -> Path:
-    """The folder of a source: itself, or where its one file lies."""
-    return source if source.is_dir() or not source.suffix else source.parent
-
-
-def _walk(source: Path) -> Iterator[Path]:
-    if source.is_file():
-        yield source
-        return
-    if not source.is_dir():
-        raise IndexBuildError(
-            f"Source {source} cannot be read.", "Bring it back, or pass --allow-deletes to drop its papers."
-        )
-    for folder, folders, files in os.walk(source):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            path = Path(folder, name)
-            if not name.startswith(".") and path.suffix.lower() in DOCUMENT_TYPES and _inside(path, source):
-                yield path
-
-
-def _is_paper(path: Path) -> bool:
-    """A .tex file in a folder may be a piece that another includes; one that is named itself is taken at its word."""
-    return DOCUMENT_TYPES[path.suffix.lower()] != "latex" or is_main(path)
-
-
-def _inside(path: Path, root: Path) -> bool:
-    """A link may not lead out of its source."""
-    return not path.is_symlink() or path.resolve().is_relative_to(root.resolve())
-
-
 def scan(
-    record: CollectionRecord, previous: pa.Table, *, allow_missing: bool = False, say: Say = lambda text: None
+    record: CollectionRecord,
+    previous: pa.Table,
+    *,
+    allow_missing: bool = False,
+    say: Say = lambda text: None,
+    count: Count = no_count,
+    others: OtherFiles | None = None,
 ) -> pa.Table:
-    """The manifest of all sources. Files whose size and time stand in `previous` are not read again."""
+    """The manifest of all sources. Files whose size and time stand in `previous` are not read again. What else the
+    sources hold goes to `others`.
+
+    IndexBuildError where a source is gone that `previous` has papers of, unless `allow_missing`.
+    """
     known = _known(previous)
+    excluded = set(record.excluded)
     rows: dict[str, Row] = {}
-    for file in _files(record, allow_missing, say):
+    others = OtherFiles() if others is None else others
+    files = find_files(_readable(record, previous, allow_missing, say), say, count, others)
+    for done, file in enumerate(files, start=1):
+        count(done, len(files))
         for row in _rows_of(file, known):
             if row["paper_id"] in rows:
                 row = _as_duplicate(row)
-            if row["paper_id"] not in record.excluded:
+            if row["paper_id"] in excluded:
+                others.skip("purged", row["source_path"])
+            else:
                 rows[row["paper_id"]] = row
     return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
 
 
-def _files(record: CollectionRecord, allow_missing: bool, say: Say) -> list[SourceFile]:
-    if not allow_missing:
-        return find_files(record, say)
-    return find_files(record.model_copy(update={"sources": [s for s in record.sources if Path(s).exists()]}), say)
+def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool, say: Say) -> CollectionRecord:
+    """The record without sources that are gone, of which `say` is told how to forget or move them. One that has no
+    paper in `previous` stops nothing, unless nothing has."""
+    gone = [source for source in record.sources if not Path(source).exists()]
+    for source in gone:
+        ways = (
+            f"`monjyu sources move {source} NEW -c {record.name}` says where it lies now, "
+            f"`monjyu sources remove {source} -c {record.name}` that it is gone for good"
+        )
+        harm = previous.num_rows == 0 or pc.any(papers_under(previous, source)).as_py()
+        if harm and not allow_missing:
+            told = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
+            raise IndexBuildError(f"Source {source} cannot be read.", told)
+        say(f"Source {source} cannot be read, so none of its papers is indexed. Bring it back; or {ways}.")
+    kept = [source for source in record.sources if source not in gone]
+    return record.model_copy(update={"sources": kept, "rules": rules_of(record)})
+
+
+def papers_under(manifest: pa.Table, source: str) -> pa.ChunkedArray:
+    """Which rows of a manifest are of this source, a folder or a file."""
+    paths = manifest["source_path"]
+    return pc.or_(pc.equal(paths, source), pc.starts_with(paths, f"{source.rstrip('/')}/"))
 
 
 def _known(previous: pa.Table) -> dict[tuple[str, int], list[Row]]:
@@ -211,6 +212,5 @@ def check_source(source: Path) -> Path:
     if not source.exists():
         raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
     if source.is_file() and source.suffix.lower() not in DOCUMENT_TYPES:
-        known = " ".join(DOCUMENT_TYPES)
-        raise ConfigurationError(f"{source.name} is of no type that can be indexed.", f"Known types: {known}.")
+        raise ConfigurationError(f"{source.name} is of no type that can be indexed.", way_for(source))
     return source

@@ -9,12 +9,14 @@ import pyarrow as pa
 from monjyu_assets.index_result import PaperCounts
 from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
 from monjyu_assets.publishing.publish import is_published
-from monjyu_assets.scan import DOCUMENT_TYPES
 from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
+from monjyu_assets.walking import types_hint
 from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.other_files import OtherFiles
+from monjyu_core.settings import Settings
 from monjyu_core.snapshot import read_current
 
 
@@ -44,7 +46,7 @@ def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = Fals
     work.progress("scan", 0, 0)
     scanned = manifest.scan_manifest(work, allow_deletes=allow_deletes)
     if scanned.num_rows == 0 and read_current(work.folder) is None:
-        raise ConfigurationError(f"{source} holds no documents.", f"Known types: {' '.join(DOCUMENT_TYPES)}.")
+        raise ConfigurationError(f"{source} holds no documents.", types_hint(work.others or OtherFiles()))
     stale = {0: stale_shards(work, scanned)}
     if level:
         stale[1] = sorted({*stale[0], *stale_phrases(work)})
@@ -58,14 +60,19 @@ def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = Fals
 def level_to_build(work: Work, *, asked_for: bool) -> int:
     """The level that is kept, or the highest below it that no model is paid for."""
     level = target_level(work.record)
-    roles, allowed = work.settings.roles, asked_for or work.settings.levels.follow_changes
-    paying = [2] if roles.extract.engine == "llm" else [3] if roles.report.engine == "llm" else []
-    return level if allowed else min([level, *(one - 1 for one in paying)])
+    allowed = asked_for or work.settings.levels.follow_changes
+    return level if allowed else min([level, *(one - 1 for one in paid_levels(work.settings))])
+
+
+def paid_levels(settings: Settings) -> list[int]:
+    """Those whose engine calls a model."""
+    engines = {2: settings.roles.extract, 3: settings.roles.report, 4: settings.roles.extract}
+    return [level for level, role in engines.items() if role.engine == "llm"]
 
 
 def check_level(level: int) -> None:
-    if level > HIGHEST:
-        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Use --level {HIGHEST} or lower.")
+    if not 0 <= level <= HIGHEST:
+        raise ConfigurationError(f"Level {level} cannot be built by this version.", f"Levels are 0 to {HIGHEST}.")
 
 
 def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:

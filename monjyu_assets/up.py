@@ -1,8 +1,5 @@
-"""`make up`: the Dagster UI, its daemon, the code server of both and the query service with its page, on this machine
-until Ctrl-C (`python -m monjyu_assets.up`).
-
-All are child processes, each in a process group of its own: a Ctrl-C in the terminal reaches this process alone,
-which then ends them. Nothing but the loopback address is opened.
+"""`monjyu up`: the Dagster UI, its daemon, the code server of both and the query service with its page, on this machine
+until Ctrl-C. The page may be opened to others; Dagster's UI knows no users and stays on the loopback address.
 """
 
 from __future__ import annotations
@@ -11,144 +8,75 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from filelock import FileLock, Timeout
 
-from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError
+from monjyu_assets.location import location_name
+from monjyu_assets.supervising import Program, supervising
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import DataFolder
 
 HOST = "127.0.0.1"
-LOCATION = "monjyu"
-"""Of our code in Dagster, as in workspace.yaml."""
 SOCKET = "code.sock"
 START_SECONDS = 120.0
 LOOK_SECONDS = "600"
 """A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
-STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 1.0, signal.SIGKILL: 1.0}
-"""How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
 
 
-@dataclass(frozen=True)
-class Program:
-    name: str
-    process: subprocess.Popen[bytes]
-
-
-def workspace_file() -> Path | None:
-    """The workspace file of a checkout; an installed package has none."""
-    path = Path(__file__).resolve().parents[1] / "workspace.yaml"
-    return path if path.is_file() else None
-
-
-def code_server(folder: Path) -> dict[str, list[str]]:
+def code_server(folder: Path) -> Program:
     """The one process that loads our code for daemon and web server, listening in `folder`.
 
     Left alone, each of them starts its own, and the daemon a new one every minute.
     """
-    where = ["-m", "monjyu_assets.definitions", "-a", "defs", "--location-name", LOCATION]
+    where = ["-m", "monjyu_assets.definitions", "-a", "defs", "--location-name", location_name()]
     command = [sys.executable, "-m", "dagster", "code-server", "start", *where, "--socket", str(folder / SOCKET)]
-    return {"code-server": command}
+    return Program("code-server", command, leaves_runs=True)
 
 
 def write_workspace(folder: Path) -> Path:
     """A workspace file that names the code server in `folder`."""
     path = folder / "workspace.yaml"
-    server = {"socket": str(folder / SOCKET), "location_name": LOCATION}
+    server = {"socket": str(folder / SOCKET), "location_name": location_name()}
     path.write_text(json.dumps({"load_from": [{"grpc_server": server}]}))  # JSON is YAML
     return path
 
 
-def programs(port: int, page_port: int, workspace: Path) -> dict[str, list[str]]:
-    """Command line of each program by name.
+def daemon(workspace: Path) -> Program:
+    return Program("dagster-daemon", [sys.executable, "-m", "dagster._daemon", "run", "-w", str(workspace)])
 
-    The service is another package's: it is started as its command, and knows nothing of Dagster but an address.
+
+def web_server(port: int, workspace: Path) -> Program:
+    command = [sys.executable, "-m", "dagster_webserver", "-h", HOST, "-p", str(port), "-w", str(workspace)]
+    return Program("dagster-webserver", command)
+
+
+def page_service(host: str, port: int) -> Program:
+    """Another package's: it is started as its command, and knows nothing of Dagster but an address.
+
+    What the daemon does goes on without it.
     """
-    python, target = [sys.executable, "-m"], ["-w", str(workspace)]
-    return {
-        "dagster-daemon": [*python, "dagster._daemon", "run", *target],
-        "dagster-webserver": [*python, "dagster_webserver", "-h", HOST, "-p", str(port), *target],
-        "monjyu-service": [*python, "monjyu_core", "serve", "--host", HOST, "--port", str(page_port)],
-    }
+    command = [sys.executable, "-m", "monjyu_core", "serve", "--host", host, "--port", str(port)]
+    return Program("monjyu-service", command, needed=False)
 
 
-def check_port(port: int, option: str = "PORT") -> None:
-    """ConfigurationError where another program holds the port."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise ConfigurationError(
-                f"Port {port} on {HOST} cannot be used: {error.strerror}.",
-                f"Choose another: make up {option}={port + 1}",
-            ) from error
-
-
-@contextmanager
-def running() -> Iterator[list[Program]]:
-    """A list for the programs that are started; on leaving, all of them are ended, whatever happened."""
-    started: list[Program] = []
+def check_port(port: int, option: str = "--port", host: str = HOST) -> None:
+    """ConfigurationError where the address is none, or another program holds the port."""
     try:
-        yield started
-    finally:
-        _stop([program.process for program in reversed(started)])
-
-
-def start(started: list[Program], commands: Mapping[str, Sequence[str]], environment: Mapping[str, str]) -> None:
-    """Start the programs in order."""
-    for name, command in commands.items():
-        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
-        started.append(Program(name, process))
-
-
-def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End the programs, then what they have left of their process groups (code servers, runs)."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        for process in processes:
-            if process.poll() is None:
-                process.send_signal(number)
-        _wait(STOP_SECONDS[number], lambda: all(process.poll() is not None for process in processes))
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        signalled = [_signal_group(process.pid, number) for process in processes]
-        if any(signalled):
-            _wait(STOP_SECONDS[number], lambda: not any(_signal_group(process.pid, 0) for process in processes))
-    for process in processes:
-        process.wait()
-
-
-def _wait(seconds: float, done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + seconds
-    while not done() and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-
-def _signal_group(group: int, number: int) -> bool:
-    """Whether the group still had processes to signal."""
-    try:
-        os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True
-
-
-def wait_until_ready(ready: Callable[[], bool], started: Sequence[Program], stop: threading.Event) -> None:
-    """Return when all answer or a stop is asked for; StorageError when a program ends or time runs out."""
-    deadline = time.monotonic() + START_SECONDS
-    while not stop.is_set() and not ready():
-        check_alive(started)
-        if time.monotonic() > deadline:
-            raise StorageError(f"Not everything is up after {START_SECONDS:.0f} s.", "The messages stand above.")
-        stop.wait(0.2)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        message = f"Port {port} on {host} cannot be used: {error.strerror}."
+        raise ConfigurationError(message, f"Choose another: {option} {port + 1}") from error
 
 
 def _answers(url: str) -> bool:
@@ -173,60 +101,84 @@ def _serves_code(socket_file: Path) -> bool:
     return True
 
 
-def check_alive(started: Sequence[Program]) -> None:
-    """StorageError where a program has ended by itself."""
-    for program in started:
-        code = program.process.poll()
-        if code is not None:
-            raise StorageError(f"{program.name} ended with exit code {code}.", "Its messages stand above.")
-
-
-def run(port: int, page_port: int) -> None:
-    """Serve until SIGINT or SIGTERM."""
-    from monjyu_assets.instance import open_instance
-
+def run(port: int, host: str, page_port: int) -> None:
+    """Serve until SIGINT or SIGTERM. ConfigurationError for ports, host or settings that cannot be used."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
+    if port == page_port:
+        raise ConfigurationError(f"Port {port} is given twice.", "The Dagster UI and the page take one each.")
     check_port(port)
-    check_port(page_port, "PAGE")
+    check_port(page_port, "--page-port", host)
     data = DataFolder.default()
-    click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
+    with _alone(data):
+        click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
+        _serve(port, host, page_port, _environment(data, port), stop)
+
+
+@contextmanager
+def _alone(data: DataFolder) -> Iterator[None]:
+    """A second daemon on one instance would start what the first has started."""
+    data.state.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(data.state / "up.lock", timeout=0):
+            yield
+    except Timeout as error:
+        message = f"The Dagster UI of {data.root} is running already."
+        raise ConfigurationError(
+            message, "Use that one, or stop it first. MONJYU_DATA names another folder."
+        ) from error
+
+
+def _environment(data: DataFolder, port: int) -> dict[str, str]:
+    """Of all programs; the instance is made with it."""
+    from monjyu_assets.instance import open_instance
+
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
         own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
-        environment = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, **os.environ, **own}
-    environment.setdefault("MONJYU_SERVICE__DAGSTER_URL", f"http://{HOST}:{port}")
-    with tempfile.TemporaryDirectory(prefix="monjyu-") as folder:
-        _serve(port, page_port, Path(folder), environment, stop)
+    theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
+    return {**theirs, **os.environ, **own}
 
 
-def _serve(port: int, page_port: int, folder: Path, environment: Mapping[str, str], stop: threading.Event) -> None:
-    ui, page = f"http://{HOST}:{port}", f"http://{HOST}:{page_port}"
-    with running() as started:
-        start(started, code_server(folder), environment)
-        wait_until_ready(lambda: _serves_code(folder / SOCKET), started, stop)
-        start(started, programs(port, page_port, write_workspace(folder)), environment)
-        wait_until_ready(lambda: _answers(f"{ui}/server_info") and _answers(f"{page}/health"), started, stop)
+def _url(host: str, port: int) -> str:
+    asked = {"0.0.0.0": HOST, "::": "::1"}.get(host, host)
+    return f"http://[{asked}]:{port}" if ":" in asked else f"http://{asked}:{port}"
+
+
+def _serve(port: int, host: str, page_port: int, environment: Mapping[str, str], stop: threading.Event) -> None:
+    ui, page = _url(HOST, port), _url(host, page_port)
+    with tempfile.TemporaryDirectory(prefix="monjyu-") as name, supervising(environment, stop) as supervisor:
+        folder = Path(name)
+        supervisor.start(code_server(folder))
+        supervisor.wait(lambda: _serves_code(folder / SOCKET), START_SECONDS)
+        workspace, service = write_workspace(folder), page_service(host, page_port)
+        supervisor.start(daemon(workspace), web_server(port, workspace), service)
+
+        def all_answer() -> bool:
+            return _answers(f"{ui}/server_info") and (service.given_up or _answers(f"{page}/health"))
+
+        supervisor.wait(all_answer, START_SECONDS)
         if not stop.is_set():
-            click.echo(f"The page is at {page}, its interface at {page}/docs.")
+            if not service.given_up:
+                click.echo(f"The page is at {page}, its interface at {page}/docs.")
             click.echo(f"The Dagster UI is at {ui} - Ctrl-C stops everything.")
-        while not stop.wait(0.5):
-            check_alive(started)
+        supervisor.wait(lambda: False)
         click.echo("Stopping ...")
 
 
 @click.command()
 @click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Of the Dagster UI.")
 @click.option("--page-port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="Of the page.")
-def main(port: int, page_port: int) -> None:
-    """Start the Dagster UI, its daemon and the query service; Ctrl-C stops all."""
-    try:
-        run(port, page_port)
-    except MonjyuError as error:
-        click.echo(f"monjyu: {error}", err=True)
-        sys.exit(error.exit_code)
+@click.option(
+    "--host",
+    default=HOST,
+    show_default=True,
+    help="Of the page; any but a loopback address needs a key. The Dagster UI, which knows no users, stays here.",
+)
+def up(port: int, page_port: int, host: str) -> None:
+    """Start the page and the Dagster UI with its daemon; Ctrl-C stops all.
 
-
-if __name__ == "__main__":
-    main()
+    What ends by itself is started again.
+    """
+    run(port, host, page_port)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from functools import cached_property
@@ -11,10 +12,13 @@ from typing import Any
 import click
 
 from monjyu_core.errors import MonjyuError
+from monjyu_core.words import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
-    "index": "Index a folder or file of papers into a collection.",
+    "index": "Index folders or files of papers into a collection.",
     "upgrade": "Bring a collection to a higher level and keep it there.",
+    "downgrade": "Drop the higher levels of a collection and keep it at a lower one.",
+    "sources": "List the sources of a collection; add, move or remove one.",
     "parse": "Parse files and print what was understood of them.",
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",
@@ -22,6 +26,7 @@ SUMMARIES: Mapping[str, str] = {
     "citations": "Show what a paper cites within the collection, and what cites it.",
     "graph": "Export the graph of a collection for other programs.",
     "serve": "Answer questions over HTTP, with a web page.",
+    "up": "Start the page and the Dagster UI with its daemon; Ctrl-C stops all.",
     "keys": "Make, list and revoke the keys of the HTTP service.",
     "mcp": "Serve the collections to MCP clients (programs with language models).",
     "eval": "Measure retrieval against judged queries.",
@@ -33,6 +38,9 @@ SUMMARIES: Mapping[str, str] = {
     "config": "Show the settings in force, or write a settings file.",
 }
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""
+
+
+_GIVEN = re.compile(r"'(.*?)' is not one of")
 
 
 class RootCommand(click.Group):
@@ -52,9 +60,23 @@ class RootCommand(click.Group):
         command: click.Command = point.load()
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(args[0], possibilities=self.points, ctx=error.ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.BadParameter as error:
+            if isinstance(getattr(error.param, "type", None), click.Choice) and (given := _GIVEN.match(error.message)):
+                meant = did_you_mean(given[1], error.param.type.choices)  # type: ignore[union-attr]
+                said = f"{error.message} {meant}".rstrip()
+                raise click.BadParameter(said, ctx=error.ctx, param=error.param) from None
+            raise
         except KeyboardInterrupt:
             click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
             ctx.exit(130)

@@ -5,22 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
+from monjyu_core.words import did_you_mean
+
+
+class SourceRules(BaseModel):
+    """What is kept of a source beside its path: `salt` parts the ids of its papers from those of other sources, and
+    stays when the source moves; a file counts if it fits `include` (nothing there: all do) and nothing of `exclude`."""
+
+    salt: str = ""
+    include: list[str] = []
+    exclude: list[str] = []
 
 
 class CollectionRecord(BaseModel):
-    """`data/index/<collection>/collection.json`. `sources` are absolute; the first one's ids carry no salt.
+    """`data/index/<collection>/collection.json`. `sources` are absolute; `rules` are by source.
 
-    `language` and `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are
-    not indexed again while their files stand. `level` is the one the collection is kept at.
+    It is written by the run that publishes: what a run that failed was asked for is in no record. `language` and
+    `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are not indexed
+    again while their files stand. `level` is the one the collection is kept at.
     """
 
     name: str
     sources: list[str] = []
+    rules: dict[str, SourceRules] = {}
     language: str | None = None
     embedding_model: EmbeddingModel | None = None
     excluded: list[str] = []
@@ -40,6 +53,12 @@ def save_record(folder: CollectionFolder, record: CollectionRecord) -> None:
     write_atomically(folder.record, record.model_dump_json(indent=1).encode())
 
 
+def record_lock(folder: CollectionFolder) -> FileLock:
+    """Held while the record is read, changed and written."""
+    folder.root.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder.root / "record.lock")
+
+
 def known_record(data: DataFolder, name: str) -> CollectionRecord:
     """The collection's record; a folder `papers/<name>/` without one is a collection that was never indexed."""
     record = load_record(data.collection(name))
@@ -47,10 +66,9 @@ def known_record(data: DataFolder, name: str) -> CollectionRecord:
         return record
     source = data.papers / name
     if not source.is_dir():
-        raise ConfigurationError(
-            f"Collection {name!r} is not known in {data.root}.",
-            f"Put papers into {source} or run `monjyu index FOLDER -c {name}`.",
-        )
+        meant = did_you_mean(name, data.collections())
+        way = f"Put papers into {source} or run `monjyu index FOLDER -c {name}`."
+        raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", f"{meant} {way}".lstrip())
     return CollectionRecord(name=name, sources=[str(source)])
 
 
@@ -60,9 +78,14 @@ def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
         path = Path(source) / "collection.yaml"
         if path.is_file():
             values = read_yaml(path)
-            unknown = set(values) - {"level", "language", "overrides"}
+            known = ("level", "language", "overrides")
+            unknown = set(values) - set(known)
             if unknown:
-                raise ConfigurationError(f"{path} has unknown keys: {', '.join(sorted(unknown))}.")
+                meant = did_you_mean(str(min(unknown, key=str)), known)
+                raise ConfigurationError(
+                    f"{path} has unknown keys: {', '.join(sorted(map(str, unknown)))}.",
+                    meant or f"There are {', '.join(known)}.",
+                )
             return values
     return {}
 

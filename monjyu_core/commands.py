@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("collection", required=False)
+@click.option("--files", is_flag=True, help="List the files that are no papers, and why each is passed over.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def status(collection: str | None, as_json: bool) -> None:
+def status(collection: str | None, files: bool, as_json: bool) -> None:
     """Show the collections: levels, counts, failures, last build."""
     from monjyu_core.collection import known_record
     from monjyu_core.folders import DataFolder
@@ -30,7 +31,7 @@ def status(collection: str | None, as_json: bool) -> None:
     elif not found:
         click.echo(f"No collections in {data.root}. Start with `monjyu index FOLDER`.")
     else:
-        click.echo("\n\n".join(describe(one, failures=bool(collection)) for one in found))
+        click.echo("\n\n".join(describe(one, failures=bool(collection), files=files) for one in found))
     sys.exit(1 if any("unreadable" in one for one in found) else 0)
 
 
@@ -73,8 +74,9 @@ def config_show(as_json: bool) -> None:
     import yaml
 
     from monjyu_core.settings import config_file, data_folder, load_settings
+    from monjyu_core.settings_file import without_secrets
 
-    values = load_settings().model_dump(mode="json")
+    values = without_secrets(load_settings().model_dump(mode="json"))
     if as_json:
         click.echo(json.dumps(values, ensure_ascii=False))
         return

@@ -65,7 +65,7 @@ class DocumentError(MonjyuError):
 
 
 class PDFProcessError(DocumentError):
-    """A PDF could not be read."""
+    """Not raised yet: what is wrong with a PDF has a name of its own, below."""
 
 
 class EncryptedDocument(DocumentError):

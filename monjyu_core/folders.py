@@ -8,10 +8,10 @@ import os
 import shutil
 import socket
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from monjyu_core.errors import StorageError
+from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.ids import check_collection_name
 from monjyu_core.settings import data_folder
 
@@ -56,15 +56,24 @@ class CollectionFolder:
         return self.root / "AT_WORK"
 
     @property
+    def other_files(self) -> Path:
+        """What the sources hold besides papers, as the last scan found it."""
+        return self.root / "other_files.json"
+
+    @property
     def record(self) -> Path:
         return self.root / "collection.json"
 
 
 @dataclass(frozen=True)
 class DataFolder:
-    """One world: sources in `papers/`, outputs in `index/`, the rest in `state/`."""
+    """One world: sources in `papers/`, outputs in `index/`, the rest in `state/`.
+
+    `only`: the collections that whoever asks may see; any other is, for them, none that there is.
+    """
 
     root: Path
+    only: frozenset[str] | None = None
 
     @classmethod
     def default(cls) -> DataFolder:
@@ -87,13 +96,24 @@ class DataFolder:
         return self.root / "state" / "dagster"
 
     def collection(self, name: str) -> CollectionFolder:
-        return CollectionFolder(self.index / check_collection_name(name))
+        """ConfigurationError for what is no name, and, before anything is looked at, for one that may not be seen."""
+        folder = CollectionFolder(self.index / check_collection_name(name))
+        if self.only is not None and name not in self.only:
+            known = ", ".join(self.collections()) or "none"
+            raise ConfigurationError(f"Collection {name!r} is not published here.", f"Known: {known}.")
+        return folder
 
     def collections(self) -> list[str]:
-        """Names of the collections that have been indexed here, sorted."""
+        """Names of the collections that are published here, sorted. One whose first run has not ended is none yet."""
         if not self.index.is_dir():
             return []
-        return sorted(path.parent.name for path in self.index.glob("[!.]*/collection.json"))
+        published = (path.parent for path in self.index.glob("[!.]*/CURRENT"))
+        found = sorted(folder.name for folder in published if CollectionFolder(folder).record.is_file())
+        return [name for name in found if self.only is None or name in self.only]
+
+    def seen_by(self, collections: frozenset[str] | None) -> DataFolder:
+        """The same for someone who may see these collections only; None = all of them."""
+        return replace(self, only=collections)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -43,6 +43,12 @@ def check_collection_name(name: str) -> str:
     return name
 
 
+def unlike_source(name: str, source: Path) -> bool:
+    """Whether letters or digits of the source's name are missing in that of its collection."""
+    stem = source.name if source.is_dir() else source.stem
+    return any(letter.isalnum() and letter not in name for letter in stem.lower())
+
+
 def collection_name_for(source: Path) -> str:
     """The name a source gets when none is given: its folder's or file's, in lower case."""
     stem = source.name if source.is_dir() else source.stem

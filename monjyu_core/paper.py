@@ -109,6 +109,7 @@ class ParsedPaper(_Model):
     """One document. `sentences` of its sections are kept for the index and left out of the printed JSON.
 
     So is `raw_characters`: the visible characters on a PDF's pages, by which the text kept of it is judged.
+    `citation_count`, `influential_citation_count` and `semantic_scholar_id` are not looked up yet.
     """
 
     paper_id: str = ""

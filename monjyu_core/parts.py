@@ -110,6 +110,13 @@ class PartStore:
                 self._set_head(name, shard, put[name])
             return self.open(primary, shard, put[primary])
 
+    def drop(self, asset: str) -> None:
+        """No part of the asset is current any more. The primary table's HEADs go first: they decide."""
+        with self.locked(fcntl.LOCK_SH):
+            for table in ASSET_TABLES[asset]:
+                for shard in TABLES[table].shards:
+                    (self._shard(table, shard) / "HEAD").unlink(missing_ok=True)
+
     @contextmanager
     def locked(self, kind: int) -> Iterator[None]:
         """A kernel lock, shared by those who write parts; whoever removes parts that no HEAD names has it alone."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
@@ -29,7 +30,15 @@ from monjyu_core.settings_marks import Limit as Limit
 from monjyu_core.settings_marks import NoResult as NoResult
 from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
-from monjyu_core.settings_operations import AutomationSettings, LogSettings, RunSettings, TelemetrySettings
+from monjyu_core.settings_names import leaves as leaves
+from monjyu_core.settings_names import problems, stray_variables
+from monjyu_core.settings_operations import (
+    AutomationSettings,
+    LogSettings,
+    RunSettings,
+    TelemetrySettings,
+    TraceSettings,
+)
 from monjyu_core.settings_papers import CheckSettings as CheckSettings
 from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
 from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
@@ -39,13 +48,17 @@ from monjyu_core.settings_papers import ParserSettings as ParserSettings
 from monjyu_core.settings_papers import ParseSettings as ParseSettings
 from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
 from monjyu_core.settings_papers import PdfSettings as PdfSettings
+from monjyu_core.settings_profiles import BUILT_IN, PROFILES
 from monjyu_core.settings_search import AnswerSettings as AnswerSettings
 from monjyu_core.settings_search import LazySettings as LazySettings
 from monjyu_core.settings_search import SearchSettings as SearchSettings
 from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.validation import sentence
+from monjyu_core.words import did_you_mean
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel
+_OF_FIELD = re.compile(r'field "(\w+)"')
 
 
 class EmbeddingSettings(Group):
@@ -79,7 +92,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MONJYU_", env_nested_delimiter="__", extra="forbid")
 
-    profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = "local"
+    profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = Field(
+        "local", description="azure = the roles ask a model of Azure OpenAI, see docs/configure.md"
+    )
     parse: ParseSettings = ParseSettings()
     pdf: PdfSettings = PdfSettings()
     ocr: OcrSettings = OcrSettings()
@@ -99,6 +114,7 @@ class Settings(BaseSettings):
     checks: CheckSettings = CheckSettings()
     automation: AutomationSettings = AutomationSettings()
     runs: RunSettings = RunSettings()
+    traces: TraceSettings = TraceSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     service: ServiceSettings = ServiceSettings()
@@ -130,12 +146,22 @@ class _FileSource(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         path = config_file()
-        if path is None:
-            return {}
-        values = read_yaml(path)
-        profiles = values.pop("profiles", {})
+        values = read_yaml(path) if path else {}
+        profiles = checked_profiles(values.pop("profiles", None) or {}, path)
         chosen = os.environ.get("MONJYU_PROFILE") or values.get("profile", "local")
-        return merge(values, profiles.get(chosen, {}) | {"profile": chosen})
+        built_in, own = (by_name.get(chosen, {}) for by_name in (BUILT_IN, profiles))
+        return merge(merge(built_in, values), own | {"profile": chosen})
+
+
+def checked_profiles(profiles: Any, path: Path | None) -> dict[str, dict[str, Any]]:
+    """The profiles of a file; ConfigurationError where one is of another name, or no settings."""
+    if not isinstance(profiles, dict) or not all(isinstance(one, dict | None) for one in profiles.values()):
+        raise ConfigurationError(f"`profiles` in {path} must hold names with settings.", "See docs/configure.md.")
+    for name in profiles:
+        if name not in PROFILES:
+            meant = did_you_mean(str(name), PROFILES) or f"There are {' and '.join(PROFILES)}."
+            raise ConfigurationError(f"`profiles` in {path} has {name!r}, which is no profile.", meant)
+    return {name: values or {} for name, values in profiles.items()}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -191,26 +217,22 @@ def config_file() -> Path | None:
 
 def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
     """Settings from file and environment, with a collection's `overrides` over both."""
+    strays = stray_variables(Settings)
+    if strays:
+        raise _wrong(strays)
     try:
         return Settings(**(overrides or {}))
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        where = config_file()
-        hint = f"Look at {where} and at the MONJYU_… variables." if where else "Look at the MONJYU_… variables."
-        raise ConfigurationError(f"Settings are wrong: {problems}.", hint) from error
+        raise _wrong(problems(error, Settings), overrides) from error
     except SettingsError as error:  # a MONJYU_… variable of a mapping that is no JSON; its text holds no value
-        raise ConfigurationError(f"Settings are wrong: {error}.", "Look at the MONJYU_… variables.") from error
+        field = _OF_FIELD.search(str(error))
+        raise _wrong([f"MONJYU_{field[1].upper()} must be JSON" if field else str(error)]) from error
 
 
-def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
-    """Every setting as (dotted name, field), groups opened."""
-    fields = (model if isinstance(model, type) else type(model)).model_fields
-    for name, field in fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from leaves(inner, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", field
+def _wrong(said: list[str], overrides: dict[str, Any] | None = None) -> ConfigurationError:
+    places = [str(path) for path in [config_file()] if path] + ["the MONJYU_… variables"]
+    places += ["`overrides` in collection.yaml"] if overrides else []
+    return ConfigurationError(f"Settings are wrong: {sentence(said)}", f"Look at {' and at '.join(places)}.")
 
 
 def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,6 +40,20 @@ EXAMPLES = {
 #     gpt-4o-mini: {prompt: 0.15, completion: 0.6}""",
 }
 """What may stand in settings whose keys the user chooses. Its lines lie within the setting's own, commented out."""
+
+
+_USER_INFO = re.compile(r"(?<=://)[^/?#\s]*@")
+_QUERY_KEY = re.compile(r"(?i)(?<=[?&])([\w.-]*(?:key|token|secret|password|sig|code)[\w.-]*=)[^&#\s]*")
+
+
+def without_secrets(values: Any) -> Any:
+    """The values with user, password and keys of every address left out; what is a secret by its type is hidden
+    already."""
+    if isinstance(values, dict):
+        return {name: without_secrets(value) for name, value in values.items()}
+    if isinstance(values, list):
+        return [without_secrets(value) for value in values]
+    return _QUERY_KEY.sub(r"\1***", _USER_INFO.sub("***@", values)) if isinstance(values, str) else values
 
 
 def template() -> str:

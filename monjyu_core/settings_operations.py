@@ -13,10 +13,12 @@ OBSERVES = NoResult("only tells of the work")
 
 
 class AutomationSettings(Group):
-    """What `monjyu automation on` puts on. Levels 0 and 1 follow the sources; what may cost money is asked for."""
+    """What `monjyu automation on` puts on. What costs nothing follows the sources; what may cost money is asked for."""
 
-    auto_refresh_levels: Annotated[tuple[Literal[2, 3, 4], ...], WHEN_NOT_WHAT] = Field(
-        (), description="levels beyond 1 that follow changes by themselves, once somebody has built them"
+    auto_refresh_levels: Annotated[tuple[Literal[2, 3, 4], ...] | Literal["free"], WHEN_NOT_WHAT] = Field(
+        "free",
+        description="levels beyond 1 that follow changes by themselves, once somebody has built them; free = those "
+        "that no model is paid for",
     )
     allow_paid_embeddings: Annotated[bool, WHEN_NOT_WHAT] = Field(
         False, description="whether changes are embedded by themselves where embedding.remote names a model"
@@ -30,6 +32,9 @@ class AutomationSettings(Group):
     freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
         3600, ge=1, description="how often snapshot_fresh is asked"
     )
+    code_location: Annotated[str, WHEN_NOT_WHAT] = Field(
+        "monjyu", min_length=1, description="Dagster's code location of Monjyu's definitions: runs stand under its name"
+    )
 
 
 class RunSettings(Group):
@@ -40,6 +45,15 @@ class RunSettings(Group):
     )
     runs_calling_models: Annotated[int, NoResult("speed only")] = Field(
         1, ge=1, description="runs at once of each asset that calls models; `monjyu automation limits` sets it"
+    )
+
+
+class TraceSettings(Group):
+    """Traces of searches in state/state.sqlite: each has the question and its history, and ids of what was found."""
+
+    newest: Annotated[int, OBSERVES] = Field(1000, ge=0, description="so many are kept; 0 = none, and old ones go")
+    days: Annotated[float, OBSERVES] = Field(
+        0, ge=0, description="older ones go, too, with later searches; 0 = no limit"
     )
 
 

@@ -67,6 +67,12 @@ class ChunkSettings(Group):
     )
     size_tokens: Annotated[int, Changes("chunks")] = Field(200, ge=16, description="cl100k_base tokens a chunk")
     overlap_tokens: Annotated[int, Changes("chunks")] = Field(40, ge=0, description="whole sentences up to this size")
+    min_tokens: Annotated[int, Changes("chunks")] = Field(
+        30,
+        ge=0,
+        description="a smaller chunk joins its neighbours in the section (not for strategy sentence); more than half "
+        "of size_tokens counts as half",
+    )
     sentences_per_chunk: Annotated[int, Changes("chunks")] = Field(1, ge=1, description="strategy sentence only")
     break_percentile: Annotated[float, Changes("chunks")] = Field(
         20.0,

@@ -98,7 +98,9 @@ class SearchSettings(Group):
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")
     fusion: Annotated[Literal["zscore", "rrf"], QUERY_TIME] = "zscore"
     rrf_k: Annotated[int, QUERY_TIME] = Field(20, ge=1)
-    min_score: Annotated[float | None, QUERY_TIME] = None
+    min_score: Annotated[float | None, QUERY_TIME] = Field(
+        None, description="lowest score of a passage, on the scale of the mode; local and multi refuse it"
+    )
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     lazy: LazySettings = LazySettings()
     local: LocalSettings = LocalSettings()

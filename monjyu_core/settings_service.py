@@ -20,7 +20,12 @@ class OidcSettings(Group):
     audience: Annotated[str | None, SERVED] = Field(None, description="as the tokens' `aud` has it; required")
     jwks_url: Annotated[str | None, SERVED] = Field(None, description="none = what the issuer's configuration says")
     roles_claim: Annotated[str, SERVED] = Field("roles", description="the claim that lists a user's roles")
-    reader_role: Annotated[str | None, SERVED] = Field(None, description="none = every valid token may read")
+    reader_role: Annotated[str | None, SERVED] = Field(
+        None, description="reads all collections; none = every valid token does, unless there are collection_roles"
+    )
+    collection_roles: Annotated[dict[str, list[str]], SERVED] = Field(
+        {}, description="roles that read some collections only, as {biology-staff: [biology, methods]}"
+    )
     admin_role: Annotated[str | None, SERVED] = Field(None, description="none = no token is an administrator's")
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import StorageError
+from monjyu_core.private import private_database
 
 _TABLE = """CREATE TABLE IF NOT EXISTS state (
     namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,
@@ -50,24 +51,33 @@ class StateStore:
             rows = connection.execute("SELECT key FROM state WHERE namespace = ? ORDER BY key", (namespace,))
             return [row[0] for row in rows]
 
-    def keep_newest(self, namespace: str, most: int) -> None:
-        """Drop all but the `most` values written last."""
+    def delete_those(self, namespace: str, field: str, value: str) -> None:
+        """Delete the values, objects, that have this in a field."""
         with self._connect() as connection:
             connection.execute(
-                "DELETE FROM state WHERE namespace = ?1 AND key NOT IN "
-                "(SELECT key FROM state WHERE namespace = ?1 ORDER BY written DESC LIMIT ?2)",
-                (namespace, most),
+                "DELETE FROM state WHERE namespace = ? AND json_extract(value, '$.' || ?) = ?",
+                (namespace, field, value),
+            )
+
+    def keep_newest(self, namespace: str, most: int, since: float = 0.0) -> None:
+        """Drop all but the `most` values written last, and those written before `since` (seconds since 1970)."""
+        with self._connect() as connection:
+            connection.execute(
+                "DELETE FROM state WHERE namespace = ?1 AND (written < ?3 OR key NOT IN "
+                "(SELECT key FROM state WHERE namespace = ?1 ORDER BY written DESC LIMIT ?2))",
+                (namespace, most, since),
             )
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            private_database(self.path)
             connection = sqlite3.connect(self.path, timeout=30)
         except (sqlite3.Error, OSError) as error:
             raise StorageError(f"{self.path} cannot be opened: {error}.", "Check space and permissions.") from error
         try:
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA secure_delete = ON")
             connection.execute(_TABLE)
             with connection:
                 yield connection

@@ -8,8 +8,10 @@ from monjyu_core.collection import CollectionRecord, collection_settings, known_
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
+from monjyu_core.other_files import MOST_LISTED, OtherFiles, describe_other_files, read_other_files
 from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, read_current, reading
+from monjyu_core.words import counted
 
 
 def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
@@ -19,12 +21,15 @@ def collection_status(data: DataFolder, name: str) -> dict[str, Any]:
     """
     record = known_record(data, name)
     folder = data.collection(name)
-    nothing = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
+    nothing: dict[str, Any] = {"collection": name, "level": None, "snapshot_id": None, "sources": record.sources}
+    others = read_other_files(folder)
+    nothing |= {"unsupported_count": others.unsupported_count}
+    nothing |= others.model_dump(include={"unsupported", "skipped"})
     try:
         if read_current(folder) is None:
             return nothing
         with reading(folder) as snapshot:
-            return _of_snapshot(data, record, snapshot)
+            return nothing | _of_snapshot(data, record, snapshot)
     except StorageError as error:
         return nothing | {"unreadable": str(error)}
 
@@ -43,6 +48,7 @@ def _of_snapshot(data: DataFolder, record: CollectionRecord, snapshot: Snapshot)
         "distinct_papers": _distinct(snapshot),
         "failed_papers": _failures(snapshot),
         "level_failures": _level_failures(snapshot),
+        "level_causes": _level_causes(snapshot),
         "without": _gaps(snapshot, collection_settings(record)),
         "usage": _usage(data, snapshot.collection.name, manifest.level),
     }
@@ -67,13 +73,26 @@ def _failures(snapshot: Snapshot) -> list[dict[str, str]]:
 
 def _level_failures(snapshot: Snapshot) -> dict[str, dict[str, int]]:
     """By table of failures: chunks or communities without a result, by cause."""
+    found: dict[str, dict[str, int]] = {}
+    for cause in _level_causes(snapshot):
+        by_type = found.setdefault(cause["table"], {})
+        by_type[cause["error_type"]] = by_type.get(cause["error_type"], 0) + cause["count"]
+    return found
+
+
+def _level_causes(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The same with what was said; messages that differ in numbers alone are one cause."""
     cursor = snapshot.cursor()
     there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    found = {}
+    columns = ("table", "error_type", "message", "count")
+    found = []
     for table in sorted(there & {"entity_failures", "report_failures", "claim_failures"}):
-        query = f"SELECT error_type, count(*) FROM {table} WHERE failed GROUP BY error_type ORDER BY error_type"
-        found[table] = dict(cursor.execute(query).fetchall())
-    return {table: causes for table, causes in found.items() if causes}
+        rows = cursor.execute(
+            f"SELECT '{table}', error_type, min(message), count(*) AS n FROM {table} WHERE failed "
+            "GROUP BY error_type, regexp_replace(message, '\\d+', '0', 'g') ORDER BY error_type, n DESC, min(message)"
+        )
+        found += [dict(zip(columns, row, strict=True)) for row in rows.fetchall()]
+    return found
 
 
 def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
@@ -83,6 +102,8 @@ def _gaps(snapshot: Snapshot, settings: Settings) -> dict[str, int]:
     return {word: run_check(snapshot.cursor(), name, settings.checks).count for word, name in GAPS.items()}
 
 
+MOST_SHOWN = 20
+"""Files of no readable type that a status names unasked."""
 LEVEL_TABLES = {
     1: ("graph_nodes", "graph_edges", "communities"),
     2: ("entities", "relationships", "entity_communities"),
@@ -100,8 +121,8 @@ def _levels(counts: dict[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-def describe(status: dict[str, Any], *, failures: bool) -> str:
-    """The status for a person; with every failed paper when asked."""
+def describe(status: dict[str, Any], *, failures: bool, files: bool = False) -> str:
+    """The status for a person; with every failed paper when asked, and with the files that are no papers."""
     if "unreadable" in status:
         return f"{status['collection']}: {status['unreadable']}"
     if status["snapshot_id"] is None:
@@ -119,16 +140,20 @@ def describe(status: dict[str, Any], *, failures: bool) -> str:
         f"  failed  {len(status['failed_papers'])}",
     ]
     lines += [f"  level {level} {text}" for level, text in _levels(counts)]
-    for table, causes in status["level_failures"].items():
-        told = ", ".join(f"{cause} {count}" for cause, count in causes.items())
-        lines.append(f"  {table.replace('_', ' ')}: {told}")
+    for cause in status["level_causes"]:
+        where = cause["table"].replace("_", " ")
+        lines.append(f"  {where}: {cause['count']} × {cause['error_type']}: {cause['message']}")
     lines += [f"  behind  {what}" for what in status["behind"]]
     for level, used in status["usage"].items():
         if used["llm_calls"]:
             lines.append(
-                f"  level {level} took {used['llm_calls']} calls of models, {used['prompt_tokens']} + "
+                f"  level {level} took {counted(used['llm_calls'], 'call of a model', 'calls of models')}, "
+                f"{used['prompt_tokens']} + "
                 f"{used['completion_tokens']} tokens, ${used['cost_usd']:.4f}"
             )
     if failures:
         lines += [f"    {row['source_path']}: {row['error_type']}: {row['message']}" for row in status["failed_papers"]]
+    others = OtherFiles.model_validate({name: status[name] for name in OtherFiles.model_fields})
+    most = MOST_LISTED if files else MOST_SHOWN if failures else 0
+    lines += describe_other_files(others, most=most, reasons=files)
     return "\n".join(lines)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import install_line
 from monjyu_core.settings_operations import TelemetrySettings
 
 TIMEOUT_SECONDS = 5
@@ -34,7 +35,7 @@ class Telemetry:
         except ImportError as error:
             raise ConfigurationError(
                 f"telemetry.endpoint is set, but OpenTelemetry is not installed ({error.name}).",
-                "Install the extra: pip install 'monjyu[otel]'.",
+                f"Install it: {install_line('otel')}.",
             ) from error
         endpoint = (settings.endpoint or "").rstrip("/")
         resource = Resource.create({"service.name": settings.service_name})

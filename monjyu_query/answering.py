@@ -11,8 +11,9 @@ from monjyu_query.citations import cite
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, load_sentences
 from monjyu_query.request import ResponseType
-from monjyu_query.result import Citation, Status
+from monjyu_query.result import Citation, Segment, Status
 from monjyu_query.retrieval import QueryTerm
+from monjyu_query.segments import laid_out, markdown
 
 SHORT = 2
 """Sentences of a short answer."""
@@ -22,11 +23,16 @@ SHORT = 2
 class Answer:
     """`verified`: there are citations and each quote was found in its source."""
 
-    text: str
+    segments: list[Segment]
     status: Status
     citations: list[Citation] = field(default_factory=list)
     verified: bool = False
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """As Markdown."""
+        return markdown(self.segments)
 
 
 def answer_from(
@@ -53,7 +59,7 @@ def answer_from(
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     if not citations:
         return abstained("no sentence of the passages found speaks of it", warnings)
-    return Answer(as_text(citations, response_type), "complete", citations, verified=True, warnings=warnings)
+    return Answer(quoted(citations, response_type), "complete", citations, verified=True, warnings=warnings)
 
 
 def for_type(settings: AnswerSettings, response_type: ResponseType | None) -> AnswerSettings:
@@ -62,20 +68,15 @@ def for_type(settings: AnswerSettings, response_type: ResponseType | None) -> An
     return settings.model_copy(update={"max_sentences": most})
 
 
-def as_text(
+def quoted(
     citations: Sequence[Citation], response_type: ResponseType | None, texts: Sequence[str] | None = None
-) -> str:
-    """The quotes (or these texts for them) with their numbers: on one line, a paragraph a paper, or an item each."""
+) -> list[Segment]:
+    """The quotes (or these texts for them), each with its number."""
     texts = texts or [" ".join(citation.quote.split()) for citation in citations]
-    said = [(c.paper_id, f"{text} [{c.n}]") for c, text in zip(citations, texts, strict=True)]
-    if response_type == "list":
-        return "\n".join(f"- {text}" for _, text in said)
-    if response_type == "paragraphs":
-        papers = dict.fromkeys(paper for paper, _ in said)
-        return "\n\n".join(" ".join(text for owner, text in said if owner == paper) for paper in papers)
-    return " ".join(text for _, text in said)
+    return laid_out([(text, [c.n], c.paper_id) for c, text in zip(citations, texts, strict=True)], response_type)
 
 
 def abstained(reason: str, warnings: Sequence[str] = ()) -> Answer:
     """No answer, and why."""
-    return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=list(warnings))
+    said = Segment(text=f"The collection does not answer this: {reason}.")
+    return Answer([said], "abstained", warnings=list(warnings))

@@ -34,6 +34,7 @@ def result_of(
         warnings=list(dict.fromkeys([*ask.warnings(uses_history=uses_history), *warnings, *answer.warnings])),
         trace_id=ask.account.scope.name,
         answer=answer.text,
+        segments=answer.segments,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,

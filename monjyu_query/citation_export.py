@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-import unicodedata
-from collections import Counter
 from dataclasses import dataclass
 
 from monjyu_core.snapshot import Snapshot
+from monjyu_query.citation_keys import citation_key, distinct
 from monjyu_query.citation_view import canonical_id
+from monjyu_query.render import safe
 from monjyu_query.xml_safe import xml_text
 
 _PAPERS = """
@@ -25,8 +25,9 @@ FROM "references" WHERE paper_id = ? ORDER BY ord
 
 @dataclass(frozen=True)
 class Entry:
-    """One bibliographic entry: a paper of the collection, or a reference of one."""
+    """One bibliographic entry: a paper of the collection, or a reference of one. `id` is the paper's or reference's."""
 
+    id: str
     title: str
     authors: list[str]
     year: int | None
@@ -60,19 +61,39 @@ def entries(snapshot: Snapshot, paper_id: str | None) -> list[Entry]:
     else:
         canonical_id(cursor, paper_id)  # says clearly that there is no such paper
         rows = cursor.execute(_REFERENCES, [paper_id]).fetchall()
-    return [Entry(" ".join((row[1] or "").split()), list(row[2] or []), *row[3:]) for row in rows]
+    before = "ref" if paper_id else ""
+    return [_entry(f"{before}{row[0]}", *row[1:]) for row in rows]
+
+
+def _entry(
+    name: str,
+    title: str | None,
+    authors: list[str] | None,
+    year: int | None,
+    venue: str | None,
+    doi: str | None,
+    arxiv_id: str | None,
+) -> Entry:
+    """Each field on one line, so that no text of a paper begins a field of its own."""
+    names = [shown for shown in map(safe, authors or []) if shown]
+    return Entry(
+        str(name), safe(title or ""), names, year, *(safe(text) if text else None for text in (venue, doi, arxiv_id))
+    )
 
 
 def bibtex(found: list[Entry]) -> str:
-    """BibTeX in ASCII (LaTeX commands for other letters), keys of first author and year."""
+    """BibTeX with LaTeX commands for letters that have one; others, as Japanese, stay as they are (UTF-8)."""
     from bibtexparser.entrypoint import write_string
     from bibtexparser.library import Library
     from bibtexparser.middlewares import LatexEncodingMiddleware
     from bibtexparser.model import Entry as BibEntry
     from bibtexparser.model import Field
+    from pylatexenc.latexencode import RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
 
     library = Library()
-    for key, entry in zip(_keys(found), found, strict=True):
+    names = ((entry.authors[0] if entry.authors else "", entry) for entry in found)
+    keys = distinct(citation_key(author, entry.year, entry.title, entry.id) for author, entry in names)
+    for key, entry in zip(keys, found, strict=True):
         fields = {
             "title": entry.title,
             "author": " and ".join(entry.authors),
@@ -84,8 +105,9 @@ def bibtex(found: list[Entry]) -> str:
         }
         kept = [Field(name, value) for name, value in fields.items() if value]
         library.add(BibEntry("article" if entry.venue else "misc", key, kept))
-    encode = LatexEncodingMiddleware(keep_math=True, enclose_urls=False)
-    return write_string(library, prepend_middleware=[encode])
+    math = UnicodeToLatexConversionRule(RULE_REGEX, [(re.compile(r"(?<!\\)(\$.*[^\\]\$)"), r"\1")])
+    encoder = UnicodeToLatexEncoder(conversion_rules=[math, "defaults"], unknown_char_warning=False)
+    return write_string(library, prepend_middleware=[LatexEncodingMiddleware(encoder=encoder)])
 
 
 def ris(found: list[Entry]) -> str:
@@ -114,16 +136,3 @@ def ris(found: list[Entry]) -> str:
         [{name: value for name, value in record.items() if value} for record in records], implementation=Writer
     )
     return text
-
-
-def _keys(found: list[Entry]) -> list[str]:
-    """`smith2020`, and `smith2020b` for the next of the same name and year."""
-    seen: Counter[str] = Counter()
-    keys = []
-    for entry in found:
-        name = entry.authors[0].split()[-1] if entry.authors and entry.authors[0].split() else "unknown"
-        letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-        base = (re.sub(r"[^a-z]", "", letters) or "unknown") + str(entry.year or "")
-        seen[base] += 1
-        keys.append(base if seen[base] == 1 else f"{base}-{seen[base]}")
-    return keys

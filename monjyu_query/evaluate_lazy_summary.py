@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import install_line
 from monjyu_query.evaluate_lazy import HYBRID, REFERENCE, GoldQuestion, Run
 
 MEASURES = ("evidence_recall", "evidence_precision", "tests", "llm_calls", "tokens", "seconds")
@@ -113,7 +114,10 @@ def with_gold(questions: Sequence[GoldQuestion]) -> set[str]:
 
 def draw(figures: Sequence[KindFigures], answerable: set[str], path: Path) -> None:
     """Evidence recall by budget, a line a kind with intervals, hybrid as a broken line; the suffix is the format."""
-    from matplotlib.figure import Figure
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConfigurationError("--plot needs matplotlib.", f"Install it: {install_line('plots')}.") from error
 
     picture = Figure(figsize=(7, 4.5), layout="constrained")
     axes = picture.subplots()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, alike, choose_sentences, is_statement, weigh_evidence
-from monjyu_query.answering import SHORT, Answer, abstained, as_text, for_type
+from monjyu_query.answering import SHORT, Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import SAME, Claim
@@ -110,7 +110,7 @@ def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
     citations = cite(cursor, chosen)
     if not citations:
         return abstained("no sentence of what was found speaks of it")
-    return Answer(as_text(citations, kind), "complete", citations, verified=True)
+    return Answer(quoted(citations, kind), "complete", citations, verified=True)
 
 
 def _of_all_sides(
@@ -166,7 +166,7 @@ def spread_answer(
         return abstained("no sentence of what was found stands in its source")
     said = {claim.sentences[0].sentence_id: claim.statement for claim in claims}
     texts = [_as_said(said[citation.sentence_ids[0]], citation.quote) for citation in citations]
-    return Answer(as_text(citations, response_type, texts), "complete", citations, verified=True)
+    return Answer(quoted(citations, response_type, texts), "complete", citations, verified=True)
 
 
 def _as_said(statement: str, quote: str) -> str:

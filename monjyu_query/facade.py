@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from monjyu_query.facade_base import Collections
+from monjyu_query.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
     from monjyu_query.digest.result import Digest
@@ -106,8 +106,11 @@ class Monjyu(Collections):
         *,
         focus: str = "",
         length: Literal["short", "medium", "long"] = "medium",
+        section: str = "",
     ) -> Digest:
         """What a paper says, by the purpose of its sections, and on a question (`focus`); every sentence cited.
+
+        With a `section` (number, type, or words of its heading) only what stands there.
 
         >>> digest = Monjyu(data).summarize("answer-provenance-ac1d5330", length="short")
         >>> digest.parts[0].heading, all(one.citations for part in digest.parts for one in part.statements)
@@ -115,7 +118,7 @@ class Monjyu(Collections):
         """
         from monjyu_query.digest.summary import summarize
 
-        return summarize(self.chosen_searcher(collection), paper_id, focus, length)
+        return summarize(self.chosen_searcher(collection), paper_id, focus, length, section)
 
     def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
@@ -159,7 +162,7 @@ class Monjyu(Collections):
         from monjyu_query.request import make_request
         from monjyu_query.which_collection import chosen_collection
 
-        return make_request(query=query, collection=chosen_collection(self.data, collection), **options)
+        return make_request(query=query, collection=chosen_collection(self.data, collection, AS_ARGUMENT), **options)
 
     def ask(
         self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,8 +43,13 @@ class AsyncMonjyu:
     """
 
     def __init__(self, data: str | Path | None = None) -> None:
-        self.blocking = Monjyu(data)
+        self._blocking = Monjyu(data)
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="monjyu")
+
+    @property
+    def blocking(self) -> Monjyu:
+        """What the coroutines call in threads."""
+        return self._blocking
 
     async def __aenter__(self) -> AsyncMonjyu:
         return self
@@ -113,9 +119,11 @@ class AsyncMonjyu:
         *,
         focus: str = "",
         length: Literal["short", "medium", "long"] = "medium",
+        section: str = "",
     ) -> Digest:
         """What a paper says, every sentence cited."""
-        return await self.run(partial(self.blocking.summarize, paper_id, collection, focus=focus, length=length))
+        summarize = partial(self.blocking.summarize, focus=focus, length=length, section=section)
+        return await self.run(partial(summarize, paper_id, collection))
 
     async def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
@@ -173,7 +181,9 @@ class AsyncMonjyu:
             await running
         finally:
             cancel.set()
+            running.cancel()  # one that still waits for a thread is never begun
 
     async def run(self, work: Callable[[], T]) -> T:
-        """The result of blocking work in one of the threads."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        """The result of blocking work in one of the threads, which knows the context variables of the caller."""
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: context.run(work))

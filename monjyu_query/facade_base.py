@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from monjyu_query.search import Searcher
 
 
+AS_ARGUMENT = "as `collection`"
+"""How a caller names a collection."""
+
+
 class Collections:
     """What `Monjyu` is made of besides its questions. May be shared by threads."""
 
@@ -27,6 +32,7 @@ class Collections:
         from monjyu_query.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
+        self._whole = self.data
         self._traces = TraceLog(StateStore(self.data.state))
         self._lock = threading.Lock()
         self._searchers: dict[str, tuple[int, Searcher]] = {}
@@ -44,6 +50,12 @@ class Collections:
         with self._lock:
             self._searchers.clear()
         self._traces.flush()
+
+    def seen_by(self, collections: frozenset[str] | None) -> Self:
+        """The same for someone who may see these collections only (None = all); searchers are shared with it."""
+        seen = copy.copy(self)
+        seen.data = self._whole.seen_by(collections)
+        return seen
 
     def collections(self) -> list[CollectionRecord]:
         """The collections that have been indexed.
@@ -98,7 +110,7 @@ class Collections:
         """That of the collection named, or of the only one."""
         from monjyu_query.which_collection import chosen_collection
 
-        return self.searcher(chosen_collection(self.data, collection))
+        return self.searcher(chosen_collection(self.data, collection, AS_ARGUMENT))
 
     def searcher(self, collection: str) -> Searcher:
         """The searches of a collection, kept until its record (sources, level, model) changes."""
@@ -111,7 +123,7 @@ class Collections:
             known = self._searchers.get(collection)
             if known is None or known[0] != written:
                 with settings_of_folder(self.data.root):
-                    known = written, Searcher(self.data, collection, self._traces)
+                    known = written, Searcher(self._whole, collection, self._traces)
                 self._searchers[collection] = known
             return known[1]
 
@@ -120,4 +132,4 @@ class Collections:
         from monjyu_core.snapshot import reading
         from monjyu_query.which_collection import chosen_collection
 
-        return reading(self.data.collection(chosen_collection(self.data, collection)))
+        return reading(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))

@@ -40,7 +40,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     passages, note = _passages(ask, ranking, rows), ""
     if reranks:
         passages, note = tools.reranker().rerank(request.query, passages, ask.account)
-    answer, engine = Answer("", "complete"), "none"
+    answer, engine = Answer([], "complete"), "none"
     if asked:
         closest = _closest(tools, ask, ranking, rows)
         answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], asked.result(), closest)
@@ -56,6 +56,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         warnings=[*warnings, *ranking.warnings, *filter(None, [note]), *answer.warnings],
         trace_id=ask.account.scope.name,
         answer=answer.text,
+        segments=answer.segments,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,

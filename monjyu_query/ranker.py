@@ -13,7 +13,7 @@ from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.request import Filters
 from monjyu_query.retrieval import vector_scores
-from monjyu_query.scripts import levelled, merged
+from monjyu_query.scripts import levelled, merged, unread
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,10 @@ def rank(
     dense = levelled(raw, index.wide, passing)
     if waiting is None:
         return Ranking(_only(dense, passing), dense, warnings)
+    model = index.snapshot.manifest.embedding.model
+    if unread(query, model):
+        settings = settings.model_copy(update={"alpha": 0.0})
+        warnings.append(f"{model} does not read the script of the question: passages are ranked by keywords alone.")
     fused = fuse(dense, waiting.result(), passing, settings)
     if settings.alpha > 0:  # else similarity has no say, between scripts neither
         fused = merged(fused, dense, index.wide, passing)

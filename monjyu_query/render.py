@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -13,8 +14,12 @@ from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.result import Citation, SearchResult
+from monjyu_query.segments import escaped, pieces
 
 _SNIPPET = 150
+_TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+BESIDE_ID = 50
+"""Columns that title, authors and numbers of a paper have at least, however narrow the terminal is."""
 
 
 def safe(text: str) -> str:
@@ -23,14 +28,20 @@ def safe(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in visible).split())
 
 
+def safe_lines(text: str) -> str:
+    """Text of several lines, as it is but for control characters and those that turn the text after them round."""
+    kept = (c for c in text if c in "\n\t" or (unicodedata.category(c) != "Cc" and c not in _TURNING))
+    return "".join(kept)
+
+
 def print_result(result: SearchResult, console: Console | None = None) -> None:
     """Answer with its sources, then the passages, then how it was found."""
     console = console or Console(highlight=False)
     for warning in result.warnings:
         console.print(Text(f"Note: {safe(warning)}", style="yellow"))
-    if result.answer:
+    if result.segments:
         style = "dim" if result.status == "abstained" else "bold"
-        console.print(Padding(Text("\n".join(map(safe, result.answer.split("\n"))), style=style), (1, 0)))
+        console.print(Padding(answer_text(result, style), (1, 0)))
     for citation in result.citations:
         console.print(_source(citation))
     if result.hits:
@@ -42,9 +53,25 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
     console.print(Text(safe(result.routing.reason), style="dim"))
 
 
+def answer_text(result: SearchResult, style: str = "") -> Text:
+    """The answer with its marks; brackets of the papers' own are escaped, for a pipe has no colours."""
+    text = Text(style=style)
+    for said, marks in pieces(result.segments, quotable):
+        text.append(said)
+        if marks:
+            text.append(" ")
+            text.append(marks, style="cyan")
+    return text
+
+
+def quotable(text: str) -> str:
+    """One safe line whose own brackets cannot be taken for marks."""
+    return escaped(safe(text))
+
+
 def _source(citation: Citation) -> Text:
     where = f", page {citation.page}" if citation.page else ""
-    return Text(f"[{citation.n}] {safe(citation.paper_title) or safe(citation.paper_id)}{where}", style="cyan")
+    return Text(f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}", style="cyan")
 
 
 def _hits(result: SearchResult) -> Table:
@@ -62,13 +89,28 @@ def _snippet(text: str) -> str:
 
 
 def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = None) -> None:
+    """A table in which no id is broken; into a pipe a line each, tabs between id, title, authors, year and passages."""
     console = console or Console(highlight=False)
+    if not console.is_terminal:
+        for paper in papers:
+            authors = "; ".join(safe(name) for name in paper["authors"])
+            fields = (
+                safe(paper["paper_id"]),
+                safe(paper["title"] or ""),
+                authors,
+                paper["year"] or "",
+                paper["chunks"],
+            )
+            print(*fields, sep="\t", file=console.file)
+        return
     table = _table(("id", "left"), ("title", "left"), ("authors", "left"), ("year", "right"), ("passages", "right"))
     for paper in papers:
         authors = ", ".join(paper["authors"][:3]) + (" and others" if len(paper["authors"]) > 3 else "")
         row = (Text(safe(paper["paper_id"])), Text(safe(paper["title"] or "")), Text(safe(authors)))
         table.add_row(*row, str(paper["year"] or ""), str(paper["chunks"]))
-    console.print(table)
+    longest = max((cell_len(safe(paper["paper_id"])) for paper in papers), default=0)
+    table.columns[0].no_wrap, table.columns[0].min_width = True, longest
+    console.print(table, width=max(console.width, longest + BESIDE_ID), crop=False)
     console.print(Text(f"{len(papers)} papers", style="dim"))
 
 

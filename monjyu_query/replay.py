@@ -23,10 +23,13 @@ class Replay:
 
 
 def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
-    """QueryError where there is none: the newest thousand are kept."""
+    """QueryError where there is none: the newest are kept."""
     trace = store.get(NAMESPACE, trace_id)
     if not isinstance(trace, dict):
-        raise QueryError(f"There is no trace {trace_id!r}.", "The newest 1000 searches are kept.")
+        raise QueryError(
+            f"There is no trace {trace_id!r}.",
+            "The newest are kept, as the settings traces.newest and traces.days say.",
+        )
     return trace
 
 

@@ -18,6 +18,8 @@ from pydantic import (
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
+from monjyu_core.validation import plain, sentence
+from monjyu_core.words import did_you_mean
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
@@ -90,8 +92,10 @@ class SearchRequest(_Model):
     """One question to one collection. What is None comes from the collection's settings.
 
     `min_score` is on the scale of the mode: cosine similarity (-1 to 1) in `vector`, BM25 (0 and up) in `keyword`,
-    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more). `expand` adds that
-    many related terms in these modes. `response_type`: two sentences at most, a paragraph a paper, or a list.
+    the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
+    `lazy` and `global`. Passages below it are neither hits nor evidence. Modes `local` and `multi` and the controllers
+    that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
+    that many related terms in the first three. `response_type`: two sentences at most, a paragraph a paper, or a list.
     """
 
     query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})
@@ -135,12 +139,17 @@ def make_request(**values: Any) -> SearchRequest:
     try:
         return SearchRequest(**values)
     except ValidationError as error:
-        raise QueryError(f"{'; '.join(dict.fromkeys(map(problem, error.errors())))}.") from error
+        raise QueryError(sentence(map(problem, error.errors()))) from error
 
 
 def problem(error: Any) -> str:
-    """`top_k: Input should be less than or equal to 1000`, without pydantic's prefixes."""
+    """`top_k: must be 1000 or less`, for one of pydantic's errors."""
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):
         return "budget: must be z100, z500, z1500 or a number of 0 or more"
-    return f"{where}: {str(error['msg']).removeprefix('Value error, ')}"
+    if error["type"] != "extra_forbidden":
+        return f"{where}: {plain(error)}"
+    *group, name = where.split(".")
+    known = (Filters if group == ["filters"] else SearchRequest).model_fields
+    meant = did_you_mean(name, known) or f"There are {', '.join(known)}"
+    return f"{where}: is not known. {meant}"

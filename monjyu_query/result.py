@@ -38,6 +38,17 @@ class Citation(_Model):
     boxes: list[Box] = []
     spans: list[Span] = []
     retracted: bool = False
+    """Not looked up yet: always false."""
+
+
+class Segment(_Model):
+    """A piece of an answer and the `n` of the citations it rests on; brackets in `text` are the papers' own.
+
+    The texts one after another are the answer without its marks, white space between them included.
+    """
+
+    text: str
+    citations: list[int] = []
 
 
 class Hit(_Model):
@@ -64,7 +75,11 @@ class Usage(_Model):
 
 
 class SearchResult(_Model):
-    """One search result. `verified`: every quote was looked up in its source and found; False where none was given."""
+    """One search result. `verified`: every quote was looked up in its source and found; False where none was given.
+
+    `segments` is the answer in pieces, which is what to render; `answer` the same as Markdown, where `[n]` is the `n`
+    of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
+    """
 
     query: str
     collection: str
@@ -76,6 +91,7 @@ class SearchResult(_Model):
     warnings: list[str] = []
     trace_id: str
     answer: str = ""
+    segments: list[Segment] = []
     answer_engine: str = ""
     verified: bool = False
     citations: list[Citation] = []

@@ -9,11 +9,19 @@ monolingual and cross-language retrieval".
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from monjyu_core.snapshot import Snapshot
 from monjyu_query.corpus import Corpus
 from monjyu_query.fusion import Mask, Scores
+
+_LATIN_MODELS = frozenset({"all-MiniLM-L6-v2"})
+"""Models that read next to nothing but Latin letters."""
+_LETTER = re.compile(r"[^\W\d_]")
+_LATIN_GREEK = "\u0400"
+"""Letters before this one are of scripts that such a model has met: Greek stands in formulas."""
 
 FEWEST = 10
 """Chunks of a script from which their mean says something."""
@@ -21,6 +29,12 @@ FEWEST = 10
 _WIDE_CHUNKS = r"""SELECT chunk_id FROM chunks JOIN papers USING (paper_id) WHERE language IN ('ja', 'ko', 'zh') AND
 5 * len(regexp_extract_all(chunks.text, '[\x{3041}-\x{30ff}\x{3400}-\x{9fff}\x{ac00}-\x{d7a3}]')) > length(chunks.text)
 """
+
+
+def unread(query: str, model: str) -> bool:
+    """Whether the model does not read the script of the question, so that its similarities say nothing."""
+    letters = _LETTER.findall(query)
+    return model in _LATIN_MODELS and 2 * sum(letter >= _LATIN_GREEK for letter in letters) > len(letters)
 
 
 def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:

@@ -127,9 +127,12 @@ class Searcher:
             events.clear()
             result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
         result.usage.seconds = round(time.perf_counter() - started, 6)
-        if self._traces is not None:
+        kept = self.settings.traces
+        if self._traces is not None and not kept.newest:
+            self._traces.forget(self.collection)
+        elif self._traces is not None:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
-            self._traces.write(result.trace_id, trace_of(request, result, settings, events))
+            self._traces.write(result.trace_id, trace_of(request, result, settings, events), kept)
         return result
 
     def account(self, index: OpenIndex) -> Account:

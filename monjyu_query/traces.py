@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import logging
+import time
 import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from monjyu_core.errors import MonjyuError
+from monjyu_core.settings_operations import TraceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.behind import Behind
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult
 
 NAMESPACE = "traces"
-KEPT = 1000
+_MOST_WAITING = 1000
+"""Traces that wait where a disk does not take them."""
 _TRACED = {
     *("event", "n", "subquery", "community_id", "level", "chunk_id", "paper_id", "sentence_ids"),
     *("score", "relevant", "used", "total", "status", "mode"),
 }
 """Of an event: ids and numbers. Claims and subqueries hold words of papers."""
 _TIDY_EVERY = 100
+_DAY = 24 * 60 * 60
 
 _log = logging.getLogger(__name__)
 
@@ -62,24 +66,42 @@ class TraceLog:
     def __init__(self, store: StateStore, pause: float = 0.0) -> None:
         """`pause`: seconds in which traces gather before they are written together."""
         self._store = store
-        self._behind: Behind[tuple[str, dict[str, Any]]] = Behind(self._write, "traces", KEPT, pause)
+        self._behind: Behind[tuple[str, dict[str, Any]] | str] = Behind(self._write, "traces", _MOST_WAITING, pause)
+        self._limits = TraceSettings()
+        self._forgotten: set[str] = set()
         self._written = 0
         self._failed = False
 
-    def write(self, trace_id: str, trace: dict[str, Any]) -> None:
+    def write(self, trace_id: str, trace: dict[str, Any], limits: TraceSettings) -> None:
+        self._limits = limits
         self._behind.add((trace_id, trace))
+
+    def forget(self, collection: str) -> None:
+        """None is kept of this collection: those that there are go."""
+        if collection not in self._forgotten:
+            self._forgotten.add(collection)
+            self._behind.add(collection)
 
     def flush(self) -> None:
         """Wait until all traces given so far are written."""
         self._behind.flush()
 
-    def _write(self, traces: list[tuple[str, dict[str, Any]]]) -> None:
+    def _write(self, items: list[tuple[str, dict[str, Any]] | str]) -> None:
+        traces = dict(item for item in items if isinstance(item, tuple))
         try:
-            self._store.put_many(NAMESPACE, dict(traces))
-            if self._written // _TIDY_EVERY != (self._written + len(traces)) // _TIDY_EVERY or not self._written:
-                self._store.keep_newest(NAMESPACE, KEPT)
-            self._written += len(traces)
+            for collection in (item for item in items if isinstance(item, str)):
+                self._store.delete_those(NAMESPACE, "collection", collection)
+            if traces:
+                self._store.put_many(NAMESPACE, traces)
+                self._tidy(len(traces))
         except MonjyuError as error:
             if not self._failed:
                 _log.warning("Traces are not kept: %s", error)
             self._failed = True
+
+    def _tidy(self, written: int) -> None:
+        """With the first traces, and then now and again."""
+        if not self._written or self._written // _TIDY_EVERY != (self._written + written) // _TIDY_EVERY:
+            since = time.time() - self._limits.days * _DAY if self._limits.days else 0.0
+            self._store.keep_newest(NAMESPACE, self._limits.newest, since)
+        self._written += written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import CollectionFolder, DataFolder
+from monjyu_core.words import among
 
 
 def require_collection(data: DataFolder, name: str) -> CollectionFolder:
@@ -14,18 +15,21 @@ def require_collection(data: DataFolder, name: str) -> CollectionFolder:
     if (data.papers / name).is_dir():
         raise QueryError(f"Collection {name!r} has papers but no index.", f"Run `monjyu index {data.papers / name}`.")
     known = data.collections()
-    hint = f"Known: {', '.join(known)}." if known else "There are none yet: run `monjyu index FOLDER`."
+    hint = among(name, known) if known else "There are none yet: run `monjyu index FOLDER`."
     raise ConfigurationError(f"Collection {name!r} is not known in {data.root}.", hint)
 
 
-def chosen_collection(data: DataFolder, name: str | None) -> str:
-    """The name given, else that of the only collection; ConfigurationError where there is none or more than one."""
+def chosen_collection(data: DataFolder, name: str | None, way: str = "with -c") -> str:
+    """The name given, else that of the only collection; ConfigurationError where there is none or more than one.
+
+    `way`: how one is named where this is asked.
+    """
     if name is not None:
         return require_collection(data, name).name
     known = data.collections()
     if len(known) == 1:
         return known[0]
     if known:
-        hint = f"Name one with -c: {', '.join(known)}."
+        hint = f"Name one {way}: {', '.join(known)}."
         raise ConfigurationError(f"{data.root} holds {len(known)} collections.", hint)
     raise ConfigurationError(f"{data.root} holds no collections.", "Start with `monjyu index FOLDER`.")

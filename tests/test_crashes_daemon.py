@@ -6,6 +6,7 @@ import os
 import random
 import re
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,10 +18,11 @@ import dagster as dg
 import psutil
 import pytest
 
+from monjyu_assets import up
 from monjyu_assets.automation.switch import switch
 from monjyu_assets.instance import open_instance
 from monjyu_assets.run_tags import UNFINISHED
-from monjyu_assets.up import LOOK_SECONDS, programs, running, start
+from monjyu_assets.supervising import supervising
 from monjyu_core.snapshot import read_current
 from tests.conftest import ROOT
 from tests.killing import World, readable
@@ -45,9 +47,9 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
         world.write(f"p{paper}.md")
     world.settle()
     done: Counter[str] = Counter()
-    with ExitStack() as up, open_instance(world.data) as instance:
+    with ExitStack() as daemons, open_instance(world.data) as instance:
         switch(instance, True)
-        up.enter_context(daemon(world))
+        daemons.enter_context(daemon(world))
         wait_for(lambda: is_published(world), instance)
         wait_for(lambda: not instance.get_runs(dg.RunsFilter(statuses=WAITING)), instance)
         longest = max(record.end_time - record.start_time for record in instance.get_run_records(of_reindex()))
@@ -61,9 +63,9 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
                 world.look(f"the kill of run process {pid}")
             else:
                 done["daemon"] += sum(is_killed(process.pid) for process in list(world.survivors(0))) > 0
-                up.close()
+                daemons.close()
                 world.look("the kill of the daemon")
-                up.enter_context(daemon(world))
+                daemons.enter_context(daemon(world))
             wait_for(lambda: is_published(world), instance)
             wait_for(lambda: not instance.get_runs(dg.RunsFilter(statuses=WAITING)), instance)
             print(f"kill {kill}: {dict(done)}", flush=True)
@@ -73,10 +75,9 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
 
 @contextmanager
 def daemon(world: World) -> Iterator[None]:
-    own = {"DAGSTER_HOME": str(world.data.dagster), "DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS}
-    name = "dagster-daemon"
-    with running() as started:
-        start(started, {name: programs(0, 0, ROOT / "workspace.yaml")[name]}, world.environment() | own)
+    own = {"DAGSTER_HOME": str(world.data.dagster), "DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": up.LOOK_SECONDS}
+    with supervising(world.environment() | own, threading.Event()) as supervisor:
+        supervisor.start(up.daemon(ROOT / "workspace.yaml"))
         yield
 
 

@@ -34,7 +34,10 @@ from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Publi
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer
+from monjyu_core.other_files import OtherFiles, read_other_files
 
+MOST_FILES = 50
+"""Files of no readable type that the metadata names."""
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network]
 LEVEL_1_PAPER_ASSETS = [noun_phrases]
@@ -53,6 +56,10 @@ ALL_ASSETS = [
     for assets in by_level.values()
     for asset in assets
 ]
+
+
+FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
+"""DuckDB 2 writes files that tools of DuckDB 1 cannot open, unless told so; it costs neither size nor time."""
 
 
 @dg.asset(
@@ -94,12 +101,13 @@ def index_snapshot(
     asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
     database = work.folder.snapshots / published.manifest.snapshot_id / "index.duckdb"
     metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
+    metadata |= other_files_metadata(read_other_files(work.folder))
     yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
 def open_duckdb(path: Path) -> AbstractContextManager[Any]:
     """A DuckDB file opened for writing through Dagster's resource."""
-    return DuckDBResource(database=str(path)).get_connection()
+    return DuckDBResource(database=str(path), connection_config=FILE_FORMAT).get_connection()
 
 
 def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
@@ -116,6 +124,19 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
         "embedding_model": manifest.embedding.model,
         "seconds": round(seconds, 3),
         "preview": dg.MetadataValue.md("\n".join(table)),
+    }
+
+
+def other_files_metadata(found: OtherFiles) -> dict[str, Any]:
+    """The files of the sources that are no papers: counts, and the first of those of no readable type."""
+    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in found.unsupported[:MOST_FILES]]
+    rows += [f"| {found.unsupported_count - len(rows)} more | |"] if found.unsupported_count > len(rows) else []
+    table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
+    passed = {reason: held.count for reason, held in sorted(found.skipped.items())}
+    return {
+        "files_unsupported": found.unsupported_count,
+        "files_not_read": dg.MetadataValue.md(table),
+        "files_skipped": dg.MetadataValue.json(passed),
     }
 
 

@@ -192,7 +192,7 @@ def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
         "tokens": report.tokens,
         "cost_usd": round(report.cost_usd, 6),
         "preview": dg.MetadataValue.md(_preview(report)),
-    }
+    } | report.notes
 
 
 def _preview(report: ShardReport) -> str:

@@ -24,7 +24,8 @@ def automation() -> None:
 def put_on(as_json: bool) -> None:
     """Watch the sources, re-index nightly, let assets follow changes. Nothing that may cost money begins by this.
 
-    It takes the daemon: `make up`. Levels 2 to 4 follow where automation.auto_refresh_levels names them.
+    It takes the daemon: `make up`. Levels 2 to 4 follow where they are free, or automation.auto_refresh_levels names
+    them.
     """
     _put(True, as_json)
 

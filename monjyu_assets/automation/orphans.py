@@ -14,7 +14,7 @@ import dagster as dg
 from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 
 from monjyu_assets.automation.watching import is_being_indexed
-from monjyu_assets.run_tags import COMMAND_TAG, UNFINISHED
+from monjyu_assets.run_tags import COMMAND_TAG, UNFINISHED, is_commands_own
 from monjyu_core.folders import DataFolder, alive
 from monjyu_core.state import StateStore
 
@@ -65,7 +65,7 @@ def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
 
 def _collection(run: dg.DagsterRun) -> str | None:
     """The collection whose lock the run works under; None for others (those of a backfill have no such lock)."""
-    if COMMAND_TAG in run.tags:
+    if is_commands_own(run):
         return run.tags[COMMAND_TAG]
     if run.job_name == REINDEX and run.status == dg.DagsterRunStatus.STARTED:
         return run.tags.get("dagster/partition")

@@ -1,6 +1,5 @@
 """Job `reindex`: one collection to its sources, as `monjyu index` does it, in the one process of this run."""
 
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -8,15 +7,12 @@ import dagster as dg
 from monjyu_assets.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.automation.watching import automatic_level
 from monjyu_assets.index_result import IndexResult
-from monjyu_assets.indexing import bring_up, index_lock, remember
+from monjyu_assets.indexing import bring_up, index_lock, working_towards
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
-from monjyu_assets.run_tags import LAUNCHED_BY_TAG
-from monjyu_core.collection import load_record
+from monjyu_assets.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
 from monjyu_core.errors import MonjyuError
 
-STARTED_BY_TAG = "monjyu/started_by"
-"""On the runs that a `reindex` run makes; the value is its id."""
 COLLECTION_TAG = "monjyu/collection"
 """dagster.yaml lets one run a collection go at a time by this tag."""
 
@@ -31,10 +27,8 @@ def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -
     work.run_tags = {STARTED_BY_TAG: context.run_id, LAUNCHED_BY_TAG: context.job_name}
     allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
     try:
-        with index_lock(work, context.log.info):
-            record = load_record(work.folder) or work.record
-            remember(work, Path(record.sources[0]))
-            sources = ", ".join(record.sources)
+        with index_lock(work, context.log.info), working_towards(work, lambda record: record):
+            sources = ", ".join(work.record.sources)
             done = bring_up(work, sources, allow_deletes=allow, level=automatic_level(work))
     except MonjyuError as error:
         raise dg.Failure(str(error), allow_retries=False) from error

@@ -14,8 +14,9 @@ DESCRIPTION = """Looks at the sources of every collection: new, changed, moved a
 papers/, each of which begins a collection. Where something changed it starts the job reindex for the collection.
 A change is tried once: if its run fails, the next change, the schedule nightly or you start another. A source that
 cannot be read, or from which more papers are gone than publish.delete_share allows, makes the tick fail with the
-reason, and nothing is touched; the other collections go on. Levels 0 and 1 call no chat model; beyond them only those
-in automation.auto_refresh_levels, once built, are kept up. Off until 'monjyu automation on' or the switch here."""
+reason, and nothing is touched; the other collections go on. Levels 0 and 1 call no chat model; levels beyond them are
+kept up, once built, where no model is paid for them or automation.auto_refresh_levels names them. Off until 'monjyu
+automation on' or the switch here."""
 
 
 @dg.sensor(
@@ -52,13 +53,13 @@ def watch_sources(context: dg.SensorEvaluationContext, data: DataFolderResource)
 
 
 def _unless_tried(instance: dg.DagsterInstance, watched: Watched, *, known: bool) -> Watched:
-    """A change whose run has failed or is on its way is not asked for again. `known`: the collection has a record."""
+    """A change whose run has failed or is on its way is not asked for again. `known`: the collection is published."""
     if watched.state != "changed":
         return watched
     runs = instance.get_runs(dg.RunsFilter(tags={"dagster/run_key": watched.key}), limit=1)
     if not runs:
         return watched
-    if runs[0].is_finished and not known:
+    if runs[0].is_success and not known:
         return Watched(watched.name, "same", "Its index was deleted; `monjyu index` begins it again, or a change.")
     if runs[0].is_finished:
         what = f"{watched.message}, but run {runs[0].run_id} for it ended as {runs[0].status.value}: see its log."
@@ -74,7 +75,7 @@ follow_changes = dg.AutomationConditionSensorDefinition(
     minimum_interval_seconds=load_settings().automation.interval_seconds,
     description="When shards were made anew by hand or by a backfill, what rests on them is made too: only shards "
     "whose inputs have another data version, then each collection-level asset once, then one snapshot. It fills "
-    "nothing that is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow only where "
-    "the collection's automation.auto_refresh_levels names them. Off until 'monjyu automation on' or the switch "
-    "here.",
+    "nothing that is missing, and leaves collections alone that are being indexed. Levels 2 to 4 follow where no model "
+    "is paid for them or the collection's automation.auto_refresh_levels names them. Off until 'monjyu automation on' "
+    "or the switch here.",
 )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monjyu_assets.up import workspace_file
+from monjyu_assets.location import repository_origin
 from monjyu_core.settings import load_settings
 
 if TYPE_CHECKING:
@@ -86,15 +86,4 @@ def _stored(instance: DagsterInstance, origin: RemoteInstigatorOrigin) -> Instig
 
 
 def _origin(name: str) -> RemoteInstigatorOrigin:
-    """What names a sensor or schedule in the state: the code location as `make up` loads it."""
-    from dagster._core.remote_origin import RemoteRepositoryOrigin
-    from dagster._core.workspace.load_target import ModuleTarget, WorkspaceFileTarget
-
-    workspace = workspace_file()
-    target = (
-        WorkspaceFileTarget(paths=[str(workspace)])
-        if workspace
-        else ModuleTarget("monjyu_assets.definitions", None, None, None)
-    )
-    location = next(iter(target.create_origins()))
-    return RemoteRepositoryOrigin(location, "__repository__").get_instigator_origin(name)
+    return repository_origin().get_instigator_origin(name)

@@ -14,8 +14,8 @@ from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.scan import find_files
 from monjyu_assets.stages.common import Work
-from monjyu_assets.stages.manifest import current_manifest
-from monjyu_assets.todo import Todo, look
+from monjyu_assets.stages.manifest import current_manifest, keep_other_files
+from monjyu_assets.todo import Todo, look, paid_levels
 from monjyu_core.collection import known_record, target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.folders import CollectionFolder, DataFolder
@@ -86,6 +86,7 @@ def _look_at(work: Work) -> Watched:
         return _first_look(work)
     todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
     if not todo.needed:
+        keep_other_files(work)
         return Watched(name, "same")
     fresh = _seconds_since_change(work, todo.scanned)
     if fresh < work.settings.automation.settle_seconds:
@@ -141,11 +142,13 @@ def automatic_level(work: Work) -> int:
 
 
 def may_follow(work: Work, level: int) -> bool:
-    """Whether a level follows changes by itself: up to 1 always; beyond, if allowed and built before by somebody."""
+    """Whether a level follows changes by itself: up to 1 always; beyond, if built before by somebody and allowed, which
+    it is unless a setting says otherwise or a model is paid for it."""
     if level <= 1:
         return True
     begun = any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
-    return begun and level in work.settings.automation.auto_refresh_levels
+    allowed = work.settings.automation.auto_refresh_levels
+    return begun and (level not in paid_levels(work.settings) if allowed == "free" else level in allowed)
 
 
 def _seconds_since_change(work: Work, scanned: pa.Table) -> float:

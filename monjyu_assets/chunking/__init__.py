@@ -1,5 +1,6 @@
 """Sections to chunks: one frame that keeps sizes, offsets and ids right, and the strategies that group sentences."""
 
+from monjyu_assets.chunking.boilerplate import is_boilerplate
 from monjyu_assets.chunking.chunk import (
     NOT_RETRIEVED,
     Chunk,
@@ -23,5 +24,6 @@ __all__ = [
     "chunk_section",
     "header_for",
     "input_text",
+    "is_boilerplate",
     "unique_ids",
 ]

@@ -20,13 +20,14 @@ NOT_RETRIEVED = ("references", "acknowledgments")
 
 @dataclass(frozen=True)
 class ChunkSizes:
-    """Most tokens of a chunk, most tokens of its overlap with the one before, the model's window in pieces, and most
-    sentences of a chunk for the strategy that counts them."""
+    """Most tokens of a chunk, most tokens of its overlap with the one before, the model's window in pieces, most
+    sentences of a chunk for the strategy that counts them, and the tokens below which a chunk joins its neighbours."""
 
     size: int
     overlap: int
     window: int
     sentences: int = 1
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def _groups_within(
     A text may have a word piece or two more than its parts, where the model's pieces span sentences that no space
     divides: what does not fit then is grouped again with less room.
     """
-    groups = group(section, Limits(sizes.size, sizes.overlap, room, sizes.sentences), measure)
+    groups = group(section, Limits(sizes.size, sizes.overlap, room, sizes.sentences, sizes.least), measure)
     inputs = [input_text(section.header, section.text[pieces[0].start : pieces[-1].end]) for pieces in groups]
     lengths = [int(length) for length in measure.word_pieces(inputs)]
     excess = max(lengths, default=0) - sizes.window

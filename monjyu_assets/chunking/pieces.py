@@ -45,12 +45,14 @@ class SectionText:
 
 @dataclass(frozen=True)
 class Limits:
-    """Most tokens of a chunk and of its overlap, most word pieces of its text; most sentences where they count."""
+    """Most tokens of a chunk and of its overlap, most word pieces of its text; most sentences where they count; the
+    tokens below which a chunk joins its neighbours."""
 
     size: int
     overlap: int
     room: int
     sentences: int = 1
+    least: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,10 @@ class Units:
         """Whether the units `first` to `last` fit into one chunk."""
         within = slice(first, last + 1)
         return sum(self.tokens[within]) <= limits.size and sum(self.word_pieces[within]) <= limits.room
+
+    def is_small(self, first: int, last: int, limits: Limits) -> bool:
+        """Whether the units `first` to `last` are less than a chunk should have."""
+        return sum(self.tokens[first : last + 1]) < limits.least
 
 
 def sentence_units(section: SectionText, limits: Limits, measure: Measure) -> Units:

@@ -24,11 +24,14 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 def by_size(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
     """As many sentences as fit; the next chunk repeats the last ones up to the overlap."""
     units = sentence_units(section, limits, measure)
-    return _pieces(units, _windows(units, 0, len(units.pieces), limits))
+    return _pieces(units, _joined_up(units, list(_windows(units, 0, len(units.pieces), limits)), limits))
 
 
 def by_sentences(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
-    """`limits.sentences` sentences a chunk, fewer where they do not fit; overlapping only if there are several."""
+    """`limits.sentences` sentences a chunk, fewer where they do not fit; overlapping only if there are several.
+
+    Small ones stay: the number of sentences is what was asked for.
+    """
     units = sentence_units(section, limits, measure)
     return _pieces(units, _windows(units, 0, len(units.pieces), limits, limits.sentences))
 
@@ -47,7 +50,7 @@ def by_words(section: SectionText, limits: Limits, measure: Measure) -> list[lis
         earliest = _step_back(units, first, last, limits)
         sentences = (i for i in range(earliest, last + 1) if units.pieces[i].start in begins)
         first = next(sentences, earliest)
-    return [_joined(group) for group in _pieces(units, groups)]
+    return [_joined(group) for group in _pieces(units, _joined_up(units, groups, limits))]
 
 
 def by_paragraphs(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
@@ -61,7 +64,7 @@ def by_paragraphs(section: SectionText, limits: Limits, measure: Measure) -> lis
             groups[-1] = (groups[-1][0], last)
         else:
             groups += _windows(units, first, stop, limits)
-    return _pieces(units, groups)
+    return _pieces(units, _joined_up(units, groups, limits))
 
 
 def by_topics(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
@@ -70,7 +73,7 @@ def by_topics(section: SectionText, limits: Limits, measure: Measure) -> list[li
     groups = [
         group for first, stop in _segments(units, section.topics) for group in _windows(units, first, stop, limits)
     ]
-    return _pieces(units, groups)
+    return _pieces(units, _joined_up(units, groups, limits))
 
 
 STRATEGIES: dict[ChunkStrategy, Grouping] = {
@@ -115,6 +118,36 @@ def _step_back(units: Units, first: int, last: int, limits: Limits) -> int:
     ):
         start -= 1
     return start
+
+
+def _joined_up(units: Units, groups: list[Range], limits: Limits) -> list[Range]:
+    """Without small groups as far as the size allows: one joins the next, else the one before; where it has room in
+    neither, it repeats units of theirs."""
+    by_next = _merged(units, groups, limits, small=0)
+    return [_grown(units, first, last, limits) for first, last in _merged(units, by_next, limits, small=1)]
+
+
+def _merged(units: Units, groups: list[Range], limits: Limits, small: int) -> list[Range]:
+    """Neighbours put together where they fit and the first (0) or the second (1) is small."""
+    result: list[Range] = []
+    for group in groups:
+        if (
+            result
+            and units.is_small(*(result[-1], group)[small], limits)
+            and units.fit(result[-1][0], group[1], limits)
+        ):
+            result[-1] = (result[-1][0], group[1])
+        else:
+            result.append(group)
+    return result
+
+
+def _grown(units: Units, first: int, last: int, limits: Limits) -> Range:
+    while first and units.is_small(first, last, limits) and units.fit(first - 1, last, limits):
+        first -= 1
+    while last + 1 < len(units.pieces) and units.is_small(first, last, limits) and units.fit(first, last + 1, limits):
+        last += 1
+    return first, last
 
 
 def _segments(units: Units, begins: frozenset[int]) -> Iterator[Range]:

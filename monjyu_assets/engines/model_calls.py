@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from monjyu_assets.engines.protocol import Failure
 from monjyu_core.ids import digest
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import LANGUAGES, Prompt, load_prompt
 from monjyu_core.models.types import ChatRole, Message
@@ -64,7 +64,9 @@ class ModelRecipe:
 
 
 def failure_of(error: ModelCallError) -> Failure:
-    return Failure(type(error).__name__, error.message)
+    """With the setting to look at. A call that was not made says why those before it failed."""
+    told = error.cause or error if isinstance(error, ModelUnavailable) else error
+    return Failure(type(error).__name__, str(told))
 
 
 class ModelCalls(Generic[T]):

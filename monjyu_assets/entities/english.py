@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.entities.findings import Findings, Found, Verb
 from monjyu_assets.entities.lexicon import generic, head_role, heads, type_of_name, verbs
-from monjyu_assets.phrases.english import BATCH, MODEL, phrase_of
+from monjyu_assets.phrases.english import BATCH, phrase_of
+from monjyu_assets.phrases.model import load_model
 from monjyu_assets.phrases.words import LEADING, STOP_WORDS
 
 if TYPE_CHECKING:
@@ -54,9 +55,7 @@ _NO_VERBS = frozenset(
 @lru_cache(maxsize=1)
 def tagger() -> tuple[Language, Any]:
     """The pipeline with NER; the lemmatizer is asked for heads and verbs only."""
-    import spacy
-
-    pipeline = spacy.load(MODEL)
+    pipeline = load_model()
     lemmatizer = pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
     return pipeline, lemmatizer

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_assets.graph.rules import PartitionRules
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import install_line
 
 Members = tuple[int, ...]
 Numbers = NDArray[np.int64]
@@ -199,8 +201,11 @@ def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[
 
 def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
     import igraph
-    import leidenalg
 
+    try:
+        import leidenalg
+    except ImportError as error:
+        raise _missing("leidenalg") from error
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
     found = leidenalg.find_partition(
         graph,
@@ -213,13 +218,22 @@ def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequen
 
 
 def _graspologic(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
-    from graspologic_native import leiden
-
+    try:
+        from graspologic_native import leiden
+    except ImportError as error:
+        raise _missing("graspologic-native") from error
     if not edges.x.size:
         return list(range(nodes))
     named = [(str(x), str(y), weight) for x, y, weight in zip(edges.x, edges.y, edges.weight.tolist(), strict=True)]
     _, found = leiden(named, resolution=resolution, seed=seed)
     return [found.get(str(n), nodes + n) for n in range(nodes)]
+
+
+def _missing(backend: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"graph.backend (or graph.profile) asks for {backend}, which is not installed.",
+        f"Install it: {install_line('leiden')}. Or set graph.backend to igraph.",
+    )
 
 
 _BACKENDS: dict[str, Partition] = {"igraph": _igraph, "leidenalg": _leidenalg, "graspologic-native": _graspologic}

@@ -108,18 +108,20 @@ def parse_date(value: object) -> str | None:
     if isinstance(value, datetime.date):
         return value.isoformat()[:10]
     text = str(value).strip()
-    if iso := re.fullmatch(r"(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?:[年月日T ].*)?", text):
-        return _iso(*iso.groups())
     month = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
     for pattern, order in (
         (rf"(\d{{1,2}})(?:st|nd|rd|th)?\.? {month},? (\d{{4}})", (3, 2, 1)),
         (rf"{month} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})", (3, 1, 2)),
         (rf"{month},? (\d{{4}})", (2, 1, 0)),
+        (rf"(\d{{4}}),? {month} (\d{{1,2}})", (1, 2, 3)),
+        (rf"(\d{{4}}),? {month}", (1, 2, 0)),
     ):
         if match := re.fullmatch(pattern, text, re.IGNORECASE):
             parts = [match[i] if i else None for i in order]
             number = _MONTHS.index((parts[1] or "")[:3].lower()) + 1
             return _iso(parts[0] or "", str(number), parts[2])
+    if iso := re.fullmatch(r"(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?:[年月日T ].*)?", text):
+        return _iso(*iso.groups())
     return None
 
 

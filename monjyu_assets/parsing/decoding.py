@@ -23,9 +23,24 @@ _SAMPLE = 200_000
 _MOST_CONTROL = 0.002
 
 
-def decode(data: bytes, settings: ParseSettings) -> tuple[str, list[str]]:
+_ENCODINGS = {
+    **{f"iso-8859-{part}": f"iso8859_{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)},
+    **{f"windows-{page}": f"cp{page}" for page in (874, *range(1250, 1259))},
+    **dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "cp1252"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis", "x-sjis", "windows-31j", "ms_kanji"), "cp932"),
+    **dict.fromkeys(("gb2312", "gbk", "gb18030", "x-gbk"), "gb18030"),
+    **dict.fromkeys(("euc-kr", "ks_c_5601-1987", "windows-949"), "cp949"),
+    **dict.fromkeys(("euc-jp", "x-euc-jp"), "euc_jp"),
+    **{"iso-8859-9": "cp1254", "iso-8859-11": "cp874", "big5": "big5hkscs", "big5-hkscs": "big5hkscs"},
+    **{"koi8-r": "koi8_r", "koi8-u": "koi8_u", "macintosh": "mac_roman", "iso-2022-jp": "iso2022_jp_2"},
+}
+"""What pages call encodings, and the codec that browsers read them with."""
+
+
+def decode(data: bytes, settings: ParseSettings, declared: str | None = None) -> tuple[str, list[str]]:
     """Text in NFC with `\\n` line ends and without control characters, and warnings about what was guessed.
 
+    `declared` is the encoding that the text names; it is believed where the bytes do not say otherwise.
     Raises EmptyDocument, MalformedDocument (no text, another format) or DocumentTooLarge.
     """
     if not data.strip(b"\x00 \t\r\n\f"):
@@ -33,7 +48,7 @@ def decode(data: bytes, settings: ParseSettings) -> tuple[str, list[str]]:
     if len(data) > 4 * settings.max_characters:
         raise DocumentTooLarge(f"{len(data)} bytes of text.", "Raise parse.max_characters or split the file.")
     _refuse_foreign(data)
-    text, warnings = _decoded(data)
+    text, warnings = _decoded(data, declared)
     if len(text) > settings.max_characters:
         raise DocumentTooLarge(f"{len(text)} characters.", "Raise parse.max_characters or split the file.")
     text = clean(text)
@@ -60,7 +75,7 @@ def _refuse_foreign(data: bytes) -> None:
             raise MalformedDocument(f"This is a {name} file under a text name.", "Give it its right extension.")
 
 
-def _decoded(data: bytes) -> tuple[str, list[str]]:
+def _decoded(data: bytes, declared: str | None) -> tuple[str, list[str]]:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return _strict(data, encoding), []
@@ -78,7 +93,7 @@ def _decoded(data: bytes) -> tuple[str, list[str]]:
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:
-        return _guessed(data)
+        return _guessed(data, declared)
 
 
 def _strict(data: bytes, encoding: str) -> str:
@@ -109,17 +124,32 @@ def _control_share(data: bytes) -> float:
     return 1 - len(data.translate(None, _CONTROL_BYTES)) / len(data) if data else 0.0
 
 
-def _guessed(data: bytes) -> tuple[str, list[str]]:
-    """One damaged byte in UTF-8 text costs that byte; anything else is guessed."""
+def _guessed(data: bytes, declared: str | None) -> tuple[str, list[str]]:
+    """One damaged byte in UTF-8 text costs that byte; anything else is what the text says, or guessed."""
     lenient = data.decode("utf-8", "replace")
     bad = lenient.count("\ufffd")
     multibyte = sum(c > "\x7f" for c in lenient) - bad
     if bad <= max(2, len(lenient) // 500) and multibyte > 2 * bad:
         return lenient, [f"{bad} bytes were not valid UTF-8 and were replaced"]
     name = guessing.guess(data)
+    codec = _ENCODINGS.get(declared or "")
+    if codec and (name not in _EASTERN if codec.startswith("cp12") else _is_valid(data, codec)):
+        return data.decode(codec, "ignore"), []
     if name is None:
         raise MalformedDocument("The file's encoding could not be told.", "Save it as UTF-8.")
     text = data.decode(name, "replace")
     if text.count("\ufffd") > 0.01 * len(text):
         raise MalformedDocument("The file is binary, not text.")
     return text, [f"encoding guessed: {name}"]
+
+
+_EASTERN = {"cp932", "euc_jp", "gb18030", "big5", "big5hkscs", "euc_kr", "cp949"}
+"""Pages in these often say that they are in a Western encoding, which takes any bytes."""
+
+
+def _is_valid(data: bytes, codec: str) -> bool:
+    try:
+        data.decode(codec)
+    except UnicodeDecodeError:
+        return False
+    return True

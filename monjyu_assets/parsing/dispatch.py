@@ -17,7 +17,7 @@ from monjyu_core.errors import (
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings import ParserSettings, ParseSettings
 
-PARSER_VERSION = "2"
+PARSER_VERSION = "3"
 """Raised when any parser gives other results: it is in every paper's reuse key."""
 
 
@@ -80,6 +80,10 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
             from monjyu_assets.parsing.xml_file import parse_xml
 
             return parse_xml(path.read_bytes(), settings)
+        case "html":
+            from monjyu_assets.parsing.html_paper import parse_html
+
+            return parse_html(path.read_bytes(), settings)
         case "txt":
             from monjyu_assets.parsing.plaintext import parse_text
 

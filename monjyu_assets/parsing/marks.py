@@ -12,7 +12,7 @@ _OPEN, _CLOSE, _SILENT_OPEN, _SILENT_CLOSE, CAPTION = "\ue0f0", "\ue0f1", "\ue0f
 
 _ALL = re.compile("[\ue0f0-\ue0f4]")
 _MARKED = re.compile("\ue0f0([^\ue0f0-\ue0f4]*)\ue0f1|\ue0f2([^\ue0f0-\ue0f4]*)\ue0f3")
-_BEFORE_SPACE = re.compile("((?:\ue0f2[^\ue0f0-\ue0f4]*\ue0f3)+)(\\s+)")
+_BEFORE_SPACE = re.compile("(?<!\ue0f3)((?:\ue0f2[^\ue0f0-\ue0f4]*\ue0f3)++)(\\s+)")
 
 Places = list[tuple[int, str]]
 """Position in the text without marks, and what was marked there."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 
+from monjyu_core.extras import packages_of
 from monjyu_core.settings import OcrSettings
 
-INSTALL = "Install the extra `ocr` (pip install 'monjyu[ocr]') and index again."
 _MODULES = ("rapidocr", "cv2", "pyclipper", "shapely")
 
 
@@ -16,6 +16,11 @@ def engine_version() -> str | None:
     if any(importlib.util.find_spec(module) is None for module in _MODULES):
         return None
     return f"rapidocr-{importlib.metadata.version('rapidocr')}"
+
+
+def install_hint() -> str:
+    """Stands in rows of failures, so that it names no path of this machine."""
+    return f"Install the extra `ocr` (pip install {packages_of('ocr')}) and index again."
 
 
 def ocr_state(settings: OcrSettings) -> str:

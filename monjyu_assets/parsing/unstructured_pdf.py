@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 FAST = (
     "pdfminer", "pikepdf", "pdf2image", "pi_heif", "cv2", "scipy", "onnx", "onnxruntime", "matplotlib",
-    "unstructured_inference",
+    "numba", "unstructured_inference",
 )  # fmt: skip
 """What `unstructured.partition.pdf` imports beyond Monjyu's own packages, whatever the strategy."""
 HI_RES = ("torch", "transformers", "timm", "huggingface_hub", "unstructured_pytesseract")
 STEPS = (
     "Install it with: pip install 'pdfminer.six>=20251230' pikepdf pdf2image pi-heif opencv-python-headless scipy onnx "
-    "onnxruntime matplotlib && pip install --no-deps 'unstructured-inference>=1.6.12,<2' (see docs/configure.md), or "
-    "set pdf.processor to pypdfium2."
+    "onnxruntime matplotlib numba && pip install --no-deps 'unstructured-inference>=1.6.12,<2' (see docs/configure.md)"
+    ", or set pdf.processor to pypdfium2."
 )
 LEAST_SHARE = 0.3
 """With fewer of the characters that pypdfium2 finds, it has failed."""

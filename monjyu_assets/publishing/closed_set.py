@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.ids import digest
@@ -96,20 +98,44 @@ def failed_share(parts: PartStore, level: int) -> tuple[int, int]:
     """(without a result, of how many) chunks or communities that the level's engines were given."""
     assets = [asset for asset in FAILURES if level_of(asset) == level]
     done = sum(len(part.keys) for asset in assets for part in parts.heads(primary(asset)))
-    failed = sum(failure_causes(parts, level).values())
+    failed = sum(cause.count for cause in failure_causes(parts, level))
     return failed, done + failed
 
 
-def failure_causes(parts: PartStore, level: int) -> dict[str, int]:
-    """How many chunks or communities of a level have no result, by cause."""
-    causes: Counter[str] = Counter()
-    for asset, failures in FAILURES.items():
-        for part in parts.heads(failures) if level_of(asset) == level else ():
-            if part.rows:
-                causes.update(
-                    row["error_type"] for row in part.read(["error_type", "failed"]).to_pylist() if row["failed"]
-                )
-    return dict(sorted(causes.items()))
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why chunks or communities of an asset have no result, and how many."""
+
+    asset: str
+    error_type: str
+    message: str
+    count: int
+
+    def told(self) -> str:
+        return f"{self.count} × {self.error_type}: {self.message}"
+
+
+def failure_causes(parts: PartStore, level: int) -> list[Cause]:
+    """Why chunks or communities of a level have no result, the commonest cause first. Messages that differ in numbers
+    alone (times, counts) are one cause, whoever told it."""
+    return [cause for asset in FAILURES if level_of(asset) == level for cause in _causes(parts, asset)]
+
+
+def _causes(parts: PartStore, asset: str) -> list[Cause]:
+    first: dict[str, tuple[str, str]] = {}
+    counts: Counter[str] = Counter()
+    for part in parts.heads(FAILURES[asset]):
+        for row in part.read(["error_type", "message", "failed"]).to_pylist() if part.rows else ():
+            if row["failed"]:
+                key = _NUMBER.sub("0", row["message"])
+                first.setdefault(key, (row["error_type"], row["message"]))
+                counts[key] += 1
+    return [
+        Cause(asset, *first[key], count) for key, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    ]
 
 
 def too_many_failed(parts: PartStore, level: int, most_failed: float) -> bool:
@@ -139,8 +165,8 @@ def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
             said = [describe(lags)] if lags else []
             if too_many_failed(parts, level, most_failed):
                 failed, of = failed_share(parts, level)
-                causes = ", ".join(f"{cause} {count}" for cause, count in failure_causes(parts, level).items())
-                said.append(f"{failed} of {of} have no result ({causes})")
+                causes = "; ".join(cause.told() for cause in failure_causes(parts, level))
+                said.append(f"{failed} of {of} have no result: {causes}")
             found.append(f"level {level}: {'; '.join(said) or 'a level below it is not whole'}")
     return found
 
@@ -156,6 +182,13 @@ def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAIL
     level = whole_level(parts, most_failed)
     assets = [asset for asset in RESTS_ON if level_of(asset) <= level]
     return [part for asset in assets for table in ASSET_TABLES[asset] for part in parts.heads(table)]
+
+
+def drop_levels_above(parts: PartStore, level: int) -> None:
+    """Let go of the current parts of the higher levels, the highest first. Snapshots that name them keep them."""
+    for asset in sorted(RESTS_ON, key=level_of, reverse=True):
+        if level_of(asset) > level:
+            parts.drop(asset)
 
 
 def describe(lags: Mapping[str, str]) -> str:

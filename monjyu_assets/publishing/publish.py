@@ -1,7 +1,7 @@
 """Publishing: a closed set of parts to a snapshot that readers switch to in one step.
 
-Order: lock, closed set, checks, index.duckdb, Lance, manifest, CURRENT. A crash before the last leaves readers where
-they were, and the next publish starts from the parts again.
+Order: lock, closed set, checks, index.duckdb, Lance, manifest, the collection's record, CURRENT. A crash before the
+last leaves readers where they were, and the next publish starts from the parts again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from monjyu_assets.keeping import keep_record
 from monjyu_assets.publishing.checks import CheckResult, checks_key, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database
@@ -91,6 +92,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id, damaged)
         if new or read_current(work.folder) != newest == serve:
             _pass(gate, work.folder, newest, new=new)
+        keep_record(work, manifest.level)
         set_current(work.folder, serve)
         if damaged:
             remove_folder(work.folder.snapshots / damaged)
@@ -136,6 +138,12 @@ def is_published(work: Work, level: int) -> bool:
     if before.content != _content(closed_set(work.parts, work.name, _most_failed(work)), _embedding(work)[0]):
         return False
     return read_current(work.folder) == _to_serve(work.folder, before.snapshot_id)
+
+
+def newest_level(folder: CollectionFolder) -> int:
+    """The level of the newest snapshot, whatever a rollback serves; 0 where there is none."""
+    newest = _previous(folder)
+    return newest.level if newest else 0
 
 
 def _to_serve(folder: CollectionFolder, newest: str, damaged: str | None = None) -> str:

@@ -19,6 +19,7 @@ from monjyu_assets.chunking import (
     SectionText,
     chunk_section,
     header_for,
+    is_boilerplate,
     unique_ids,
 )
 from monjyu_assets.chunking.semantic import with_topics
@@ -34,7 +35,7 @@ from monjyu_core.settings import Settings
 from monjyu_core.text.tokens import count_many
 
 ASSET = "chunks"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 HEADER_SHARE = 0.25
 """The header may take this share of the model's window."""
 
@@ -68,13 +69,14 @@ class Chunker:
         self.special = int(self.embedder.count_tokens([""])[0])
         window = self.embedder.max_tokens - self.special
         chosen = self.settings
-        self.sizes = ChunkSizes(chosen.size_tokens, chosen.overlap_tokens, window, chosen.sentences_per_chunk)
+        least = min(chosen.min_tokens, chosen.size_tokens // 2)
+        self.sizes = ChunkSizes(chosen.size_tokens, chosen.overlap_tokens, window, chosen.sentences_per_chunk, least)
         self.measure = Measure(count_many, self.count_pieces)
         self.header_most = int(window * HEADER_SHARE)
         if self.sizes.size > window:
             raise ConfigurationError(
                 f"chunking.size_tokens is {self.sizes.size}; {self.embedder.model_id} reads {window} word pieces.",
-                f"Set it to {window - self.header_most} or less.",
+                f"Set it to {window} or less.",
             )
 
     def count_pieces(self, texts: Any) -> list[int]:
@@ -119,8 +121,10 @@ def _retrieved(paper: Document) -> list[tuple[dict[str, Any], Rows]]:
     inside: dict[int, Rows] = {}
     for sentence in paper.sentences:
         inside.setdefault(sentence["section_ord"], []).append(sentence)
-    kept = [section for section in paper.sections if section["section_type"] not in NOT_RETRIEVED]
-    return [(section, inside[number]) for section in kept if (number := section["section_ord"]) in inside]
+    telling = [section for section in paper.sections if section["section_type"] not in NOT_RETRIEVED]
+    kept = [section for section in telling if not is_boilerplate(section["heading"], section["text"])]
+    # A note that consists of one such statement can be found.
+    return [(section, inside[number]) for section in kept or telling if (number := section["section_ord"]) in inside]
 
 
 def _pages(sentence: dict[str, Any]) -> list[int]:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.run_rules import current_cap
+from monjyu_assets.run_rules import current_cap, goal_of
 from monjyu_core.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.ids import digest
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.ledger import Scope
+from monjyu_core.other_files import OtherFiles
 from monjyu_core.parts import Part, PartStore
 from monjyu_core.schemas import ASSET_TABLES, TABLES
 from monjyu_core.settings import Limit, Settings, settings_key
@@ -53,6 +54,8 @@ class Work:
     warn: Warn = no_warning
     run_id: str = ""
     run_tags: Mapping[str, str] = field(default_factory=dict)
+    others: OtherFiles | None = field(default=None, init=False, repr=False, compare=False)
+    """What the last scan of this work has met besides papers."""
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
     _gateway: Gateway | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -66,7 +69,8 @@ class Work:
 
     @cached_property
     def record(self) -> CollectionRecord:
-        return known_record(self.data, self.name)
+        goal = goal_of(self.folder)
+        return goal.record if goal else known_record(self.data, self.name)
 
     @cached_property
     def settings(self) -> Settings:
@@ -131,6 +135,8 @@ class ShardReport:
     failures: dict[str, int] = field(default_factory=dict)
     tokens: int = 0
     cost_usd: float = 0.0
+    notes: dict[str, int] = field(default_factory=dict)
+    """Counts of the whole collection that stand beside those of the shard."""
 
 
 class Timer:

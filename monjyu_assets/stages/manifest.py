@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.run_rules import is_without_scan
-from monjyu_assets.scan import guard_deletes, scan
+from monjyu_assets.run_rules import goal_of, is_without_scan
+from monjyu_assets.scan import guard_deletes, papers_under, scan
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
+from monjyu_core.errors import StorageError
 from monjyu_core.ids import shard_of
+from monjyu_core.other_files import OtherFiles, read_other_files, save_other_files
 from monjyu_core.schemas import TABLES, empty
+from monjyu_core.snapshot import published, read_manifest
 
 CODE_VERSION = "1"
 
@@ -25,15 +30,45 @@ def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
     before = current_manifest(work)
     if is_without_scan():
         return before.filter(pc.invert(pc.is_in(before["paper_id"], pa.array(work.record.excluded, pa.string()))))
-    after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn)
+    goal = goal_of(work.folder)
+    for source in goal.removed if goal else ():
+        before = before.filter(pc.invert(papers_under(before, source)))  # they are meant to go
+    others = OtherFiles()
+    count = partial(work.progress, "scan")
+    after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn, count=count, others=others)
     old, new = (set(table["paper_id"].to_pylist()) for table in (before, after))
+    if not allow_deletes and old - new:
+        old -= _never_published(work, old - new)
     guard_deletes(old, new, work.settings.publish, allow=allow_deletes)
+    work.others = others
     return after
+
+
+def keep_other_files(work: Work) -> None:
+    """Write down what the scan of this work has met besides papers, if there was one."""
+    if work.others is not None:
+        save_other_files(work.folder, work.others)
+
+
+def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
+    """Of these, the ones that the newest snapshot lacks: what a run that failed has left in the parts."""
+    try:
+        snapshots = published(work.folder)
+        entries = read_manifest(work.folder, snapshots[-1]).parts if snapshots else []
+        parts = [work.parts.open(one.table, one.shard, one.version) for one in entries if one.table == "manifest"]
+    except StorageError:
+        return set()  # of another version, or damaged: none is known to be new
+    return paper_ids.difference(*(part.read(["paper_id"])["paper_id"].to_pylist() for part in parts))
 
 
 def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool = False) -> list[ShardReport]:
     """Scan the sources and write the rows of these shards."""
-    return write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
+    reports = write_scanned(work, shards, scan_manifest(work, allow_deletes=allow_deletes))
+    keep_other_files(work)
+    others = read_other_files(work.folder)
+    for report in reports:
+        report.notes = {"files_unsupported": others.unsupported_count, "files_skipped": others.skipped_count}
+    return reports
 
 
 def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> list[ShardReport]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from filelock import FileLock
-
+from monjyu_assets.keeping import changing_record
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import CollectionRecord, collection_yaml, load_record, save_record, wanted_model
+from monjyu_core.collection import CollectionRecord, collection_yaml, wanted_model
+from monjyu_core.embedding.e5_file import EXTRA, installed
+from monjyu_core.extras import install_line
 from monjyu_core.settings import EmbeddingModel
 
 ENGLISH_MODEL: EmbeddingModel = "all-MiniLM-L6-v2"
@@ -29,33 +30,40 @@ def settle_model(work: Work) -> None:
     if work.settings.embedding.remote is not None:
         _settle_language(work, languages)
         return
-    work.folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(work.folder.root / "model.lock"):
-        record = load_record(work.folder) or work.record
+    with changing_record(work):
+        record = work.record
         named = _named_language(record)
         before, wanted = record.embedding_model, wanted_model(record)
         if before is None or wanted not in ("auto", before):
             record.language = named or _main_language(languages)
-            record.embedding_model = choose_model(named, languages) if wanted == "auto" else wanted
-            save_record(work.folder, record)
-        work.take_record(record)
+            record.embedding_model = _installed(choose_model(named, languages)) if wanted == "auto" else wanted
     if before and record.embedding_model != before:
         work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
-    elif before == ENGLISH_MODEL and wanted == "auto" and choose_model(named, languages) != before:
-        work.warn(
-            f"{other_share(languages):.0%} of the papers of {work.name} are in languages that {before} does not read: "
-            f"they are found by keywords only. Set embedding.model to {MULTILINGUAL_MODEL} to embed all of it anew."
-        )
+    elif record.embedding_model == ENGLISH_MODEL != choose_model(named, languages) and wanted == "auto":
+        work.warn(_unread(work.name, languages))
+
+
+def _installed(model: EmbeddingModel) -> EmbeddingModel:
+    """The English model where the packages of the multilingual one are missing: papers in other scripts are then found
+    by keywords, which is better than an index of none."""
+    return model if model == ENGLISH_MODEL or installed() else ENGLISH_MODEL
+
+
+def _unread(name: str, languages: Counter[str]) -> str:
+    """Said at every run: what the collection lacks, and the way to it. Its model is settled, so the extra alone changes
+    nothing."""
+    install = "" if installed() else f"install what reads them ({install_line(EXTRA)}), then "
+    way = f"{install}set embedding.model to {MULTILINGUAL_MODEL} (overrides in collection.yaml, or monjyu.yaml)"
+    return (
+        f"{other_share(languages):.0%} of the papers of {name} are in languages that {ENGLISH_MODEL} does not read: "
+        f"they are found by keywords only. To embed all of it anew, {way} and index again."
+    )
 
 
 def _settle_language(work: Work, languages: Counter[str]) -> None:
-    work.folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(work.folder.root / "model.lock"):
-        record = load_record(work.folder) or work.record
-        if record.language is None:
-            record.language = _named_language(record) or _main_language(languages)
-            save_record(work.folder, record)
-        work.take_record(record)
+    with changing_record(work):
+        if work.record.language is None:
+            work.record.language = _named_language(work.record) or _main_language(languages)
 
 
 def choose_model(named: str | None, languages: Counter[str]) -> EmbeddingModel:

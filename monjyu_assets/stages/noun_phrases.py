@@ -16,6 +16,7 @@ from monjyu_assets.phrases.japanese import installed, is_japanese
 from monjyu_assets.phrases.paper import ChunkText, Mention, paper_mentions
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import StorageError
+from monjyu_core.extras import install_line
 from monjyu_core.ids import digest
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
@@ -108,7 +109,9 @@ class _Parsers:
         if self._warned:
             return
         if any(is_japanese(s) for chunks in papers.values() for chunk in chunks for s in chunk.sentences):
-            self._work.warn("Japanese sentences have no phrases: install the extra `ja` (pip install 'monjyu[ja]').")
+            self._work.warn(
+                f"Japanese sentences have no phrases until the extra `ja` is installed: {install_line('ja')}"
+            )
             self._warned = True
 
     def mentions(self, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]:

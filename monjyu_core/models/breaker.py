@@ -34,11 +34,13 @@ class Breaker:
         left = self._open_until - self._timing.now()
         if left > 0 or self._trying:
             reason = self._last.message if self._last else ""
-            raise ModelUnavailable(
+            error = ModelUnavailable(
                 f"No call was made, for {self._failures} failed one after another: {reason}",
                 f"One is tried in {max(left, 1):.0f} seconds. Look at the server, or use the extractive engine.",
                 retry_after=max(left, 0.0),
             )
+            error.cause = self._last
+            raise error
 
     def admit(self) -> None:
         """As `check`, for a call that is made now. One of `succeeded`, `failed` or `left` must follow."""

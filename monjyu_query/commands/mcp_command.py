@@ -17,11 +17,11 @@ def mcp(http: bool, host: str, port: int | None) -> None:
     Without --http it speaks over stdin and stdout, as clients that start it expect.
     """
     from monjyu_core.settings import load_settings
-    from monjyu_query.facade_async import AsyncMonjyu
+    from monjyu_query.mcp_server.callers import CallersMonjyu
     from monjyu_query.mcp_server.server import build_server
 
     settings = load_settings()
-    server = build_server(AsyncMonjyu(), settings)
+    server = build_server(CallersMonjyu(), settings)
     if not http:
         server.run("stdio")
         return

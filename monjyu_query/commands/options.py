@@ -16,10 +16,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON a
 MODES = ("auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi")
 CONTROLLERS = ("unified", "progressive", "hybrid")
 
-_C1 = {code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)}
-"""Control characters that JSON leaves as they are and terminals may obey; inside strings they can be escaped."""
+_OBEYED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+"""Control characters that JSON leaves as they are and terminals may obey, and those that turn the text after them
+round; inside strings they can be escaped."""
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:
     """One line of JSON."""
-    click.echo(json.dumps(value, ensure_ascii=False).translate(_C1))
+    click.echo(json.dumps(value, ensure_ascii=False).translate(_OBEYED))

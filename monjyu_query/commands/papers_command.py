@@ -23,7 +23,7 @@ def papers() -> None:
 @collection_option
 @json_option
 def papers_list(collection: str | None, as_json: bool) -> None:
-    """Every paper: id, title, authors, year, passages."""
+    """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
     from monjyu_query.papers import list_papers
 
     with open_chosen(collection) as snapshot:

@@ -18,8 +18,10 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.command()
 @click.argument("query")
 @collection_option
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="How passages are found.")
-@click.option("--top-k", type=int, metavar="K", help="How many passages, 1 to 1000.")
+@click.option(
+    "-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="How passages are found."
+)
+@click.option("-k", "--top-k", type=int, metavar="K", help="How many passages, 1 to 1000.")
 @click.option("--controller", type=click.Choice(CONTROLLERS), default="unified", help="How modes are chosen.")
 @click.option("--budget", metavar="B", help="Relevance tests of mode lazy: z100, z500, z1500 or a number.")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
@@ -38,8 +40,9 @@ PLAIN = ("vector", "keyword", "hybrid")
 def search(query: str, collection: str | None, no_answer: bool, stream: bool, as_json: bool, **options: Any) -> None:
     """Ask a collection a question.
 
-    The scale of --min-score is cosine similarity (-1 to 1) with mode vector, BM25 (0 and up) with keyword, and standard
-    deviations above the mean passage with hybrid.
+    The scale of --min-score is cosine similarity (-1 to 1) with mode vector, BM25 (0 and up) with keyword, standard
+    deviations above the mean passage with hybrid, and 0 to 10 with lazy and global. Modes local and multi and the
+    controllers progressive and hybrid join ranks and refuse it.
     """
     from monjyu_core.folders import DataFolder
     from monjyu_core.state import StateStore
@@ -84,12 +87,14 @@ def _interrupt() -> threading.Event:
 
 def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
     """A sentence of a model's answer as soon as it is written and checked; steps of a lazy search on stderr."""
-    from monjyu_query.render import safe
+    from monjyu_query.render import quotable, safe
+    from monjyu_query.result import Segment
+    from monjyu_query.segments import markdown
 
     if not isinstance(event, dict):
         return
     if event["event"] == "answer":
-        click.echo(safe(event["text"]))
+        click.echo(markdown((Segment.model_validate(one) for one in event["segments"]), quotable).strip())
     elif event["event"] == "subquery":
         click.echo(f"? {safe(event['text'])}", err=True)
     elif event["event"] == "budget":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,7 @@ from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
     from monjyu_core.state import StateStore
+    from monjyu_query.service.keys import KeyRecord
 
 
 @click.command()
@@ -36,14 +37,25 @@ def keys() -> None:
 @keys.command("create")
 @click.option("--name", default="", help="Whose it is, for the list.")
 @click.option("--role", type=click.Choice(["reader", "admin"]), default="reader", show_default=True)
+@click.option("--expires", metavar="30d|DATE", help="When it ends (UTC): in 12h, 30d, 8w, or after 2030-12-31.")
+@click.option(
+    "-c", "--collection", "collections", metavar="NAME", multiple=True, help="All it may see; can be repeated."
+)
 @json_option
-def create(name: str, role: str, as_json: bool) -> None:
-    """A new key. It is shown once: only its hash is kept."""
-    from monjyu_query.service.keys import create_key
+def create(name: str, role: str, expires: str | None, collections: tuple[str, ...], as_json: bool) -> None:
+    """A new key. It is shown once: only its hash is kept.
 
-    key, record = create_key(_store(), name[:100], "admin" if role == "admin" else "reader")
+    Without --expires it holds until it is revoked, without --collection for all collections.
+    """
+    from monjyu_core.folders import DataFolder
+    from monjyu_query.service.keys import create_key, expiry
+
+    until = None if expires is None else expiry(expires)
+    key, record = create_key(_store(), name[:100], "admin" if role == "admin" else "reader", until, collections or None)
+    for unknown in sorted(set(collections) - set(DataFolder.default().collections())):
+        click.echo(f"Collection {unknown!r} is not indexed yet: the key will see it when it is.", err=True)
     if as_json:
-        print_json({"key": key, "id": record.id, "name": record.name, "role": record.role})
+        print_json({"key": key, **_shown(record)})
     else:
         click.echo(f"{key}\nKeep it: it is not shown again. `monjyu keys revoke {record.id}` ends it.")
 
@@ -51,16 +63,14 @@ def create(name: str, role: str, as_json: bool) -> None:
 @keys.command("list")
 @json_option
 def list_all(as_json: bool) -> None:
-    """Ids, roles and names of the keys."""
+    """Ids, roles, ends, collections and names of the keys."""
     from monjyu_query.service.keys import list_keys
 
     found = list_keys(_store())
     if as_json:
-        shown = ("id", "name", "role", "created_at")
-        print_json({"keys": [{field: getattr(record, field) for field in shown} for record in found]})
+        print_json({"keys": [_shown(record) for record in found]})
         return
-    lines = [f"{record.id}  {record.role:6}  {record.created_at}  {record.name}" for record in found]
-    click.echo("\n".join(lines) or "No keys.")
+    click.echo("\n".join(_line(record) for record in found) or "No keys.")
 
 
 @keys.command("revoke")
@@ -75,6 +85,16 @@ def revoke(key_id: str, as_json: bool) -> None:
         print_json({"id": record.id, "revoked": True})
     else:
         click.echo(f"{record.id} ({record.name or record.role}) is revoked.")
+
+
+def _shown(record: KeyRecord) -> dict[str, Any]:
+    return {name: value for name, value in vars(record).items() if name != "sha256"} | {"expired": record.expired}
+
+
+def _line(record: KeyRecord) -> str:
+    end = f"{'expired' if record.expired else 'until'} {record.expires_at}" if record.expires_at else "no end"
+    seen = "all collections" if record.collections is None else ", ".join(record.collections)
+    return f"{record.id}  {record.role:6}  {record.created_at}  {end:33}  {seen}  {record.name}".rstrip()
 
 
 def _store() -> StateStore:

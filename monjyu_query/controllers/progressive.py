@@ -35,7 +35,7 @@ class _Climb:
     hits: list[Hit] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    answer: Answer = field(default_factory=lambda: Answer("", "complete"))
+    answer: Answer = field(default_factory=lambda: Answer([], "complete"))
     engine: str = "none"
 
 

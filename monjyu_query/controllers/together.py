@@ -46,7 +46,7 @@ def together(modes: Modes, ask: Ask, names: Sequence[str], notes: Sequence[str])
     results = _run(modes, ask, names)
     cap = paper_cap(ask.request, ask.settings, ask.settings.top_k)
     hits = fuse_hits(results, ask.settings.multi.rrf_k, cap)
-    answer, engine = Answer("", "complete"), "none"
+    answer, engine = Answer([], "complete"), "none"
     if ask.request.answer:
         answer, engine = answer_found(modes.tools, ask, found_by(ask, results, hits))
     return merged_result(ask, answer, engine, results, hits, notes)

@@ -28,7 +28,8 @@ def compare(searcher: Searcher, paper_ids: Sequence[str], aspects: Sequence[str]
     """
     wanted = list(dict.fromkeys(paper_ids))
     if not 2 <= len(wanted) <= MOST_PAPERS:
-        raise QueryError(f"{len(wanted)} different papers cannot be compared.", f"Name 2 to {MOST_PAPERS}.")
+        said = f"A comparison takes 2 to {MOST_PAPERS} different papers, not {len(wanted)}."
+        raise QueryError(said, "Name more of them (paper_ids)." if len(wanted) < 2 else "Name the most important ones.")
     if len(aspects) > MOST_ASPECTS:
         raise QueryError(f"{len(aspects)} aspects are too many.", f"Name at most {MOST_ASPECTS}.")
     index = searcher.current()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,9 +10,8 @@ from monjyu_query.citations import cite
 from monjyu_query.digest.result import CitationLink, Digest, DigestPaper, Engine, Part, Statement
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import PassageSentence
-from monjyu_query.result import Citation, SearchResult, Status, Usage
-
-_MARKS = re.compile(r"\s*(?:\[\d+\])+$")
+from monjyu_query.result import Citation, SearchResult, Segment, Status, Usage
+from monjyu_query.segments import plain
 
 Kind = Literal["summary", "comparison", "survey"]
 
@@ -52,7 +50,8 @@ class Draft:
         for event in events:
             if event["event"] == "answer" and event["citations"]:
                 citations = [Citation.model_validate(one) for one in event["citations"]]
-                part.statements.append((_MARKS.sub("", event["text"]), citations))
+                said = plain(Segment.model_validate(one) for one in event["segments"])
+                part.statements.append((said.strip(), citations))
         self._parts.insert(0, part)
 
     def add_usage(self, used: Usage) -> None:

@@ -9,6 +9,7 @@ from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, PassageSentence, load_passages, load_sentences
+from monjyu_query.which_section import sections_named
 
 ASPECTS: Mapping[str, tuple[str, ...]] = {
     "Purpose": ("abstract", "introduction"),
@@ -28,6 +29,8 @@ MOST_CHUNKS = 200
 _CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = $paper_id AND list_contains($types, section_type)
 ORDER BY ord LIMIT $most"""
 _HEADINGS = "SELECT chunk_id, heading FROM chunks WHERE paper_id = ?"
+_SECTIONS = "SELECT section_ord, heading, section_type FROM sections WHERE paper_id = ? ORDER BY section_ord"
+_OF_SECTION = "SELECT chunk_id FROM chunks WHERE paper_id = ? AND section_ord = ? ORDER BY ord LIMIT ?"
 _ABOUT = "SELECT title, abstract FROM papers WHERE paper_id = ?"
 
 
@@ -61,6 +64,18 @@ def by_heading(index: OpenIndex, passages: Sequence[Passage]) -> dict[str, list[
         found.setdefault(headings[passage.chunk_id] or FURTHER, []).append(passage)
     longest = sorted(found, key=lambda heading: -len(found[heading]))[:MOST_HEADINGS]
     return {heading: some for heading, some in found.items() if heading in longest}
+
+
+def passages_of_sections(index: OpenIndex, paper_id: str, wanted: str) -> dict[str, list[Passage]]:
+    """The passages of the sections meant, by heading. QueryError where the paper has no such section."""
+    cursor = index.snapshot.cursor()
+    rows = cursor.execute(_SECTIONS, [paper_id]).fetchall()
+    found: dict[str, list[Passage]] = {}
+    for place in sections_named([(heading or "", kind) for _, heading, kind in rows], wanted):
+        number, heading, kind = rows[place]
+        chunks = [row[0] for row in cursor.execute(_OF_SECTION, [paper_id, number, MOST_CHUNKS]).fetchall()]
+        found.setdefault(heading or kind, []).extend(load_passages(cursor, chunks, [0.0] * len(chunks)))
+    return found
 
 
 def _passages(index: OpenIndex, paper_id: str, types: Sequence[str]) -> list[Passage]:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from monjyu_query.result import Citation, Status, Usage
+from monjyu_query.segments import escaped, laid_out, markdown
 
 Engine = Literal["extractive", "llm"]
 
@@ -60,13 +61,13 @@ class Digest(BaseModel):
     usage: Usage = Usage()
 
     def text(self) -> str:
-        """As Markdown: the parts with [n] marks, then the sources."""
-        titles = {paper.paper_id: paper.title or paper.paper_id for paper in self.papers}
-        lines = [f"# {self.subject}", *(f"Note: {warning}" for warning in self.warnings)]
+        """As Markdown: the parts with [n] marks, then the sources; the papers' own brackets are escaped."""
+        titles = {paper.paper_id: escaped(paper.title or paper.paper_id) for paper in self.papers}
+        lines = [f"# {escaped(self.subject)}", *(f"Note: {warning}" for warning in self.warnings)]
         for part in self.parts:
             of = titles.get(part.paper_id or "", "") if self.kind != "summary" else ""
-            lines.append(f"## {part.heading}{': ' if part.heading and of else ''}{of}")
-            lines.append(" ".join(f"{s.text} {''.join(f'[{n}]' for n in s.citations)}" for s in part.statements))
+            lines.append(f"## {escaped(part.heading)}{': ' if part.heading and of else ''}{of}")
+            lines.append(markdown(laid_out([(s.text, s.citations, "") for s in part.statements], None)))
         if not self.parts:
             lines.append("The papers hold too little on this.")
         lines += [f"- {titles[one.citing_id]} cites {titles[one.cited_id]}." for one in self.links]
@@ -76,4 +77,4 @@ class Digest(BaseModel):
 def source_line(citation: Citation) -> str:
     """`[1] Title, page 3 (paper-id)`."""
     page = f", page {citation.page}" if citation.page else ""
-    return f"[{citation.n}] {citation.paper_title or citation.paper_id}{page} ({citation.paper_id})"
+    return f"[{citation.n}] {escaped(citation.paper_title or citation.paper_id)}{page} ({citation.paper_id})"

@@ -12,6 +12,7 @@ from monjyu_query.digest.paper_text import (
     best_sentences,
     by_heading,
     passages_by_aspect,
+    passages_of_sections,
     question_of,
 )
 from monjyu_query.digest.result import Digest
@@ -19,31 +20,35 @@ from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
+from monjyu_query.segments import plain
 
 SENTENCES = {"short": 1, "medium": 2, "long": 4}
 """Of an aspect, by the length asked for."""
 
 
-def summarize(searcher: Searcher, paper_id: str, focus: str = "", length: str = "medium") -> Digest:
+def summarize(searcher: Searcher, paper_id: str, focus: str = "", length: str = "medium", section: str = "") -> Digest:
     """The sentences of each aspect that share most with the paper's title and abstract; with a `focus` what the paper
-    says on it comes first. Where the role `answer` is a model, its summary comes before them.
+    says on it comes first, with a `section` (number, type, words of the heading) it is about that section alone. Where
+    the role `answer` is a model, its summary comes before them.
 
-    QueryError where the collection does not have the paper.
+    QueryError where the collection does not have the paper, or the paper not the section.
     """
     index = searcher.current()
     title, abstract = about(index, paper_id)
     question = question_of(index, f"{title} {abstract}")
     draft = Draft(index)
-    chosen = {
-        name: best_sentences(index, question, some, most)
-        for name, some, most in _sections(index, paper_id, SENTENCES[length])
-    }
+    most = SENTENCES[length]
+    parts = _one_section(index, paper_id, section, 2 * most) if section else _sections(index, paper_id, most)
+    chosen = {name: best_sentences(index, question, some, most) for name, some, most in parts}
     if focus:
         _on(searcher, draft, paper_id, focus)
     passages: dict[str, Passage] = {s.passage.chunk_id: s.passage for some in chosen.values() for s in some}
     whole = True
     if not focus:
-        task = f"Summarize the paper “{title}”: its purpose, methods, results and limits."
+        what = "its purpose, methods, results and limits"
+        if section:
+            what = f"what it says under {', '.join(f'“{name}”' for name in chosen)}"
+        task = f"Summarize the paper “{title}”: {what}."
         whole = write_part(searcher, index, draft, "Summary", task, list(passages.values()))
     for name, sentences in chosen.items():
         draft.quote(name, paper_id, sentences)
@@ -62,6 +67,11 @@ def _sections(index: OpenIndex, paper_id: str, most: int) -> Iterator[tuple[str,
     yield from _halved(further, most)
 
 
+def _one_section(index: OpenIndex, paper_id: str, section: str, most: int) -> Iterator[tuple[str, list[Passage], int]]:
+    for heading, passages in passages_of_sections(index, paper_id, section).items():
+        yield heading, passages, most
+
+
 def _halved(sections: dict[str, list[Passage]], most: int) -> Iterator[tuple[str, list[Passage], int]]:
     for heading, passages in sections.items():
         yield heading, passages, max(1, most // 2)
@@ -76,4 +86,4 @@ def _on(searcher: Searcher, draft: Draft, paper_id: str, focus: str) -> None:
     draft.add_usage(result.usage)
     draft.overview(focus, result, events)
     if result.status == "abstained":
-        draft.warnings.append(f"On “{focus}”: {result.answer}")
+        draft.warnings.append(f"On “{focus}”: {plain(result.segments)}")

@@ -16,6 +16,7 @@ from monjyu_query.passages import Passage, load_passages
 from monjyu_query.request import Filters, make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
+from monjyu_query.segments import plain
 
 MOST_PAPERS = 30
 PASSAGES = 4
@@ -58,7 +59,7 @@ def survey(
     draft.warnings += result.warnings
     draft.add_usage(result.usage)
     if result.status == "abstained":
-        draft.warnings.append(result.answer)
+        draft.warnings.append(plain(result.segments))
         return draft.finish("survey", request.query, [])
     draft.overview("Overview", result, events)
     listed = _papers(index, draft, request.query, result, papers)

@@ -33,7 +33,7 @@ class GlobalSearch:
         asking = begin(self.tools, *self.reports(ask.index), ask)
         chosen = self._selected(asking)
         points = self._points(asking, chosen)
-        answer, engine = Answer("", "complete"), "none"
+        answer, engine = Answer([], "complete"), "none"
         if ask.request.answer:
             answer, engine = (
                 answer_points(asking, points, self.tools) if points else (self._nothing(asking), "extractive")
@@ -97,6 +97,8 @@ class GlobalSearch:
                 asking.warnings.append(f"{len(mapper.failed)} calls for points failed: {mapper.failed[0]}")
         if not points:
             points = extractive_points(asking, reports, sentences)
+        lowest = asking.ask.settings.min_score
+        points = [point for point in points if lowest is None or round(point.score, 2) >= lowest]
         points.sort(key=lambda point: (-point.score, point.sentences[0].sentence_id))
         terms = asking.ask.index.keywords.terms([point.statement for point in points[:MOST]])
         distinct = merged(list(zip(points[:MOST], map(frozenset, terms), strict=True)))
@@ -106,7 +108,10 @@ class GlobalSearch:
         return kept
 
     def _nothing(self, asking: Asking) -> Answer:
-        return abstained("no report speaks of it" if asking.reports.all else "it has no community reports")
+        if not asking.reports.all:
+            return abstained("it has no community reports")
+        lowest = asking.ask.settings.min_score
+        return abstained("no report speaks of it" if lowest is None else f"no point reaches the score {lowest:g}")
 
 
 def _passages(points: list[Claim]) -> list[Passage]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monjyu_core.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences, weigh_evidence
-from monjyu_query.answering import Answer, abstained, as_text, for_type
+from monjyu_query.answering import Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.open_index import OpenIndex
@@ -46,7 +46,7 @@ def compose(
     citations = cite(index.snapshot.cursor(), chosen)
     if not citations:
         return abstained("no sentence of the claims speaks of it")
-    return Answer(as_text(citations, response_type), "complete", citations, verified=True)
+    return Answer(quoted(citations, response_type), "complete", citations, verified=True)
 
 
 def passages_of(sentences: Sequence[PassageSentence]) -> list[Passage]:

@@ -34,6 +34,7 @@ class LazySearch:
         state = question.state
         if state.budget.total:
             self._match(question)
+            question.keep_best()
         claims = make_claims(question, self.tools) if state.relevant else []
         answer, engine = self._answer(question, claims)
         return _result(question, answer, engine)
@@ -62,22 +63,25 @@ class LazySearch:
     def _answer(self, asked: Question, claims: list[Claim]) -> tuple[Answer, str]:
         state = asked.state
         if not asked.ask.request.answer:
-            return Answer("", "complete"), "none"
+            return Answer([], "complete"), "none"
         if claims:
             return answer_claims(asked, claims, self.tools)
         if not state.budget.total:
             state.warnings.append("A budget of 0 tests nothing: this is the answer of mode vector.")
             return answer_without_tests(asked, self.tools), "extractive"
-        if state.failed:
+        lowest = asked.ask.settings.min_score
+        if state.failed and lowest is None:
             state.warnings.append("The assessor failed: this is the answer of mode vector.")
             return answer_without_tests(asked, self.tools), "extractive"
-        return abstained(f"none of the {state.budget.used} passages tested has a relevant sentence"), "extractive"
+        found = "has a relevant sentence" if lowest is None else f"reaches the score {lowest:g}"
+        return abstained(f"none of the {state.budget.used} passages tested {found}"), "extractive"
 
 
 def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
     state, ask = asked.state, asked.ask
     partial = (state.failed or state.ended == "cancelled") and answer.status == "complete"
-    hits = asked.hits() if state.relevant else asked.nearest
+    scored = state.relevant or ask.settings.min_score is not None
+    hits = asked.hits() if scored else asked.nearest
     warnings = [*ask.warnings(uses_history=True), *asked.ranking.warnings, *state.warnings, *answer.warnings]
     return SearchResult(
         query=ask.request.query,
@@ -90,6 +94,7 @@ def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
         warnings=warnings,
         trace_id=ask.account.scope.name,
         answer=answer.text,
+        segments=answer.segments,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from monjyu_core.private import private_database
+
 _TABLE = """CREATE TABLE IF NOT EXISTS judgements (
     key TEXT PRIMARY KEY, scores TEXT NOT NULL, written REAL NOT NULL) WITHOUT ROWID"""
 MOST = 1_000_000
@@ -62,7 +64,7 @@ class JudgementStore:
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        private_database(self._path)
         with closing(sqlite3.connect(self._path, timeout=30)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")

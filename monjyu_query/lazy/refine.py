@@ -16,7 +16,7 @@ from monjyu_query.lazy.expansion import READ_CHUNKS, Expansion, expand, in_conte
 from monjyu_query.lazy.graph import ConceptGraph
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
-from monjyu_query.lazy.state import LazyState
+from monjyu_query.lazy.state import LazyState, Relevant
 from monjyu_query.lazy.tree import CommunityTree
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, load_passages
@@ -59,17 +59,22 @@ class Question:
         papers = sorted({r.candidate.passage.paper_id for r in found})
         return self.roles.sufficient(state.expanded, sentences, papers)
 
-    def hits(self) -> list[Passage]:
-        """The relevant chunks: by the mean of their best sentence's score and their similarity on the scale of all
+    def worth(self, found: Relevant) -> float:
+        """The score of a relevant chunk: the mean of its best sentence's score and its similarity on the scale of all
         chunks' (0 to 10 both)."""
         low, high = self.ask.index.scale
-        similar = self.ranking.scores
+        near = min(1.0, max(0.0, (float(self.ranking.scores[found.candidate.row]) - low) / (high - low)))
+        return round((found.score + 10 * near) / 2, 4)
 
-        def worth(row: int, score: float) -> float:
-            near = min(1.0, max(0.0, (float(similar[row]) - low) / (high - low)))
-            return round((score + 10 * near) / 2, 4)
+    def keep_best(self) -> None:
+        """Let go of the relevant chunks below the lowest score that was asked for."""
+        lowest = self.ask.settings.min_score
+        if lowest is not None:
+            self.state.relevant = [found for found in self.state.relevant if self.worth(found) >= lowest]
 
-        found = [(worth(r.candidate.row, r.score), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
+    def hits(self) -> list[Passage]:
+        """The relevant chunks, best first."""
+        found = [(self.worth(r), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
         found.sort(key=lambda item: (-item[0], item[1]))
         return [replace(passage, score=score) for score, _, passage in found]
 

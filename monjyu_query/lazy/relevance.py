@@ -36,7 +36,7 @@ class Asked:
 
 
 class Assessor(Protocol):
-    """Judges chunks: extractive, by a cross-encoder, or by a language model."""
+    """Judges chunks: by words and meaning (extractive), or by a language model."""
 
     def key(self, candidate: Candidate) -> str:
         """Of all that the judgement depends on."""

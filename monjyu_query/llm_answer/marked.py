@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.sentences import split_sentences
 
 _NUMBERS = r"\d+(?:\s*[,;、，\u2013-]\s*\d+)*"
@@ -15,8 +17,17 @@ _OPEN_THINKING = re.compile(r"<think(?:ing)?>(?!.*</think)", re.S | re.I)
 _OPEN_BRACKET = re.compile(r"[\[【［][^\]】］]{0,40}\Z")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _MARKUP = re.compile(r"[*_`#]+")
+_ESCAPED = re.compile(rf"\\[\[【［]\s*{_NUMBERS}\s*\\?[\]】］]")
+_CLOSING = re.compile(r"[.,;:!?。、！？]?[\"”」』]")
+_OPEN, _CLOSE = "“「『", "”」』"
+_HIDDEN = str.maketrans("[]【】［］", "\ue000\ue001\ue002\ue003\ue004\ue005")
+_SHOWN = {hidden: shown for shown, hidden in _HIDDEN.items()}
+"""Brackets of papers stand aside as these while markers are looked for."""
 LARGEST_RANGE = 20
 NO_ANSWER = "NO ANSWER"
+BEFORE, BEFORE_WIDE = 10, 6
+"""Characters (white space aside) before a bracket that must stand before an equal one in a source as well; the second
+in scripts where a character says more."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +38,43 @@ class Marked:
     sources: tuple[int, ...]
 
 
-def marked_sentences(text: str, language: str) -> list[Marked]:
+class PaperBrackets:
+    """Tells a source's own `[2]`, which a model took over with its words, from the model's marker of source 2.
+
+    It is the source's where it is escaped, where the source has it after the same words, and inside a quotation.
+    """
+
+    def __init__(self, sources: Iterable[str] = ()) -> None:
+        self._sources = [_packed(source) for source in sources if _MARKER.search(source)]
+
+    def hidden(self, text: str) -> str:
+        """The text with these brackets as other characters, until `shown`."""
+        text = text.translate(dict.fromkeys(_SHOWN))
+        text = _ESCAPED.sub(lambda match: match.group().replace("\\", "").translate(_HIDDEN), text)
+        return _MARKER.sub(lambda match: match.group().translate(_HIDDEN) if self._own(match) else match.group(), text)
+
+    def _own(self, match: re.Match[str]) -> bool:
+        line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+        line = _packed(line)
+        least = BEFORE_WIDE if count_wide(line[-BEFORE_WIDE:]) > BEFORE_WIDE // 2 else BEFORE
+        before = line[-least:]
+        known = len(before) == least and any(before + _packed(match.group()) in text for text in self._sources)
+        return known or (_quotes(line) and not _CLOSING.match(match.string, match.end()))
+
+
+def _packed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _quotes(line: str) -> bool:
+    """Whether a quotation is open at its end."""
+    opened = any(line.count(one) > line.count(other) for one, other in zip(_OPEN, _CLOSE, strict=True))
+    return opened or line.count('"') % 2 == 1
+
+
+def marked_sentences(text: str, language: str, papers: PaperBrackets | None = None) -> list[Marked]:
     """The sentences of a whole answer; thinking text and markup characters are left out."""
-    text = _OPEN_THINKING.split(_THINKING.sub("", text))[0]
+    text = (papers or PaperBrackets()).hidden(_OPEN_THINKING.split(_THINKING.sub("", text))[0])
     text = _AFTER_END.sub(lambda match: f"{match.group(2).rstrip()}{match.group(1)} ", text)
     found: list[Marked] = []
     for line in text.splitlines():
@@ -46,8 +91,9 @@ def marked_sentences(text: str, language: str) -> list[Marked]:
 class SentenceStream:
     """Takes pieces of an answer and gives each sentence once it is certain that it has ended."""
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, papers: PaperBrackets | None = None) -> None:
         self._language = language
+        self._papers = papers
         self._text = ""
         self._given = 0
 
@@ -57,11 +103,11 @@ class SentenceStream:
         if not re.search(r"[.!?。！？\n\]】］]", piece):
             return []
         closed = _OPEN_BRACKET.sub("", self._text)
-        return self._take(marked_sentences(closed, self._language)[:-1])
+        return self._take(marked_sentences(closed, self._language, self._papers)[:-1])
 
     def end(self, *, cut_off: bool) -> list[Marked]:
         """The rest; a last sentence that was cut off is left out."""
-        sentences = marked_sentences(self._text, self._language)
+        sentences = marked_sentences(self._text, self._language, self._papers)
         whole = self._text.rstrip()[-1:] in ".!?。！？]】］)\"'」"
         return self._take(sentences if whole or not cut_off else sentences[:-1])
 
@@ -78,7 +124,7 @@ def abstains(sentence: Marked) -> bool:
 def _marked(sentence: str) -> Marked:
     numbers = [number for match in _MARKER.finditer(sentence) for number in _expanded(match.group(1))]
     text = re.sub(r"\s+([.,;:!?。、])", r"\1", " ".join(_MARKER.sub(" ", sentence).split()))
-    return Marked(text, _distinct(numbers))
+    return Marked(text.translate(_SHOWN), _distinct(numbers))
 
 
 def _expanded(listed: str) -> list[int]:

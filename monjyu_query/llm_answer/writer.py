@@ -12,13 +12,14 @@ from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings import Settings
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answering import Answer
+from monjyu_query.answering import Answer, abstained
 from monjyu_query.events import Emit, unheard
 from monjyu_query.llm_answer.checking import Checker
-from monjyu_query.llm_answer.marked import Marked, SentenceStream, abstains
+from monjyu_query.llm_answer.marked import Marked, PaperBrackets, SentenceStream, abstains
 from monjyu_query.passages import Passage
 from monjyu_query.request import ResponseType, SearchRequest, Turn
-from monjyu_query.result import Citation
+from monjyu_query.result import Citation, Segment
+from monjyu_query.segments import markdown, separator
 
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""
@@ -43,7 +44,7 @@ async def write_answer(
 ) -> Answer:
     """An answer of sentences that the passages support, each with citations; abstained where there are none.
 
-    `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "citations"}`.
+    `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "segments", "citations"}`.
 
     Raises the errors of `monjyu_core.models.errors` where no sentence was written before the call failed.
     """
@@ -53,7 +54,8 @@ async def write_answer(
     context = settings.models[settings.roles.answer.model].context_tokens
     messages, used = _messages(request, passages, system, asking, context - settings.roles.answer.max_tokens)
     draft = _Draft(checker, used, settings.answer.unsupported, emit, request.response_type)
-    stream, finish, room = SentenceStream(language), "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
+    stream = SentenceStream(language, PaperBrackets(passage.text for passage in used))
+    finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
     papers = sorted({passage.paper_id for passage in used})
     async with aclosing(session.stream("answer", messages, system.hash + asking.hash, papers)) as pieces:
         async for piece in pieces:
@@ -111,7 +113,7 @@ class _Draft:
         self._keep = unsupported == "mark"
         self._emit = emit
         self._response_type = response_type
-        self._texts: list[str] = []
+        self._segments: list[Segment] = []
         self._citations: dict[str, Citation] = {}
         self._dropped = 0
         self._abstained = False
@@ -126,8 +128,7 @@ class _Draft:
             if not found:
                 self._dropped += 1
             if found or self._keep:
-                marks = "".join(f"[{number}]" for number in dict.fromkeys(citation.n for citation in new))
-                self._say(f"{sentence.text} {marks or '[no source]'}", new)
+                self._say(sentence.text if found else f"{sentence.text} (no source)", new)
 
     def _numbered(self, citation: Citation) -> Citation:
         key = citation.sentence_ids[0]
@@ -136,16 +137,14 @@ class _Draft:
         return self._citations[key]
 
     def _say(self, text: str, citations: list[Citation]) -> None:
-        self._texts.append(text)
-        if self._emit is not None:
-            values = [citation.model_dump(mode="json") for citation in citations]
-            self._emit({"event": "answer", "text": text, "citations": values})
-
-    def _joined(self) -> str:
         """A list stays one; paragraphs are not told apart in a stream of sentences."""
-        if self._response_type == "list":
-            return "\n".join(f"- {text}" for text in self._texts)
-        return " ".join(self._texts)
+        numbers = list(dict.fromkeys(citation.n for citation in citations))
+        lead = separator(self._response_type, first=not self._segments)
+        segment = Segment(text=lead + text, citations=numbers)
+        self._segments.append(segment)
+        values = [citation.model_dump(mode="json") for citation in citations]
+        told = {"text": markdown([segment]).strip(), "segments": [segment.model_dump()], "citations": values}
+        self._emit({"event": "answer", **told})
 
     def answer(self, finish: str) -> Answer:
         """What there is, with a word on what was left out."""
@@ -159,7 +158,7 @@ class _Draft:
             warnings.append("The server's content filter ended the answer.")
         if not self._citations:
             reason = "the passages found do not speak of it" if self._abstained else "no sentence had a source"
-            return Answer(f"The collection does not answer this: {reason}.", "abstained", warnings=warnings)
+            return abstained(reason, warnings)
         status = "complete" if finish == "stop" else "partial"
         verified = not (self._keep and self._dropped)
-        return Answer(self._joined(), status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]
+        return Answer(self._segments, status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]

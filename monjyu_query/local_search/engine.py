@@ -58,7 +58,7 @@ class LocalSearch:
             ask.emit({"event": "community", "community_id": report.id, "level": report.level, "subquery": 0})
         for claim in around.statements:
             ask.emit({"event": "claim", **claim.as_dict()})
-        answer, engine = Answer("", "complete"), "none"
+        answer, engine = Answer([], "complete"), "none"
         if ask.request.answer:
             share = int(ask.settings.local.text_share * ask.settings.local.context_tokens)
             read = context.passages_within(around.passages, share)
@@ -119,7 +119,7 @@ class LocalSearch:
         scores = passage_scores(index, query, ranking.scores, entities)
         most = max(MOST_PASSAGES, ask.settings.top_k)
         cap = paper_cap(ask.request, ask.settings, most)
-        rows = best_rows(scores, index.corpus.work, most, cap, ask.settings.min_score, index.corpus.passage)
+        rows = best_rows(scores, index.corpus.work, most, cap, None, index.corpus.passage)
         chunks = [index.corpus.chunk_ids[row] for row in rows]
         return load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
 

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+import contextvars
 from typing import Any
 
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 
 from monjyu_core.errors import QueryError
+from monjyu_query.facade import Monjyu
+from monjyu_query.facade_async import AsyncMonjyu
+
+NONE: frozenset[str] = frozenset()
+_seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)
+"""Nobody has been asked about: then nothing is seen."""
+
+
+class CallersMonjyu(AsyncMonjyu):
+    """`AsyncMonjyu` as whoever calls may see it, at every use anew."""
+
+    @property
+    def blocking(self) -> Monjyu:
+        return super().blocking.seen_by(_seen.get())
+
+
+async def know_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Around every message to the server: what is seen while it is answered."""
+    request = ctx.request
+    seen = None if request is None else getattr(_principal(request), "collections", NONE)
+    token = _seen.set(seen)
+    try:
+        return await call_next(ctx)
+    finally:
+        _seen.reset(token)
 
 
 def require_admin(context: Context[Any, Any]) -> None:
@@ -14,9 +41,12 @@ def require_admin(context: Context[Any, Any]) -> None:
     request = context.request_context.request
     if request is None:
         return
-    principal = request.scope.get("state", {}).get("principal")
-    if getattr(principal, "role", None) != "admin":
+    if getattr(_principal(request), "role", None) != "admin":
         raise QueryError(
             "Indexing over HTTP needs an administrator's key.",
             "A person makes one with `monjyu keys create --role admin`, or runs `monjyu index` in a shell.",
         )
+
+
+def _principal(request: Any) -> object:
+    return request.scope.get("state", {}).get("principal")

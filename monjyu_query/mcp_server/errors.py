@@ -15,7 +15,7 @@ _INSTEAD = {
     "monjyu://COLLECTION/papers.",
     "Start with `monjyu index FOLDER`.": "monjyu_status shows what can be indexed, monjyu_index indexes it.",
     "There are none yet: run `monjyu index FOLDER`.": "There are none yet: monjyu_status shows what can be indexed.",
-    "Name one with -c": "Name one as `collection`",
+    "Name one (-c NAME, collection= in Python)": "Name one as `collection`",
 }
 """Advice for the command line, and what a client of this server does instead."""
 

@@ -7,6 +7,8 @@ import uuid
 from typing import Any
 
 import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
 from mcp.server.mcpserver import MCPServer
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
@@ -41,7 +43,7 @@ def http_app(server: MCPServer[Any], settings: ServiceSettings, host: str, store
         max_request_body_size=own.max_body_kb << 10,
     )
     audit = AuditLog(store.path.parent / "audit") if own.audit else None
-    return _Gated(app, Gate(Named(app), own, Authority(own, store)), audit)
+    return _Gated(app, Gate(Named(_Owned(app)), own, Authority(own, store)), audit)
 
 
 class _Gated:
@@ -60,6 +62,18 @@ class _Gated:
             return
         scope["state"] = {"request_id": uuid.uuid4().hex[:16]}  # the gate notes in it who asks
         await self._gate(scope, receive, send)
+
+
+class _Owned:
+    """Tells the SDK who asks, so that a session answers no other key than the one that opened it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = scope["state"]["principal"].name
+        scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))
+        await self._app(scope, receive, send)
 
 
 def _names(settings: ServiceSettings) -> TransportSecuritySettings:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder
+from monjyu_core.other_files import read_other_files
 from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.snapshot import reading
 from monjyu_query.facade import Monjyu
@@ -17,7 +19,7 @@ from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.callers import require_admin
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
-from monjyu_query.mcp_server.register import WRITES, tool
+from monjyu_query.mcp_server.register import WRITES, Tools
 from monjyu_query.mcp_server.texts import given
 from monjyu_query.records import CollectionRecord
 from monjyu_query.which_collection import chosen_collection
@@ -31,10 +33,19 @@ class FailedPaper(BaseModel):
     message: str
 
 
+class UnreadFile(BaseModel):
+    """A file of a type that is not read, by its name, and what to do."""
+
+    name: str
+    message: str
+
+
 class CollectionStatus(CollectionRecord):
-    """A collection with the files that could not be read; of those the first fifty."""
+    """A collection with the files that could not be read, and those of types that are not read; the first fifty."""
 
     failed_papers: list[FailedPaper] = Field(default_factory=list)
+    unsupported_count: int = 0
+    unsupported: list[UnreadFile] = Field(default_factory=list)
 
 
 class Status(BaseModel):
@@ -48,12 +59,11 @@ class Status(BaseModel):
         return "\n".join([*lines, f"monjyu_index takes: {', '.join(self.indexable) or 'nothing'}."])
 
 
-def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSettings) -> None:
+def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
     """Register them."""
-    data = monjyu.blocking.data
-    indexer = Indexer(data, settings)
+    indexer = Indexer(settings)
 
-    @tool(server, "Show collections")
+    @tools.add("Show collections")
     async def monjyu_status(
         collection: Annotated[str | None, Field(description="Only this collection.")] = None,
     ) -> Annotated[CallToolResult, Status]:
@@ -62,19 +72,22 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
             status = await monjyu.run(partial(_status, monjyu.blocking, settings, collection))
         return given(status.as_text(), status)
 
-    @tool(server, "Index papers", WRITES)
+    @tools.add("Index papers", WRITES)
     async def monjyu_index(
-        folder: Annotated[str, Field(description="A folder or file that monjyu_status lists as indexable.")],
         context: Context[Any, Any],
+        paths: Annotated[
+            list[str], Field(max_length=50, description="Folders or files that monjyu_status lists as indexable.")
+        ] = [],  # noqa: B006
+        folder: Annotated[str, Field(description="One of them, as in `paths`.")] = "",
         collection: Annotated[
-            str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default the folder's.")
+            str | None, Field(description="Name of the collection, a-z, 0-9, _ and -; by default that of the one path.")
         ] = None,
         level: Annotated[
             Literal[0, 1] | None,
             Field(description="0 baseline, 1 with communities for lazy search; by default as it is."),
         ] = None,
     ) -> Annotated[CallToolResult, IndexOutcome]:
-        """Index the papers of a folder, or bring a collection up to date; only what changed is computed.
+        """Index the papers of folders, or bring a collection up to date; only what changed is computed.
 
         Takes seconds to minutes and tells of its progress. Papers are never deleted in numbers this way: a person does
         that.
@@ -82,7 +95,8 @@ def add_index_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, settings: McpSe
         progress = _Steps(context)
         with as_tool_errors():
             require_admin(context)
-            outcome = await indexer.run(folder, collection, level, progress.tell)
+            named = list(dict.fromkeys([*([folder] if folder else []), *paths]))
+            outcome = await indexer.run(monjyu.blocking.data, named, collection, level, progress.tell)
         return given(outcome.as_text(), outcome)
 
 
@@ -108,11 +122,21 @@ class _Steps:
 def _status(monjyu: Monjyu, settings: McpSettings, collection: str | None) -> Status:
     named = [] if collection is None else [chosen_collection(monjyu.data, collection)]
     records = [one for one in monjyu.collections() if not named or one.name in named]
-    found = [
-        CollectionStatus(**one.model_dump(), failed_papers=_failures(monjyu.data, one) if one.snapshot_id else [])
-        for one in records
-    ]
+    found = [_collection_status(monjyu.data, one) for one in records]
     return Status(collections=found, indexable=sources_within(monjyu.data, settings))
+
+
+def _collection_status(data: DataFolder, record: CollectionRecord) -> CollectionStatus:
+    others = read_other_files(data.collection(record.name))
+    return CollectionStatus(
+        **record.model_dump(),
+        failed_papers=_failures(data, record) if record.snapshot_id else [],
+        unsupported_count=others.unsupported_count,
+        unsupported=[
+            UnreadFile(name=Path(row.source_path).name, message=row.message)
+            for row in others.unsupported[:MOST_FAILURES]
+        ],
+    )
 
 
 def _failures(data: DataFolder, record: CollectionRecord) -> list[FailedPaper]:
@@ -128,6 +152,7 @@ def _line(one: CollectionStatus) -> str:
     if one.snapshot_id is None:
         return f"{one.name}: not published yet"
     failed = "".join(f"\n  failed {paper.paper_id}: {paper.message}" for paper in one.failed_papers)
+    failed += "".join(f"\n  not read {file.name}: {file.message}" for file in one.unsupported)
     behind = f", behind: {', '.join(one.behind)}" if one.behind else ""
     return (
         f"{one.name}: level {one.level}, {one.papers} papers, {one.chunks} passages, language {one.language}, "

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, IndexBuildError, QueryError
 from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name
+from monjyu_core.ids import collection_name_for
 from monjyu_core.settings_mcp import McpSettings
 
 Tell = Callable[[dict[str, Any]], Awaitable[None]]
@@ -44,6 +44,7 @@ class IndexOutcome(BaseModel):
     chunks: int
     seconds: float
     failures: list[IndexFailure] = []
+    unsupported: list[IndexFailure] = []
 
     def as_text(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in self.papers.items() if name != "total")
@@ -51,7 +52,8 @@ class IndexOutcome(BaseModel):
             f"Collection {self.collection} is published: level {self.level}, {self.papers.get('total', 0)} papers "
             f"({counts}), {self.chunks} passages, {self.seconds:.0f} s."
         ]
-        return "\n".join([*lines, *(f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures)])
+        lines += [f"Failed: {f.source_path}: {f.error_type}: {f.message}" for f in self.failures]
+        return "\n".join([*lines, *(f"Not read: {f.source_path}: {f.message}" for f in self.unsupported)])
 
 
 def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
@@ -62,7 +64,8 @@ def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
 
 
 def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
-    """Folders and files right in the allowed folders, by names that `source_for` takes."""
+    """Folders and files right in the allowed folders, by names that `source_for` takes. Who may not see all collections
+    is shown those that are named as theirs."""
     found = {
         path.name
         for root in allowed_roots(data, settings)
@@ -70,7 +73,7 @@ def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
         for path in root.iterdir()
         if not path.name.startswith(".") and path.resolve().is_relative_to(root)
     }
-    return sorted(found)[:MOST_LISTED]
+    return sorted(name for name in found if data.only is None or name in data.only)[:MOST_LISTED]
 
 
 def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
@@ -81,50 +84,65 @@ def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
     roots = allowed_roots(data, settings)
     if not roots:
         raise QueryError("Indexing is switched off (mcp.index).", "Ask the person who runs the server.")
+    whole = False
     for root in roots:
         try:
             path = (root / folder).resolve()
-            if path.is_relative_to(root) and path.exists():
+            if path == root:
+                whole = True
+                continue
+            first = path.relative_to(root).parts[0] if path.is_relative_to(root) else None
+            if first is not None and (data.only is None or first in data.only) and path.exists():
                 return path
         except (OSError, ValueError, RuntimeError):  # too long, a NUL byte, links in a circle
             continue
     listed = ", ".join(sources_within(data, settings)) or "nothing yet"
+    if whole:
+        raise QueryError(f"{folder!r} is all folders at once, which is no collection.", f"Name one of: {listed}.")
     raise QueryError(f"{folder!r} is not in the folders that may be indexed.", f"They hold: {listed}.")
 
 
 class Indexer:
     """Starts indexing runs, one at a time."""
 
-    def __init__(self, data: DataFolder, settings: McpSettings) -> None:
-        self._data = data
+    def __init__(self, settings: McpSettings) -> None:
         self._settings = settings
         self._busy = asyncio.Lock()
 
-    async def run(self, folder: str, collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
+    async def run(
+        self, data: DataFolder, folders: Sequence[str], collection: str | None, level: int | None, tell: Tell
+    ) -> IndexOutcome:
         """Index and publish. QueryError for a folder that is not allowed, IndexBuildError where the run failed.
 
         A call that is cancelled ends the run; what was published before stays.
         """
-        source = source_for(self._data, self._settings, folder)
+        sources = [source_for(data, self._settings, folder) for folder in folders]
+        if not sources:
+            listed = ", ".join(sources_within(data, self._settings)) or "nothing yet"
+            raise QueryError("Nothing to index is named.", f"Name folders or files in `paths`. They may be: {listed}.")
+        if collection is None and data.only is not None and len(sources) == 1:
+            collection = collection_name_for(sources[0])  # which the command would take, too
         if collection is not None:
-            check_collection_name(collection)
+            data.collection(collection)
         if self._busy.locked():
             raise QueryError("Another indexing run is under way.", "Wait for it, then call again.")
         async with self._busy:
             try:
                 async with asyncio.timeout(self._settings.index_minutes * 60):
-                    return await self._index(source, collection, level, tell)
+                    return await self._index(data, sources, collection, level, tell)
             except TimeoutError as error:
                 raise IndexBuildError(
                     f"Indexing took longer than {self._settings.index_minutes:g} minutes and was ended.",
                     "Call again: what was done is kept.",
                 ) from error
 
-    async def _index(self, source: Path, collection: str | None, level: int | None, tell: Tell) -> IndexOutcome:
-        arguments = ["index", str(source), "--progress", "--json"]
+    async def _index(
+        self, data: DataFolder, sources: Sequence[Path], collection: str | None, level: int | None, tell: Tell
+    ) -> IndexOutcome:
+        arguments = ["index", *map(str, sources), "--progress", "--json"]
         arguments += [] if collection is None else ["--collection", collection]
         arguments += [] if level is None else ["--level", str(level)]
-        async with _child(arguments, os.environ | {"MONJYU_DATA": str(self._data.root)}) as child:
+        async with _child(arguments, os.environ | {"MONJYU_DATA": str(data.root)}) as child:
             assert child.stdout is not None
             output, complaint = await asyncio.gather(child.stdout.read(), _follow(child, tell))
             await child.wait()
@@ -133,7 +151,8 @@ class Indexer:
         except ValidationError as error:
             kind = ConfigurationError if child.returncode == 2 else IndexBuildError
             raise kind(complaint or "Indexing failed.", "Nothing was changed.") from error
-        return outcome.model_copy(update={"failures": outcome.failures[:MOST_FAILURES]})
+        first = {"failures": outcome.failures[:MOST_FAILURES], "unsupported": outcome.unsupported[:MOST_FAILURES]}
+        return outcome.model_copy(update=first)
 
 
 @contextlib.asynccontextmanager

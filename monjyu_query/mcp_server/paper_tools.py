@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from mcp.server.mcpserver import MCPServer
 from mcp.types import CallToolResult
 from pydantic import Field
 
@@ -13,18 +12,21 @@ from monjyu_query.digest.result import Digest
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
-from monjyu_query.mcp_server.register import tool
+from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import digest_text, given
 from monjyu_query.render import safe
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
 
+TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
+"""For clients to know; what is asked otherwise is refused in the words of `compare`."""
 
-def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters: int) -> None:
+
+def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:
     """Register them. `most_characters` of a paper's text are given at once."""
 
-    @tool(server, "Read a paper")
+    @tools.add("Read a paper")
     async def monjyu_get_paper(
         paper_id: PaperId,
         collection: Collection = None,
@@ -44,7 +46,7 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
             view = view_of(paper, section, offset, most_characters, references)
         return given(view.as_text(), view)
 
-    @tool(server, "Follow citations")
+    @tools.add("Follow citations")
     async def monjyu_citations(
         paper_id: PaperId,
         collection: Collection = None,
@@ -55,30 +57,36 @@ def add_paper_tools(server: MCPServer[Any], monjyu: AsyncMonjyu, most_characters
             view = await monjyu.citations(paper_id, collection, depth)
         return given(_citations(view), view)
 
-    @tool(server, "Summarize a paper")
+    @tools.add("Summarize a paper")
     async def monjyu_summarize(
         paper_id: PaperId,
         collection: Collection = None,
         focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
         length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences a part.")] = "medium",
+        section: Annotated[
+            str,
+            Field(description="Only this section: its number, type (methods, results, ...) or words of its heading."),
+        ] = "",
     ) -> Annotated[CallToolResult, Digest]:
         """A paper's purpose, methods, results, discussion and conclusion in its own, cited sentences."""
         with as_tool_errors():
-            digest = await monjyu.summarize(paper_id, collection, focus=focus, length=length)
+            digest = await monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
         return given(digest_text(digest), digest)
 
-    @tool(server, "Compare papers")
+    @tools.add("Compare papers")
     async def monjyu_compare(
-        paper_ids: Annotated[list[str], Field(min_length=2, max_length=6, description="Two to six papers.")],
+        paper_ids: Annotated[list[str], Field(description="Two to six papers.", json_schema_extra=TWO_TO_SIX)],
         collection: Collection = None,
         aspects: Annotated[
             list[str],
             Field(max_length=8, description="What to compare, in words, as “evaluation data”; else by section."),
         ] = [],  # noqa: B006
+        aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
     ) -> Annotated[CallToolResult, Digest]:
         """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
         with as_tool_errors():
-            digest = await monjyu.compare(paper_ids, collection, aspects=aspects)
+            wanted = [*([aspect] if aspect.strip() else []), *aspects]
+            digest = await monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
         return given(digest_text(digest), digest)
 
 

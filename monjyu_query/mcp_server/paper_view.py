@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper, Reference, Section
-from monjyu_query.render import safe
+from monjyu_query.render import safe, safe_lines
+from monjyu_query.which_section import sections_named
 
 
 class SectionEntry(BaseModel):
@@ -83,7 +83,7 @@ def view_of(paper: ParsedPaper, section: str, offset: int, most: int, references
 def markdown_of(paper: ParsedPaper) -> str:
     """Title, authors and all sections."""
     authors = ", ".join(author.name for author in paper.authors)
-    return f"# {safe(paper.title) or paper.paper_id}\n\n{safe(authors)}\n\n{_joined(paper.sections)}\n"
+    return f"# {safe(paper.title) or paper.paper_id}\n\n{safe(authors)}\n\n{safe_lines(_joined(paper.sections))}\n"
 
 
 def _entry(number: int, section: Section) -> SectionEntry:
@@ -103,14 +103,8 @@ def _text(paper: ParsedPaper, section: str) -> str:
         return paper.abstract
     if wanted in ("", "all"):
         return _joined(paper.sections)
-    if wanted.isdecimal() and 0 < int(wanted) <= len(paper.sections):
-        return _joined(paper.sections[int(wanted) - 1 : int(wanted)])
-    found = [one for one in paper.sections if one.section_type == wanted]
-    found = found or [one for one in paper.sections if wanted in one.heading.lower()]
-    if not found:
-        listed = "; ".join(f"{number}. {one.heading}" for number, one in enumerate(paper.sections, start=1))
-        raise QueryError(f"The paper has no section {section!r}.", f"It has: {listed}. Or ask for `all`.")
-    return _joined(found)
+    places = sections_named([(one.heading, one.section_type) for one in paper.sections], section)
+    return _joined([paper.sections[place] for place in places])
 
 
 def _joined(sections: list[Section]) -> str:

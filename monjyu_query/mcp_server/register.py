@@ -1,13 +1,17 @@
-"""How tools are registered: with their docstring as it reads, not as it is indented."""
+"""How tools are made: with their docstring as it reads, and refusing in words what they do not take."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Sequence
 from inspect import cleandoc
 from typing import Any, TypeVar
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
+from pydantic import ValidationError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -15,11 +19,82 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
 
-def tool(server: MCPServer[Any], title: str, annotations: ToolAnnotations = READS) -> Callable[[F], F]:
-    """A decorator that makes a function a tool under its own name."""
+class StrictTool(Tool):
+    """A tool that refuses arguments it does not know, and says in plain words which value is wrong."""
 
-    def add(function: F) -> F:
-        server.add_tool(function, title=title, description=cleandoc(function.__doc__ or ""), annotations=annotations)
-        return function
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:
+        """ToolError for arguments that are unknown, missing or of the wrong kind."""
+        known = list(self.fn_metadata.arg_model.model_fields)
+        unknown = [name for name in arguments if name not in known]
+        if unknown:
+            raise ToolError(f"{self.name} does not know {_listed(unknown)}.{_meant(unknown, known)} {self._takes()}")
+        try:
+            self.fn_metadata.validate_arguments(arguments)
+        except ValidationError as error:
+            raise ToolError(f"{self.name}: {wrong_values(error.errors(include_url=False))} {self._takes()}") from error
+        return await super().run(arguments, context, convert_result)
 
-    return add
+    def _takes(self) -> str:
+        return f"It takes {', '.join(self.fn_metadata.arg_model.model_fields)}."
+
+
+class Tools:
+    """The tools of a server, as they are added."""
+
+    def __init__(self) -> None:
+        self.all: list[Tool] = []
+
+    def add(self, title: str, annotations: ToolAnnotations = READS) -> Callable[[F], F]:
+        """A decorator that makes a function a tool under its own name."""
+
+        def made(function: F) -> F:
+            about = cleandoc(function.__doc__ or "")
+            tool = StrictTool.from_function(function, title=title, description=about, annotations=annotations)
+            tool.parameters["additionalProperties"] = False
+            self.all.append(tool)
+            return function
+
+        return made
+
+
+def wrong_values(errors: Sequence[Any]) -> str:
+    """What is wrong with each argument, in a sentence: what it must be, once where several kinds of value would do."""
+    by_name: dict[str, list[str]] = {}
+    for error in errors:
+        by_name.setdefault(str(error["loc"][0]) if error["loc"] else "arguments", []).append(_must(error))
+    return "; ".join(f"{name} {' or '.join(dict.fromkeys(said))}" for name, said in by_name.items()) + "."
+
+
+_KINDS = {
+    "missing": "is needed",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "too_short": "has {actual_length} and needs {min_length} or more",
+    "too_long": "has {actual_length} and may have {max_length}",
+    "list_type": "must be a list",
+    "string_type": "must be text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+}
+"""By pydantic's kind of error, with the values it gives."""
+
+
+def _must(error: Any) -> str:
+    said = _KINDS.get(error["type"])
+    item = next((f"item {place + 1} " for place in error["loc"][1:] if isinstance(place, int)), "")
+    return item + (said.format(**error.get("ctx", {})) if said else f"is not as it must be: {error['msg']}")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"the argument{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
+
+
+def _meant(unknown: Sequence[str], known: Sequence[str]) -> str:
+    close = [near for name in unknown for near in difflib.get_close_matches(name, known, 1)]
+    return f" Did you mean {', '.join(dict.fromkeys(close))}?" if close else ""

@@ -39,6 +39,7 @@ async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[
         return await running
     finally:
         cancel.set()
+        running.cancel()  # one that still waits for a thread is never begun
 
 
 class _Progress:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_query.digest.result import Digest
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import as_tool_errors
-from monjyu_query.mcp_server.register import tool
+from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.request import Controller, Mode
@@ -29,11 +30,14 @@ Budget = Annotated[
     ),
 ]
 
+PAPERS = 10
+"""Of a survey, where no number is asked for."""
 
-def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
+
+def add_search_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
     """Register them."""
 
-    @tool(server, "Search papers")
+    @tools.add("Search papers")
     async def monjyu_search(
         query: Annotated[str, Field(description="The question in words, in any language of the papers.")],
         context: Context[Any, Any],
@@ -55,6 +59,14 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
         ] = "unified",
         top_k: Annotated[int, Field(ge=1, le=100, description="How many passages to give.")] = 8,
         budget: Budget = None,
+        min_score: Annotated[
+            float | None,
+            Field(
+                description="Lowest score of a passage, on the scale of the mode: vector -1 to 1, keyword 0 and up, "
+                "hybrid standard deviations above the mean (3 is strong), lazy and global 0 to 10; local and multi "
+                "refuse it."
+            ),
+        ] = None,
         answer: Annotated[bool, Field(description="False gives passages only.")] = True,
         year_from: Annotated[int | None, Field(description="Only papers of this year or later.")] = None,
         year_to: Annotated[int | None, Field(description="Only papers of this year or earlier.")] = None,
@@ -75,6 +87,7 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
             "controller": controller,
             "top_k": top_k,
             "budget": budget,
+            "min_score": min_score,
             "answer": answer,
             "filters": filters,
         }
@@ -83,22 +96,28 @@ def add_search_tools(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
             result = await run_heard(monjyu, context, lambda emit, cancel: monjyu.blocking.ask(request, emit, cancel))
         return given(search_text(result), result)
 
-    @tool(server, "Survey a topic")
+    @tools.add("Survey a topic")
     async def monjyu_survey(
         topic: Annotated[str, Field(description="The topic in words.")],
         context: Context[Any, Any],
         collection: Collection = None,
-        papers: Annotated[int, Field(ge=1, le=30, description="At most so many papers.")] = 10,
+        max_papers: Annotated[
+            int | None, Field(ge=1, le=30, description="At most so many papers; 10 if left out.")
+        ] = None,
         budget: Annotated[
             int | None,
             Field(ge=1, description="Find them by lazy search with so many relevance tests, as 100; else in one pass."),
         ] = None,
         year_from: Annotated[int | None, Field(description="Only papers of this year or later.")] = None,
         year_to: Annotated[int | None, Field(description="Only papers of this year or earlier.")] = None,
+        papers: Annotated[int | None, Field(ge=1, le=30, description="Another name of max_papers.")] = None,
     ) -> Annotated[CallToolResult, Digest]:
         """An overview of a topic, then what each paper says on it, grouped by theme, with who cites whom."""
         filters = {"year_from": year_from, "year_to": year_to}
-        survey = partial(monjyu.blocking.survey, topic, collection, papers=papers, budget=budget, filters=filters)
+        most = max_papers or papers or PAPERS
+        survey = partial(monjyu.blocking.survey, topic, collection, papers=most, budget=budget, filters=filters)
         with as_tool_errors():
+            if max_papers and papers and max_papers != papers:
+                raise QueryError("max_papers and papers mean the same.", "Give one of them.")
             digest = await run_heard(monjyu, context, lambda emit, cancel: survey(emit=emit, cancel=cancel))
         return given(digest_text(digest), digest)

@@ -10,6 +10,8 @@ from monjyu_query.routing.kinds import Kind, QueryType
 
 NEEDS = {"vector": 0, "keyword": 0, "hybrid": 0, "lazy": 0, "multi": 0, "local": 2, "global": 3}
 """The level that a mode rests on. Lazy has communities to walk through from level 1."""
+SCORED = ("vector", "keyword", "hybrid", "lazy", "global")
+"""Modes whose hits have scores on a scale of their own, which `min_score` may be on."""
 BUILDS = {1: "the noun graph", 2: "entities and relationships", 3: "community reports", 4: "claims"}
 BEST: dict[QueryType, tuple[tuple[int, str], ...]] = {
     "survey": ((3, "global"), (1, "lazy"), (0, "hybrid")),
@@ -35,6 +37,7 @@ def route(request: SearchRequest, settings: SearchSettings, level: int, kind: Ki
     """The mode to use and why. QueryError for a mode whose level is not built, with what builds it and what serves."""
     mode, why = _chosen(request, settings, level, kind)
     _check(mode, request, level)
+    _check_min_score(mode, request, settings)
     return mode, Routing(query_type=kind.name, reason=why)
 
 
@@ -47,6 +50,25 @@ def refuse(request: SearchRequest) -> None:
         raise QueryError("A budget counts the tests of mode lazy.", "Ask with mode lazy.")
     if request.expand and request.mode in ("lazy", "local", "global"):
         raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
+
+
+def _check_min_score(mode: str, request: SearchRequest, settings: SearchSettings) -> None:
+    """QueryError where passages have no score that a lowest one could be compared with."""
+    floor = settings.min_score if request.min_score is None else request.min_score
+    if floor is None:
+        return
+    instead = "leave it out" if request.min_score is not None else "take the setting search.min_score away"
+    hint = f"Ask with one of the modes {', '.join(SCORED)}, or {instead}."
+    if request.controller != "unified":
+        raise QueryError(
+            f"min_score: controller {request.controller!r} asks several modes, whose scores do not compare.", hint
+        )
+    if mode not in SCORED:
+        raise QueryError(f"min_score: mode {mode!r} joins ranks, which say nothing of how good a passage is.", hint)
+    if mode == "lazy" and request.budget == 0:
+        raise QueryError(
+            "min_score: with a budget of 0 nothing is tested, so no passage has a score of mode lazy.", hint
+        )
 
 
 def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: Kind) -> tuple[str, str]:

@@ -53,6 +53,7 @@ class UploadResult(BaseModel):
 def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
     """Starts a backfill at the Dagster web server of `service.dagster_url` and returns at once."""
     audit.note(request.scope, collection=asked.collection)
+    service.admit(asked.collection)
     return launch(service.data, service.settings.service, asked.collection, None, allow_deletes=asked.allow_deletes)
 
 
@@ -60,6 +61,7 @@ def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
 def upgrade(asked: UpgradeRequest, service: Shared, request: Request) -> Launched:
     """As /admin/index, with the assets of the levels up to that one."""
     audit.note(request.scope, collection=asked.collection, level=asked.level)
+    service.admit(asked.collection)
     return launch(service.data, service.settings.service, asked.collection, asked.level)
 
 
@@ -82,8 +84,8 @@ def upload(
 ) -> UploadResult:
     """Into `papers/<collection>/`; POST /admin/index then indexes them. Names lose what no file name needs."""
     audit.note(request.scope, collection=collection, files=len(files))
+    record = service.admit(collection).record
     folder = service.data.papers / collection
-    record = service.data.collection(collection).record
     if record.is_file() and not folder.is_dir():
         raise Conflict(f"Collection {collection!r} has its papers elsewhere.", "Put them there, or use another name.")
     return UploadResult(

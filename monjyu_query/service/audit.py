@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
+from monjyu_core.private import FILE, private_folder
 from monjyu_query.behind import Behind
 
 _LONGEST = 2000
@@ -55,10 +56,11 @@ class AuditLog:
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self._folder.parent)
+            private_folder(self._folder)
             for day, of_day in groupby(lines, lambda line: line["time"][:10]):
                 text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in of_day)
-                handle = os.open(self._folder / f"{day}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+                handle = os.open(self._folder / f"{day}.jsonl", os.O_WRONLY | os.O_APPEND | os.O_CREAT, FILE)
                 try:
                     os.write(handle, text.encode())
                 finally:

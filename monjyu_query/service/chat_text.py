@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from monjyu_query.render import safe
 from monjyu_query.result import Citation, SearchResult
+from monjyu_query.segments import markdown
 
-_INERT = {"![": "!\\[", "](": "]\\(", "<": "\\<", "`": "\\`"}
-"""What Markdown would make an image (which a program fetches), a link, or markup of."""
+_MARKUP = re.compile(r"(\\*)([\[\]<`]|(?<=\])\()")
+"""What Markdown would make a mark, an image (which a program fetches), a link, or markup of."""
 
 
 def inert(text: str) -> str:
-    """One line that shows as it reads: a paper's text becomes no image, link or HTML in a chat program."""
-    line = safe(text)
-    for what, instead in _INERT.items():
-        line = line.replace(what, instead)
-    return line
+    """One line that shows as it reads: a paper's text becomes no mark, image, link or HTML in a chat program."""
+    return _MARKUP.sub(r"\1\1\\\2", safe(text))
 
 
 def sentences_of(result: SearchResult) -> list[str]:
-    """The answer in pieces: a sentence each where it is extractive."""
-    pieces = [f"{' '.join(citation.quote.split())} [{citation.n}]" for citation in result.citations]
-    if " ".join(pieces) != result.answer:
-        pieces = [result.answer]
-    return [inert(piece) for piece in pieces if piece]
+    """The answer in the pieces that a stream gives, white space between them included."""
+    return [markdown([segment], inert) for segment in result.segments]
 
 
 def sources_of(result: SearchResult) -> str:
@@ -42,4 +39,4 @@ def _source(citation: Citation) -> str:
 
 def chat_text(result: SearchResult) -> str:
     """All of it."""
-    return " ".join(sentences_of(result)) + sources_of(result)
+    return "".join(sentences_of(result)) + sources_of(result)

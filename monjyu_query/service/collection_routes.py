@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.ledger_totals import usage_by_level
+from monjyu_core.other_files import read_other_files
 from monjyu_core.snapshot import current_manifest, held
 from monjyu_query.routing.choose import served
 from monjyu_query.service.errors import COMMON, NotFound
@@ -40,6 +41,7 @@ class CollectionInfo(BaseModel):
     papers: int
     chunks: int
     failed: int
+    unsupported: int = 0
     embedding_model: str
     modes: list[str]
     usage: dict[str, LevelUsage]
@@ -78,6 +80,7 @@ def describe(service: Service, name: str) -> CollectionInfo:
         papers=manifest.rows["papers"],
         chunks=manifest.rows["chunks"],
         failed=manifest.rows.get("failures", 0),
+        unsupported=read_other_files(folder).unsupported_count,
         embedding_model=manifest.embedding.model,
         modes=["auto", *served(manifest.level)],
         usage={str(level): LevelUsage(**used.get(str(level), {})) for level in range(manifest.level + 1)},

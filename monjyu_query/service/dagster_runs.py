@@ -13,7 +13,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
-from monjyu_core.collection import known_record, save_record, target_level
+from monjyu_core.collection import known_record, target_level
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.folders import DataFolder
 from monjyu_core.schemas import SHARDS
@@ -53,7 +53,7 @@ def launch(
     if settings.dagster_url is None:
         raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `make up` does.")
     server = settings.dagster_url.rstrip("/")
-    kept = _keep_at(data, collection, level)
+    kept = _level_to_build(data, collection, level)
     nodes = [node for node in _ask(server, _ASSETS, {})["assetNodes"] if _belongs(node["groupName"], kept)]
     if not nodes:
         raise ExternalAPIError("The Dagster web server has no assets of Monjyu.", "Look at its code locations.")
@@ -74,20 +74,17 @@ def launch(
     return Launched(collection=collection, level=kept, backfill_id=backfill, url=f"{server}/runs/b/{backfill}?tab=runs")
 
 
-def _keep_at(data: DataFolder, collection: str, level: int | None) -> int:
-    """The level that the collection is kept at, raised to the one asked for."""
+def _level_to_build(data: DataFolder, collection: str, level: int | None) -> int:
+    """The level that the collection is kept at, or the higher one asked for: it is kept there once it is published."""
     record = known_record(data, collection)
     folder = data.collection(collection)
-    folder.root.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder.root / "index.lock", timeout=0):
-            if level is not None and level > record.level:
-                record = record.model_copy(update={"level": level})
-            if not folder.record.is_file() or known_record(data, collection) != record:
-                save_record(folder, record)
+        if folder.root.is_dir():
+            with FileLock(folder.root / "index.lock", timeout=0):
+                pass
     except Timeout as error:
         raise Conflict(f"{collection!r} is being indexed by a command.", "Try again when it has ended.") from error
-    return target_level(record)
+    return max(target_level(record), level or 0)
 
 
 def _belongs(group: str | None, level: int) -> bool:

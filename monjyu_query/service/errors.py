@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
+from monjyu_core.validation import sentence
 from monjyu_query.request import problem
 
 _log = logging.getLogger(__name__)
@@ -66,6 +67,12 @@ class TooLarge(ServiceError):
 
 class TooMany(ServiceError):
     status = 429
+
+
+class ClientGone(ServiceError):
+    """Nobody reads the answer; the status is for the log and the figures."""
+
+    status = 499
 
 
 class Busy(ServiceError):
@@ -155,10 +162,10 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Values that are each right, but not together (`input` is then all of an object), are no fault of form."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    problems = dict.fromkeys(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
+    said = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
     together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
     status = 409 if together else 422
-    return JSONResponse(body_of(name_of(status), f"{'; '.join(problems)}.", request_id_of(request)), status)
+    return JSONResponse(body_of(name_of(status), said, request_id_of(request)), status)
 
 
 async def _damaged(request: Request, error: Exception) -> JSONResponse:

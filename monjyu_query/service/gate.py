@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from urllib.parse import urlsplit
+import re
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +21,7 @@ ADMIN = "/admin"
 UPLOAD = "/admin/papers"
 CHAT = "/v1/"
 """Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
+_HOST = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -96,9 +97,12 @@ class Gate:
 
         Where a key is needed a browser gives no page what it could misuse, and the service need not know its names.
         """
+        found = _HOST.fullmatch(given)
+        if given and found is None:
+            raise WrongHost("The header Host names no host.")
         if not self._authority.open and not self._settings.allowed_hosts:
             return
-        name = urlsplit(f"//{given}").hostname or ""
+        name = found[1].strip("[]").lower() if found else ""
         if "*" not in self._hosts and name not in self._hosts and not is_loopback(name):
             raise WrongHost("This service does not go by that name.", "Look at service.allowed_hosts.")
 
@@ -107,7 +111,7 @@ class Gate:
         origin = headers.get("origin")
         if origin is None or origin in self._settings.cors_origins:
             return
-        if urlsplit(origin).netloc != headers.get("host"):
+        if origin.partition("://")[2] != headers.get("host"):
             raise Forbidden("A page of another origin may not ask this.", "Look at service.cors_origins.")
 
     def _body(self, scope: Scope, receive: Receive) -> Receive:

@@ -1,4 +1,4 @@
-"""API keys: `mj_ID_SECRET`. Kept are the SHA-256 of the secret, a role and a name, never the key itself.
+"""API keys: `mj_ID_SECRET`. Kept are the SHA-256 of the secret and what the key may, never the key itself.
 
 A secret has 256 random bits, so a slow hash would add nothing but time to every request.
 """
@@ -10,13 +10,15 @@ import hmac
 import re
 import secrets
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any, Literal
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.folders import write_atomically
+from monjyu_core.ids import check_collection_name
 from monjyu_core.state import StateStore
 
 Role = Literal["reader", "admin"]
@@ -25,26 +27,81 @@ FRESH_SECONDS = 5.0
 """A key made or revoked on another machine counts after this time at the latest; on this one at once."""
 CHANGED = "keys-changed"
 """A file beside the store, written anew whenever a key is made or revoked: looking at it costs microseconds."""
+_SPAN = re.compile(r"([0-9]{1,9})([mhdw])")
+_MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _KEY = re.compile(r"mj_([0-9a-f]{8})_([A-Za-z0-9_-]{43})")
 
 
 @dataclass(frozen=True)
 class KeyRecord:
+    """`expires_at` is a time in UTC, None = never; `collections` are those that it may see, None = all."""
+
     id: str
     name: str
     role: Role
     created_at: str
     sha256: str
+    expires_at: str | None = None
+    collections: Sequence[str] | None = None
+
+    @property
+    def expired(self) -> bool:
+        return self.expires_at is not None and datetime.fromisoformat(self.expires_at) <= datetime.now(UTC)
+
+    @property
+    def seen(self) -> frozenset[str] | None:
+        return None if self.collections is None else frozenset(self.collections)
 
 
-def create_key(store: StateStore, name: str, role: Role) -> tuple[str, KeyRecord]:
-    """A new key, which is shown once, and what is kept of it."""
+def create_key(
+    store: StateStore,
+    name: str,
+    role: Role,
+    expires: datetime | None = None,
+    collections: Collection[str] | None = None,
+) -> tuple[str, KeyRecord]:
+    """A new key, which is shown once, and what is kept of it. ConfigurationError for what is no collection's name."""
     secret = secrets.token_urlsafe(32)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    record = KeyRecord(secrets.token_hex(4), name, role, created, hashlib.sha256(secret.encode()).hexdigest())
+    record = KeyRecord(
+        id=secrets.token_hex(4),
+        name=name,
+        role=role,
+        created_at=_written(datetime.now(UTC)),
+        sha256=hashlib.sha256(secret.encode()).hexdigest(),
+        expires_at=_written(expires) if expires else None,
+        collections=None if collections is None else sorted({check_collection_name(one) for one in collections}),
+    )
     store.put(NAMESPACE, record.id, vars(record))
     _tell(store)
     return f"mj_{record.id}_{secret}", record
+
+
+def expiry(given: str) -> datetime:
+    """`30d` (also m, h and w) from now, or a date or time in ISO form: UTC unless it says otherwise, a date to its end.
+
+    ConfigurationError for what is neither, and for what has passed.
+    """
+    now = datetime.now(UTC)
+    try:
+        span = _SPAN.fullmatch(given)
+        if span is not None:
+            found = now + timedelta(minutes=int(span[1]) * _MINUTES[span[2]])
+        elif _DATE.fullmatch(given):
+            found = datetime.fromisoformat(given).replace(tzinfo=UTC) + timedelta(days=1)
+        else:
+            found = datetime.fromisoformat(given)
+            found = (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        hint = "Give days, as 30d (or 12h, 2w), or a date, as 2030-12-31 (UTC)."
+        raise ConfigurationError(f"{given!r} is no time at which a key could expire.", hint) from error
+    if found <= now:
+        raise ConfigurationError(f"{given!r} has passed.", f"In UTC it is {_written(now)} now.")
+    return found
+
+
+def _written(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")
 
 
 def list_keys(store: StateStore) -> list[KeyRecord]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -13,6 +14,23 @@ from monjyu_query.result import SearchResult
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+
+class Line:
+    """How many searches of a line wait and run."""
+
+    def __init__(self, waiting: Gauge, running: Gauge, begun: Counter) -> None:
+        self._waiting = waiting
+        self._running = running
+        self._begun = begun
+
+    def wait(self, by: int) -> None:
+        self._waiting.inc(by)
+
+    def run(self, by: int) -> None:
+        self._running.inc(by)
+        if by > 0:
+            self._begun.inc(by)
 
 
 class Metrics:
@@ -36,6 +54,21 @@ class Metrics:
             registry=registry,
             multiprocess_mode="livesum",
         )
+        self._waiting = Gauge(
+            "monjyu_searches_waiting",
+            "Searches that wait for their turn.",
+            ("line",),
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._running = Gauge(
+            "monjyu_searches_running",
+            "Searches that run.",
+            ("line",),
+            registry=registry,
+            multiprocess_mode="livesum",
+        )
+        self._begun = Counter("monjyu_searches_begun", "Searches that were begun.", ("line",), registry=registry)
         self._searches = Counter(
             "monjyu_searches",
             "Searches made, by mode and outcome.",
@@ -56,6 +89,10 @@ class Metrics:
     def under_way(self) -> Iterator[None]:
         with self._under_way.track_inprogress():
             yield
+
+    def line(self, name: Literal["quick", "long"]) -> Line:
+        """The figures of one line of searches."""
+        return Line(self._waiting.labels(name), self._running.labels(name), self._begun.labels(name))
 
     def searched(self, result: SearchResult) -> None:
         used = result.usage

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
@@ -24,6 +25,19 @@ _LONGEST = 16_384
 _MOST_BYTES = 1 << 20
 
 
+_ODD = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+"""What a library raises at values that it did not expect."""
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """`collections` are all that the user may see, None = all."""
+
+    subject: str
+    role: Role
+    collections: frozenset[str] | None
+
+
 class TokenReader:
     """Reads tokens of one issuer. Its keys are fetched at the first token and kept; safe to share between threads."""
 
@@ -37,8 +51,8 @@ class TokenReader:
         self._lock = Lock()
         self._keys: PyJWKClient | None = None
 
-    def read(self, token: str) -> tuple[str, Role]:
-        """Subject and role. Unauthorized for a token that is not valid, Forbidden for one without a role here."""
+    def read(self, token: str) -> Bearer:
+        """Whose it is. Unauthorized for a token that is not valid, Forbidden for one without a role here."""
         import jwt
 
         if len(token) > _LONGEST:
@@ -57,17 +71,25 @@ class TokenReader:
         except jwt.PyJWKClientConnectionError as error:
             raise ExternalAPIError("The issuer's keys cannot be read.", "Try again later.") from error
         except jwt.PyJWTError as error:
-            raise Unauthorized(f"The token is not valid: {error}.", headers={"WWW-Authenticate": "Bearer"}) from error
-        return str(claims["sub"]), self._role(claims)
+            raise _invalid(str(error)) from error
+        except _ODD as error:  # numbers, lists and texts where the library takes others for granted
+            raise _invalid("a claim is of a wrong kind") from error
+        subject = claims["sub"]
+        if not isinstance(subject, str) or not subject:
+            raise _invalid("the subject is no text")
+        return Bearer(subject, *self._may(_roles(claims.get(self._settings.roles_claim))))
 
-    def _role(self, claims: dict[str, Any]) -> Role:
-        held = claims.get(self._settings.roles_claim, [])
-        roles = held.split() if isinstance(held, str) else [str(role) for role in held]
-        if self._settings.admin_role and self._settings.admin_role in roles:
-            return "admin"
-        if self._settings.reader_role is None or self._settings.reader_role in roles:
-            return "reader"
-        raise Forbidden("The token has no role here.", "Ask who runs this service for one.")
+    def _may(self, roles: set[str]) -> tuple[Role, frozenset[str] | None]:
+        """The role, and the collections that it is for; the widest that the roles give."""
+        known = self._settings
+        if known.admin_role and known.admin_role in roles:
+            return "admin", None
+        if known.reader_role in roles or (known.reader_role is None and not known.collection_roles):
+            return "reader", None
+        given = [known.collection_roles[role] for role in roles.intersection(known.collection_roles)]
+        if not given:
+            raise Forbidden("The token has no role here.", "Ask who runs this service for one.")
+        return "reader", frozenset().union(*given)
 
     def _client(self) -> PyJWKClient:
         with self._lock:
@@ -91,6 +113,17 @@ class TokenReader:
             raise ExternalAPIError("The issuer's configuration cannot be read.", "Try again later.") from error
         _check_address(address)
         return address
+
+
+def _roles(claim: object) -> set[str]:
+    """A text of roles with spaces between them, or a list of texts; anything else holds none."""
+    if isinstance(claim, str):
+        return set(claim.split())
+    return {role for role in claim if isinstance(role, str)} if isinstance(claim, list) else set()
+
+
+def _invalid(why: str) -> Unauthorized:
+    return Unauthorized(f"The token is not valid: {why}.", headers={"WWW-Authenticate": "Bearer"})
 
 
 def _check_address(address: str) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
-from monjyu_query.result import SearchResult
+from monjyu_query.result import SearchResult, Segment
+from monjyu_query.segments import markdown
 from monjyu_query.service.chat_text import inert, sentences_of, sources_of
 from monjyu_query.service.errors import body_of, described
 from monjyu_query.service.openai_models import ChatRequest, usage_of
@@ -29,19 +30,20 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
     yield chunks.delta({"role": "assistant", "content": ""})
     running = Running(found) if isinstance(found, Search) else None
     try:
-        said = 0
+        said = False
         if running is not None:
             async for event in running.events():
                 if event is None:
                     yield KEEPALIVE_COMMENT
                 elif event["event"] == "answer":
-                    yield chunks.delta({"content": f"{' ' if said else ''}{inert(event['text'])}"})
-                    said += 1
+                    segments = [Segment.model_validate(one) for one in event["segments"]]
+                    yield chunks.delta({"content": markdown(segments, inert)})
+                    said = True
         content = found.content if isinstance(found, KeptResult) else await _result(running)
         result = SearchResult.model_validate_json(content)
         if not said:
-            for n, piece in enumerate(sentences_of(result)):
-                yield chunks.delta({"content": f"{' ' if n else ''}{piece}"})
+            for piece in sentences_of(result):
+                yield chunks.delta({"content": piece})
         for chunk in chunks.last(result, asked):
             yield chunk
     except Exception as error:
@@ -50,7 +52,7 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
         yield _data(body_of(kind, message, request_id))
     finally:
         if running is not None:
-            running.cancel.set()
+            running.leave()
 
 
 async def _result(running: Running | None) -> bytes:

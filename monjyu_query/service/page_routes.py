@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, Response
 
-from monjyu_query.service.errors import COMMON
+from monjyu_query.service.errors import COMMON, Forbidden
 from monjyu_query.service.state import Service, service_of
 
 STATIC = Path(__file__).with_name("static")
@@ -34,7 +34,10 @@ async def icon() -> Response:
     "/metrics",
     summary="Figures for Prometheus",
     response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: COMMON[401]},
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, 401: COMMON[401], 403: COMMON[403]},
 )
-def metrics(service: Annotated[Service, Depends(service_of)]) -> Response:
+def metrics(service: Annotated[Service, Depends(service_of)], request: Request) -> Response:
+    """They tell of all collections, so a key of some of them does not read them."""
+    if request.scope["state"]["principal"].collections is not None:
+        raise Forbidden("These figures are of all collections, and the key is of some.")
     return Response(service.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

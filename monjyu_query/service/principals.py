@@ -17,10 +17,12 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 @dataclass(frozen=True)
 class Principal:
-    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`."""
+    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`; of other than `collections` (None = all)
+    nothing is known to whoever asks, not even that they are there."""
 
     name: str
     role: Role
+    collections: frozenset[str] | None = None
 
 
 LOCAL = Principal("local", "reader")
@@ -43,10 +45,12 @@ class Authority:
             raise Unauthorized("A key is needed.", "Send `Authorization: Bearer KEY`.", CHALLENGE)
         record = self._keys.find(given)
         if record is not None:
-            return Principal(f"key:{record.id}", record.role)
+            if record.expired:
+                raise Unauthorized(f"The key expired at {record.expires_at}.", "Ask for a new one.", CHALLENGE)
+            return Principal(f"key:{record.id}", record.role, record.seen)
         if self._tokens is not None and given.count(".") == 2:
-            subject, role = self._tokens.read(given)
-            return Principal(f"user:{subject}", role)
+            bearer = self._tokens.read(given)
+            return Principal(f"user:{bearer.subject}", bearer.role, bearer.collections)
         raise Unauthorized("The key is not valid.", "It may have been revoked.", CHALLENGE)
 
 

@@ -52,7 +52,7 @@ def open_results(settings: Settings) -> ResultCache:
 
 
 def result_key(request: SearchRequest, snapshot_id: str, settings_key: str) -> str:
-    return "result:" + digest(request.model_dump_json(), snapshot_id, settings_key, length=40)
+    return "result:2:" + digest(request.model_dump_json(), snapshot_id, settings_key, length=40)
 
 
 def keepable(result: SearchResult) -> bool:

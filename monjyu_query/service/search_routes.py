@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends
@@ -14,7 +13,7 @@ from starlette.requests import Request
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult
 from monjyu_query.service import audit
-from monjyu_query.service.errors import COMMON, request_id_of
+from monjyu_query.service.errors import COMMON, ClientGone, request_id_of
 from monjyu_query.service.searching import KeptResult, Search, look_up
 from monjyu_query.service.state import Service, service_of
 from monjyu_query.service.streaming import stream_events
@@ -96,22 +95,21 @@ def note(asked: SearchRequest, service: Service, request: Request) -> None:
 
 
 async def watched(search: Search, request: Request) -> bytes:
-    """The result; a search that can be cancelled is, when the client goes away."""
-    if not search.long:
-        return await search.run()
-    cancel = threading.Event()
-    gone = asyncio.create_task(_gone(request, cancel))
+    """The result. When the client goes away, a search that waits is never begun, and one that runs is ended."""
+    running, gone = asyncio.create_task(search.run()), asyncio.create_task(_gone(request))
     try:
-        return await search.run(cancel=cancel)
-    finally:
-        cancel.set()  # also when the service stops meanwhile
+        await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            return running.result()
+        raise ClientGone("The client has gone.")
+    finally:  # also when the service stops meanwhile
+        running.cancel()
         gone.cancel()
 
 
-async def _gone(request: Request, cancel: threading.Event) -> None:
+async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-    cancel.set()
 
 
 def _json(content: bytes, *, kept: bool) -> Response:

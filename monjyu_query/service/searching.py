@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from dataclasses import dataclass
 
@@ -34,16 +33,15 @@ class Search:
     def long(self) -> bool:
         return self.asked.mode not in QUICK or self.asked.controller != "unified"
 
-    async def run(self, emit: Emit | None = None, cancel: threading.Event | None = None) -> bytes:
-        """The result as JSON. A search still running after `search_seconds` is cancelled: it has what it found."""
-        cancel = cancel or threading.Event()
+    async def run(self, emit: Emit | None = None) -> bytes:
+        """The result as JSON. A search still running after `search_seconds` is ended: it has what it found.
+
+        Being cancelled gives the place back: at once where the search waits, with its next step where it runs.
+        """
+        cancel = threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
-        async with turns.turn():
-            late = asyncio.get_running_loop().call_later(self.service.settings.service.search_seconds, cancel.set)
-            try:
-                return await turns.run(lambda: self._search(emit, cancel))
-            finally:
-                late.cancel()
+        seconds = self.service.settings.service.search_seconds
+        return await turns.take(lambda: self._search(emit, cancel), cancel, seconds)
 
     def _search(self, emit: Emit | None, cancel: threading.Event) -> bytes:
         results = self.service.results

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import threading
 from contextlib import suppress
@@ -12,7 +13,6 @@ from fastapi import Request
 
 from monjyu_core.errors import ConfigurationError, QueryError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder
-from monjyu_core.ids import check_collection_name
 from monjyu_core.settings import Settings
 from monjyu_core.snapshot import Snapshot, read_current, reading
 from monjyu_core.state import StateStore
@@ -21,6 +21,7 @@ from monjyu_query.service.audit import AuditLog
 from monjyu_query.service.drawing import Drawing, Images
 from monjyu_query.service.errors import NotFound
 from monjyu_query.service.metrics import Metrics
+from monjyu_query.service.principals import Principal
 from monjyu_query.service.results import ResultCache, open_results
 from monjyu_query.service.turns import Turns
 from monjyu_query.traces import TraceLog
@@ -45,22 +46,35 @@ class Service:
         self.settings = settings
         self.store = StateStore(data.state)
         self.traces = TraceLog(self.store, TRACE_PAUSE)
-        self.turns = Turns(settings.service.searches, settings.service.waiting)
-        self.long_turns = Turns(settings.service.long_searches, settings.service.waiting)
         self.results: ResultCache = open_results(settings)
         self.images = Images(settings.service.page_cache_mb << 20)
         self.drawing = Drawing(settings.service.page_seconds, settings.service.page_memory_mb)
         self.metrics = Metrics()
+        self.turns = Turns(settings.service.searches, settings.service.waiting, self.metrics.line("quick"))
+        self.long_turns = Turns(settings.service.long_searches, settings.service.waiting, self.metrics.line("long"))
         self.audit = AuditLog(data.state / "audit") if settings.service.audit else None
+        self._whole = data
         self._lock = threading.Lock()
         self._served: dict[str, tuple[int, Served]] = {}
 
-    def folder(self, name: str) -> CollectionFolder:
-        """NotFound for a name that is none, is not known, or has nothing published."""
+    def seen_by(self, collections: frozenset[str] | None) -> Service:
+        """The same service for someone who may see these collections only: of others it knows nothing."""
+        if collections is None:
+            return self
+        seen = copy.copy(self)
+        seen.data = self._whole.seen_by(collections)
+        return seen
+
+    def admit(self, name: str) -> CollectionFolder:
+        """Where the collection lies, or will. NotFound for a name that is none, or that whoever asks may not see."""
         try:
-            folder = self.data.collection(check_collection_name(name))
+            return self.data.collection(name)
         except ConfigurationError as error:
             raise NotFound(error.message, error.hint) from error
+
+    def folder(self, name: str) -> CollectionFolder:
+        """NotFound for a name that is none, is not known, or has nothing published."""
+        folder = self.admit(name)
         if read_current(folder) is None or not folder.record.is_file():
             with self._lock:
                 self._let_go()
@@ -111,7 +125,7 @@ class Service:
 
     def loaded(self) -> list[str]:
         with self._lock:
-            return sorted(self._served)
+            return sorted(set(self._served).intersection(self.data.collections()))
 
     def only_collection(self, name: str | None) -> str:
         """The name given, else that of the only collection."""
@@ -139,16 +153,20 @@ class Service:
 
     def _is_gone(self, name: str) -> bool:
         with suppress(StorageError):
-            return read_current(self.data.collection(name)) is None
+            return read_current(self._whole.collection(name)) is None
         return False
 
     def _open(self, name: str) -> Served:
-        searcher = Searcher(self.data, name, self.traces)
+        searcher = Searcher(self._whole, name, self.traces)
         chosen: dict[str, Any] = searcher.settings.model_dump(mode="json", exclude={"service"})
         return Served(searcher, hashlib.sha256(repr(chosen).encode()).hexdigest()[:16])
 
 
 async def service_of(request: Request) -> Service:
-    """A dependency: the service of this process. Not `def`, which would be run in a thread."""
+    """A dependency: the service of this process, as whoever asks may see it. Not `def`, which would be run in a thread.
+
+    A path without a principal, which anyone may read, has no service: it fails here.
+    """
     service: Service = request.app.state.service
-    return service
+    principal: Principal = request.scope["state"]["principal"]
+    return service.seen_by(principal.collections)

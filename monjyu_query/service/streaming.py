@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -38,7 +37,7 @@ async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIte
         _, kind, message, _ = described(error)
         yield encoded({"event": "error", **body_of(kind, message, request_id)})
     finally:
-        running.cancel.set()
+        running.leave()
 
 
 def encoded(event: dict[str, Any]) -> bytes:
@@ -49,10 +48,9 @@ class Running:
     """A search under way in its thread, heard of in the event loop."""
 
     def __init__(self, search: Search) -> None:
-        self.cancel = threading.Event()
         self._loop = asyncio.get_running_loop()
         self._heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-        self._task = asyncio.create_task(search.run(self._hear, self.cancel))
+        self._task = asyncio.create_task(search.run(self._hear))
         self._task.add_done_callback(self._end)
 
     async def events(self) -> AsyncIterator[dict[str, Any] | None]:
@@ -67,6 +65,10 @@ class Running:
 
     async def result(self) -> bytes:
         return await self._task
+
+    def leave(self) -> None:
+        """Nobody listens any more: end the search, or take it out of the line."""
+        self._task.cancel()
 
     def _end(self, task: asyncio.Task[bytes]) -> None:
         if not task.cancelled():

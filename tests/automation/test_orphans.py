@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import uuid
 from pathlib import Path
 
 import dagster as dg
@@ -14,7 +15,8 @@ from filelock import FileLock
 from monjyu_assets.automation.orphans import end_orphans
 from monjyu_assets.automation.reindex import reindex
 from monjyu_assets.instance import open_instance
-from monjyu_assets.run_tags import COMMAND_TAG
+from monjyu_assets.run_tags import COMMAND_RUN_TAG, COMMAND_TAG
+from monjyu_assets.runs import end_dead_runs
 from monjyu_core.folders import DataFolder
 
 STARTED, FAILED = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
@@ -57,3 +59,20 @@ def test_a_run_that_stands_as_started_without_its_lock_is_ended_after_a_while(tm
         assert set(end_orphans(instance, data, grace=0)) == set(runs[:2])
         assert statuses() == [FAILED, FAILED, STARTED]
         assert end_orphans(instance, data, grace=0) == []
+
+
+def test_a_commands_run_that_is_executed_again_in_the_ui_is_no_commands(tmp_path: Path) -> None:
+    """It bears the tags of the one before, and works without the lock: no command's end may end it."""
+    data = DataFolder(tmp_path)
+    with dg.DagsterInstance.ephemeral() as instance:
+        first, again = str(uuid.uuid4()), str(uuid.uuid4())
+        tags = {COMMAND_TAG: "notes", COMMAND_RUN_TAG: first}
+        for run_id in (first, again):
+            instance.create_run_for_job(reindex, run_id=run_id, tags=tags, status=STARTED)
+
+        assert end_orphans(instance, data, grace=0) == []
+        assert end_orphans(instance, data, grace=0) == [first]
+        end_dead_runs(instance, "notes")
+        found = instance.get_run_by_id(again)
+        assert found is not None
+        assert found.status == STARTED

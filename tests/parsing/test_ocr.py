@@ -26,7 +26,7 @@ from monjyu_core.settings import OcrSettings, ParserSettings, ParseSettings
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, SAMPLES, needs_corpora
 
-needs_ocr = pytest.mark.skipif(engine_version() is None, reason="the extra `ocr` is absent: pip install 'monjyu[ocr]'")
+needs_ocr = pytest.mark.skipif(engine_version() is None, reason="the extra `ocr` is absent: make setup")
 OFF = OcrSettings(enabled="off")
 PAPER = """
 #set page(width: 15cm, height: 19cm, margin: 1.5cm)
@@ -185,11 +185,11 @@ def test_without_ocr_there_is_what_can_be_read_and_a_warning(
     assert paper.unread_pages == [2]
     [warning] = [warning for warning in paper.warnings if warning.startswith("page")]
     assert warning.startswith("page 2 has no usable text: OCR is not installed.")
-    assert "monjyu[ocr]" in warning
+    assert "pip install 'opencv-python-headless>=4.13' rapidocr==" in warning
     assert "unread_pages" not in paper.model_dump(), "kept for the index, not printed"
     with pytest.raises(ScannedDocument) as error:
         parse_pdf(scanned(folder, "scan2", text_pdf), ParseSettings())
-    assert "monjyu[ocr]" in error.value.hint
+    assert "pip install 'opencv-python-headless>=4.13' rapidocr==" in error.value.hint
 
 
 @needs_ocr

@@ -214,9 +214,9 @@ def test_a_damaged_byte_costs_a_warning() -> None:
 
 @pytest.mark.parametrize("piece", ["A", "1. \n", "- a\n\n", "A. ", "Ab Cd, ", "1 A\n\n", "(", "[1] ", "a-\n", "10.1/"])
 def test_hostile_text_ends(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     _parse("Title\n\n" + piece * (150_000 // len(piece)))
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("name", ["amrex", "castro", "nyx"])

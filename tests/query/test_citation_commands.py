@@ -101,7 +101,10 @@ def test_exports(data: Path, tmp_path: Path) -> None:
     written = tmp_path / "survey.bib"
     done = call_monjyu(data, "citations", ids(data)["survey"], "--export", "bibtex", "-o", written)
     assert done.returncode == 0 and "Written" in done.stderr
-    assert "@article{frank2021," in written.read_text() and "Growth of coral reefs under warming" in written.read_text()
+    assert (
+        "@article{frank2021growth," in written.read_text()
+        and "Growth of coral reefs under warming" in written.read_text()
+    )
     ris = call_monjyu(data, "citations", "--export", "ris").stdout
     assert ris.count("ER  -") == 4 and "AU  - Ada Berg" in ris
 

@@ -57,6 +57,11 @@ def test_search_json_is_one_document(run: Run) -> None:
     assert result["status"] == "complete"
 
 
+def test_short_flags_are_the_long_ones(run: Run) -> None:
+    result = json.loads(run("search", QUESTION, "-m", "keyword", "-k", "3", "--no-answer", "--json")[1])
+    assert (result["mode"], len(result["hits"])) == ("keyword", 3)
+
+
 def test_the_only_collection_need_not_be_named(run: Run) -> None:
     code, out, _ = run("search", QUESTION, "--json")
     assert (code, json.loads(out)["collection"]) == (0, "samples")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from monjyu_core.errors import QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_query.global_search.selection import dynamic_selection, static_selection
 from monjyu_query.knowledge.reports import Report, Reports
@@ -220,3 +221,15 @@ def test_static_selection_takes_leaves_above_the_level() -> None:
     names = [report.id for report in SHAPE.all]
     assert [names[place] for place in static_selection(SHAPE, 2)] == ["ab", "ba", "aaa"]
     assert [names[place] for place in static_selection(SHAPE, 0)] == ["a", "b"]
+
+
+def test_a_lowest_score_holds_in_global_and_is_refused_of_ranks(searcher: Searcher) -> None:
+    scores = [claim["score"] for claim in ask(searcher, LEIDEN, mode="global").claims]
+    found = ask(searcher, LEIDEN, mode="global", min_score=scores[0])
+    assert [claim["score"] for claim in found.claims] == [score for score in scores if score >= scores[0]]
+    assert found.hits and all(hit.score >= scores[0] for hit in found.hits)
+    nothing = ask(searcher, LEIDEN, mode="global", min_score=11)
+    assert (nothing.status, nothing.hits, nothing.claims) == ("abstained", [], [])
+    for mode in ("local", "multi"):
+        with pytest.raises(QueryError, match=f"min_score: mode '{mode}'"):
+            ask(searcher, LEIDEN, mode=mode, min_score=1)

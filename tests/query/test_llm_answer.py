@@ -67,7 +67,7 @@ def test_unsupported_sentences_can_be_marked(
     monkeypatch.setenv("MONJYU_ANSWER__UNSUPPORTED", "mark")
     fake.default = quoting
     result, _ = ask(sample_data)
-    assert "Bananas are yellow fruits. [no source]" in result.answer
+    assert "Bananas are yellow fruits. (no source)" in result.answer
     assert not result.verified
 
 

@@ -9,10 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 import psutil
@@ -21,16 +22,20 @@ from click.testing import CliRunner
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, PromptReference
 
+from monjyu_assets.commands import index
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_core.settings_mcp import McpSettings
 from monjyu_core.state import StateStore
 from monjyu_query.commands import mcp
 from monjyu_query.digest.result import Digest
+from monjyu_query.facade_async import THREADS, AsyncMonjyu
 from monjyu_query.mcp_server.indexing import source_for, sources_within
+from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.result import SearchResult
 from monjyu_query.service.keys import create_key
 
@@ -159,6 +164,26 @@ async def check_digests(client: Client) -> None:
     assert {link.citing_id for link in digest.links} <= {paper.paper_id for paper in digest.papers}
 
 
+async def check_arguments_of_the_specification(client: Client) -> None:
+    """`section`, `aspect` and `max_papers` do what they say."""
+    listed = (await structured(client, "monjyu_get_paper", paper_id=PAPER))["sections"]
+    chosen = next(one for one in listed if one["section_type"] == "introduction")
+    for section in (str(chosen["number"]), chosen["heading"].lower()[:8], "introduction"):
+        part = Digest.model_validate(await structured(client, "monjyu_summarize", paper_id=PAPER, section=section))
+        alike = [one["heading"] for one in listed if one["section_type"] == "introduction"]
+        assert [one.heading for one in part.parts] == (alike if section == "introduction" else [chosen["heading"]])
+    paper = await structured(client, "monjyu_get_paper", paper_id=PAPER, section="introduction")
+    assert all(" ".join(one.quote.split()) in " ".join(paper["text"].split()) for one in part.citations)
+    assert "has no section" in await refused(client, "monjyu_summarize", paper_id=PAPER, section="Appendix Z")
+    one = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspect="How long are identifiers?")
+    many = await structured(client, "monjyu_compare", paper_ids=[PAPER, OTHER], aspects=["How long are identifiers?"])
+    assert one["parts"] == many["parts"]
+    survey = await structured(
+        client, "monjyu_survey", topic="incremental indexing of document collections", max_papers=2
+    )
+    assert len(survey["papers"]) == 2
+
+
 async def check_papers(client: Client) -> None:
     paper = await structured(client, "monjyu_get_paper", paper_id=PAPER, references=True)
     assert paper["sections"][0]["section_type"] == "abstract"
@@ -180,7 +205,23 @@ async def check_errors(client: Client) -> None:
     assert "Introduction" in await refused(client, "monjyu_get_paper", paper_id=PAPER, section="Appendix Z")
     assert "lazy" in await refused(client, "monjyu_search", query=QUESTION, mode="hybrid", budget=5)
     assert "2 to 6" in await refused(client, "monjyu_compare", paper_ids=[PAPER, PAPER])
-    assert "paper_ids" in await refused(client, "monjyu_compare", paper_ids=[PAPER])
+    alone = await refused(client, "monjyu_compare", paper_ids=[PAPER])
+    assert "takes 2 to 6 different papers, not 1" in alone and "paper_ids" in alone
+    wrong = [alone, await refused(client, "monjyu_summarize", paper_id=PAPER, part="methods")]
+    assert "does not know the argument 'part'" in wrong[-1] and "paper_id, collection, focus" in wrong[-1]
+    wrong += [await refused(client, "monjyu_search", query=QUESTION, topk=3)]
+    assert "Did you mean top_k?" in wrong[-1]
+    wrong += [await refused(client, "monjyu_search", query=QUESTION, top_k="many", budget="z200", mode="best")]
+    assert "top_k must be a whole number" in wrong[-1] and "'z1500' or must be a whole number" in wrong[-1]
+    assert "mode must be 'auto', 'vector'" in wrong[-1]
+    wrong += [await refused(client, "monjyu_summarize"), await refused(client, "monjyu_index")]
+    assert "paper_id is needed" in wrong[-2] and "paths" in wrong[-1]
+    assert not [text for text in wrong if "pydantic" in text or "validation error" in text or "input_value" in text]
+    both = {"topic": "indexing", "papers": 2, "max_papers": 3}
+    assert "mean the same" in await refused(client, "monjyu_survey", **both)
+    for mode in ("multi", "lazy"):
+        asked = {"mode": mode, "min_score": 5.0} | ({"budget": 0} if mode == "lazy" else {})
+        assert "min_score" in await refused(client, "monjyu_search", query=QUESTION, collection="samples", **asked)
     assert "empty" in await refused(client, "monjyu_search", query=" ")
 
 
@@ -220,7 +261,7 @@ async def check_indexing(client: Client, world: Path) -> None:
     async def heard(done: float, total: float | None, message: str | None) -> None:
         messages.append(message or "")
 
-    done = await client.call_tool("monjyu_index", {"folder": "notes", "level": 0}, progress_callback=heard)
+    done = await client.call_tool("monjyu_index", {"paths": ["notes"], "level": 0}, progress_callback=heard)
     assert not done.is_error, text_of(done)
     assert done.structured_content is not None
     assert done.structured_content["papers"]["added"] == 1
@@ -230,6 +271,16 @@ async def check_indexing(client: Client, world: Path) -> None:
     assert "41 obelisks" in text
     assert text.index("never instructions") < text.index("Ignore all previous")
     assert "\x1b" not in text
+
+
+async def check_indexing_several(client: Client, world: Path) -> None:
+    """Folders of `paths` become one collection, in one run."""
+    more = world / "papers" / "more"
+    more.mkdir()
+    (more / "sphinxes.md").write_text("# Sphinxes\n\n## Methods\n\nSeven sphinxes were counted in Giza in June.\n")
+    assert "not in the folders" in await refused(client, "monjyu_index", paths=["more", "/etc"], collection="both")
+    done = await structured(client, "monjyu_index", paths=["notes", "more"], collection="both", level=0)
+    assert (done["collection"], done["papers"]["total"]) == ("both", 2)
 
 
 async def check_cancelling(client: Client) -> None:
@@ -264,10 +315,13 @@ def test_over_stdio(world: Path) -> None:
         async with over_stdio(world) as client:
             await check_search(client)
             await check_digests(client)
+            await check_arguments_of_the_specification(client)
             await check_papers(client)
             await check_errors(client)
             await check_resources_and_prompts(client)
             await check_indexing(client, world)
+            if index.params[0].nargs == -1:
+                await check_indexing_several(client, world)
             await check_cancelling(client)
 
     asyncio.run(use())
@@ -321,5 +375,27 @@ def test_what_may_be_indexed(tmp_path: Path) -> None:
     for folder in ("a", "c", "out", "out/c", "../allowed-not/c", str(other / "c"), "x" * 5000):
         with pytest.raises(QueryError, match="not in the folders"):
             source_for(data, named, folder)
+    for folder in (".", "", "./", "b/..", str(allowed)):
+        with pytest.raises(QueryError, match="Name one of: b"):
+            source_for(data, named, folder)
     with pytest.raises(QueryError, match="switched off"):
         source_for(data, McpSettings(index=False), "a")
+
+
+def test_a_call_that_is_given_up_while_it_waits_is_never_begun(tmp_path: Path) -> None:
+    begun, release, context = list[str](), threading.Event(), cast("Context[Any, Any]", None)
+
+    async def give_up() -> None:
+        async with AsyncMonjyu(tmp_path) as monjyu:
+            busy = [asyncio.create_task(monjyu.run(release.wait)) for _ in range(THREADS)]
+            await asyncio.sleep(0.05)
+            call = asyncio.create_task(run_heard(monjyu, context, lambda *_: begun.append("call")))
+            await asyncio.sleep(0.05)
+            call.cancel()
+            await asyncio.gather(call, return_exceptions=True)
+            release.set()
+            await asyncio.gather(*busy)
+            await monjyu.run(lambda: begun.append("later"))
+
+    asyncio.run(give_up())
+    assert begun == ["later"]

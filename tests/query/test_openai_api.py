@@ -138,7 +138,7 @@ def test_what_papers_hold_becomes_no_markup() -> None:
     }
     routing = {"query_type": "factoid", "reason": ""}
     result = SearchResult.model_validate(
-        values | {"routing": routing, "answer": f"{hostile} [1]", "citations": [citation]}
+        values | {"routing": routing, "segments": [{"text": hostile, "citations": [1]}], "citations": [citation]}
     )
     assert "![" not in chat_text(result)
     assert "](" not in chat_text(result)

@@ -104,8 +104,8 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     result = json.loads(searcher.search(ask("How are noun phrases weighted in the graph?")).model_dump_json())
     shape = {
         "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
-        "warnings": list, "trace_id": str, "answer": str, "answer_engine": str, "verified": bool, "citations": list,
-        "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
+        "warnings": list, "trace_id": str, "answer": str, "segments": list, "answer_engine": str, "verified": bool,
+        "citations": list, "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
     }  # fmt: skip
     assert {name: type(value) for name, value in result.items()} == shape
     assert list(result["routing"]) == ["query_type", "reason"]
@@ -148,6 +148,17 @@ def test_min_score(searcher: Searcher) -> None:
         assert 2 <= len(kept) <= 4
     nothing = searcher.search(ask(min_score=1e6))
     assert (nothing.hits, nothing.status) == ([], "abstained")
+
+
+def test_a_lowest_score_is_refused_where_scores_are_ranks(searcher: Searcher) -> None:
+    for wrong in (
+        {"mode": "multi"},
+        {"controller": "progressive"},
+        {"controller": "hybrid"},
+        {"mode": "lazy", "budget": 0},
+    ):
+        with pytest.raises(QueryError, match="min_score"):
+            searcher.search(ask(min_score=5.0, **wrong))
 
 
 def test_alpha_reaches_from_keyword_to_vector(searcher: Searcher) -> None:

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from tests.service.conftest import Served
+from tests.service.conftest import CHROMIUM, Served
 
-CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
 QUESTION = "How does search under a relevance budget test the passages of communities?"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A tab in which no script may fail and nothing be fetched from elsewhere."""
-    context = browser.new_context(viewport={"width": 1360, "height": 860}, locale="en")
-    opened = context.new_page()
-    problems: list[str] = []
-    opened.on("pageerror", lambda error: problems.append(str(error)))
-    opened.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
-    opened.on("request", lambda sent: None if "//127.0.0.1" in sent.url else problems.append(sent.url))
-    yield opened
-    context.close()
-    assert not [text for text in problems if not text.startswith("blob:")]
 
 
 def ask(page: Page, question: str, mode: str = "lazy", nth: int = 0) -> None:

@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 import weakref
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,17 +19,19 @@ from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings import Settings
 from monjyu_core.settings_models import CacheSettings
+from monjyu_core.settings_operations import TraceSettings
 from monjyu_core.settings_service import ServiceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.request import make_request
 from monjyu_query.result import Hit, Routing, SearchResult, Usage
 from monjyu_query.service.errors import Busy, Conflict, NotFound, TooMany
+from monjyu_query.service.metrics import Metrics
 from monjyu_query.service.rates import BURST_SECONDS, Rates
 from monjyu_query.service.results import MemoryResults, kept_copy, open_results, result_key
 from monjyu_query.service.state import Service
 from monjyu_query.service.turns import Turns
 from monjyu_query.service.uploads import safe_name
-from monjyu_query.traces import KEPT, NAMESPACE, TraceLog
+from monjyu_query.traces import NAMESPACE, TraceLog
 from tests.models.test_cache import needs_redis, redis_url  # noqa: F401
 
 
@@ -101,8 +104,11 @@ def test_results_in_redis_go_when_a_paper_is_purged(tmp_path: Path, redis_url: s
     assert gone.get("a") is None  # a server that is away costs time, not answers
 
 
+SECONDS = 60.0
+
+
 def test_searches_take_turns_and_too_many_are_refused() -> None:
-    turns, release = Turns(2, 3), threading.Event()
+    turns, release = Turns(2, 3, Metrics().line("quick")), threading.Event()
     running, most = 0, 0
     lock = threading.Lock()
 
@@ -117,8 +123,7 @@ def test_searches_take_turns_and_too_many_are_refused() -> None:
 
     async def search() -> str:
         try:
-            async with turns.turn():
-                await turns.run(work)
+            await turns.take(work, threading.Event(), SECONDS)
         except Busy:
             return "busy"
         return "done"
@@ -134,6 +139,50 @@ def test_searches_take_turns_and_too_many_are_refused() -> None:
     turns.close()
     assert sorted(outcomes) == ["busy"] * 2 + ["done"] * 5
     assert most == 2 and turns.inside == 0
+
+
+def test_who_leaves_the_line_never_begins_and_who_runs_keeps_the_place_to_the_end() -> None:
+    metrics, begun = Metrics(), list[int]()
+    turns, ended = Turns(1, 10, metrics.line("long")), threading.Event()
+    cancels = [threading.Event() for _ in range(5)]
+
+    def work(number: int) -> None:
+        begun.append(number)
+        cancels[number].wait(10)
+        ended.wait(10)
+
+    def figures() -> list[str]:
+        return [line for line in metrics.text().decode().splitlines() if line.endswith("0") and "created" not in line]
+
+    async def leave() -> None:
+        asked = [
+            asyncio.create_task(turns.take(partial(work, number), cancels[number], SECONDS)) for number in range(4)
+        ]
+        await asyncio.sleep(0.05)
+        assert (begun, turns.inside) == ([0], 4)
+        assert 'monjyu_searches_waiting{line="long"} 3.0' in figures()
+        for task in asked:
+            task.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+        assert cancels[0].is_set() and turns.inside == 1
+        assert {'monjyu_searches_waiting{line="long"} 0.0', 'monjyu_searches_running{line="long"} 1.0'} < set(figures())
+        cancels[4].set()
+        late = asyncio.create_task(turns.take(partial(work, 4), cancels[4], SECONDS))
+        await asyncio.sleep(0.05)
+        assert begun == [0]
+        ended.set()
+        await late
+
+    asyncio.run(leave())
+    turns.close()
+    assert (begun, turns.inside) == ([0, 4], 0)
+    assert {'monjyu_searches_running{line="long"} 0.0', 'monjyu_searches_begun_total{line="long"} 2.0'} < set(figures())
+
+
+def test_a_search_that_runs_too_long_is_told_to_end() -> None:
+    turns, cancel = Turns(1, 0, Metrics().line("long")), threading.Event()
+    assert asyncio.run(turns.take(lambda: cancel.wait(10), cancel, 0.02))
+    turns.close()
 
 
 def test_a_bucket_fills_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,13 +232,22 @@ def test_traces_under_load_are_written_together_and_the_newest_kept(tmp_path: Pa
     store, writes = StateStore(tmp_path), []
     put_many = store.put_many
     store.put_many = lambda namespace, values: (writes.append(len(values)), put_many(namespace, values))  # type: ignore[assignment, method-assign]
-    log = TraceLog(store)
-    for number in range(KEPT + 50):
-        log.write(f"{number:05}", {"n": number})
+    log, most = TraceLog(store), 1000
+    for number in range(most + 50):
+        log.write(f"{number:05}", {"n": number, "collection": "ab"[number % 2]}, TraceSettings(newest=most))
     log.flush()
-    assert len(writes) < 100 and sum(writes) <= KEPT + 50
-    assert store.get(NAMESPACE, f"{KEPT + 49:05}") == {"n": KEPT + 49}
-    assert KEPT - 100 <= len(store.keys(NAMESPACE)) <= KEPT + 100
+    assert len(writes) < 100 and sum(writes) <= most + 50
+    assert store.get(NAMESPACE, f"{most + 49:05}") == {"n": most + 49, "collection": "b"}
+    kept = len(store.keys(NAMESPACE))
+    assert most - 100 <= kept <= most + 100
+    log.forget("a")
+    log.flush()
+    assert 0 < len(store.keys(NAMESPACE)) == kept // 2
+    old = TraceLog(store)
+    time.sleep(0.01)
+    old.write("new", {"n": 0, "collection": "a"}, TraceSettings(days=0.005 / 86400))
+    old.flush()
+    assert store.keys(NAMESPACE) == ["new"]
 
 
 def test_service_errors_are_errors_of_ours() -> None:

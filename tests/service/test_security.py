@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ import jwt
 import pytest
 from click.testing import CliRunner
 from cryptography.hazmat.primitives.asymmetric import rsa
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jwt.algorithms import RSAAlgorithm
 
 from monjyu_core.errors import ConfigurationError
@@ -24,8 +27,9 @@ from monjyu_core.settings_service import OidcSettings, ServiceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.commands import keys as keys_command
 from monjyu_query.service import keys as key_store
+from monjyu_query.service.errors import Forbidden, ServiceError
 from monjyu_query.service.oidc import TokenReader
-from monjyu_query.service.principals import check_exposure
+from monjyu_query.service.principals import Authority, check_exposure
 from tests.service.conftest import Served, Serving
 
 ASKED = {"query": "budget", "collection": "samples", "mode": "keyword", "answer": False}
@@ -46,6 +50,49 @@ def test_keys_are_made_listed_revoked_and_kept_as_hashes(tmp_path: Path, monkeyp
     assert made["id"] in listed and made["key"] not in listed
     assert run.invoke(keys_command, ["revoke", made["id"]]).exit_code == 0
     assert ring.find(made["key"]) is None
+
+
+def test_keys_may_end_and_be_of_some_collections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path))
+    run = CliRunner()
+    asked = ["create", "--expires", "30d", "-c", "jose", "--collection", "cacm", "-c", "jose", "--json"]
+    done = run.invoke(keys_command, asked)
+    made = json.loads(done.stdout)
+    assert made["collections"] == ["cacm", "jose"] and not made["expired"]
+    assert "'cacm' is not indexed yet" in done.stderr
+    left = datetime.fromisoformat(made["expires_at"]) - datetime.now(UTC)
+    assert timedelta(days=29, hours=23) < left <= timedelta(days=30)
+    store = StateStore(tmp_path / "state")
+    key_store.create_key(store, "late", "reader", datetime.now(UTC) - timedelta(minutes=1))
+    listed = run.invoke(keys_command, ["list"]).stdout.splitlines()
+    assert any("until 20" in line and "cacm, jose" in line for line in listed)
+    assert any("expired 20" in line and "all collections" in line and "late" in line for line in listed)
+    for wrong in ("30", "tomorrow", "1999-12-31", "99999999d", "0d", "-1d", "2030-13-01", ""):
+        refused = run.invoke(keys_command, ["create", f"--expires={wrong}"])
+        assert refused.exit_code != 0, wrong
+    assert isinstance(run.invoke(keys_command, ["create", "-c", "../x"]).exception, ConfigurationError)
+    assert len(key_store.list_keys(store)) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "end"),
+    [
+        ("2999-12-31", "3000-01-01T00:00:00+00:00"),
+        ("2999-12-31T12:00", "2999-12-31T12:00:00+00:00"),
+        ("2999-12-31T12:00+09:00", "2999-12-31T03:00:00+00:00"),
+    ],
+)
+def test_an_end_is_a_time_in_utc(given: str, end: str) -> None:
+    assert key_store.expiry(given).isoformat() == end
+
+
+def test_keys_of_older_versions_keep_working(tmp_path: Path) -> None:
+    store = StateStore(tmp_path)
+    key, record = key_store.create_key(store, "old", "admin")
+    kept = {name: getattr(record, name) for name in ("id", "name", "role", "created_at", "sha256")}
+    store.put(key_store.NAMESPACE, record.id, kept)
+    found = key_store.KeyRing(store).find(key)
+    assert found is not None and (found.role, found.seen, found.expired) == ("admin", None, False)
 
 
 def test_reading_needs_a_key_where_it_is_required_and_admin_always(serve_with: Serving, service: Served) -> None:
@@ -104,10 +151,11 @@ def issuer() -> Iterator[tuple[str, Any]]:
     thread.start()
 
     def sign(signer: Any = key, algorithm: str = "RS256", **more: Any) -> str:
+        """Whatever the claims are: `jwt.encode` would refuse odd ones. None leaves one out, "null" is null."""
         now = int(time.time())
         claims = {"iss": url, "aud": "monjyu", "sub": "ada", "iat": now, "exp": now + 60, "roles": []} | more
-        kept = {name: value for name, value in claims.items() if value is not None}
-        return jwt.encode(kept, signer, algorithm, headers={"kid": "k1"})
+        kept = {name: None if value == "null" else value for name, value in claims.items() if value is not None}
+        return jwt.PyJWS().encode(json.dumps(kept).encode(), signer, algorithm, headers={"kid": "k1"})
 
     try:
         yield url, sign
@@ -143,6 +191,79 @@ def test_tokens_of_an_issuer(serve_with: Serving) -> None:
                 "cut": reader[:-4],
             }
             assert {name: status(token) for name, token in refused.items()} == dict.fromkeys(refused, 401)
+
+
+ODD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([10**400, -(10**30), 1e308, float("inf"), "papers.read", "", "\x00", "a" * 5000])
+    | st.floats()
+    | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+CLAIMS = ("roles", "sub", "exp", "aud", "iss", "iat", "nbf", "jti")
+
+
+def test_odd_claims_are_refused_in_words(tmp_path: Path) -> None:
+    """Any JSON in any claim gives a principal, or 401 or 403: nothing else."""
+    with issuer() as (url, sign):
+        oidc = OidcSettings(issuer=url, audience="monjyu", reader_role="papers.read")
+        authority = Authority(ServiceSettings(require_key=True, oidc=oidc), StateStore(tmp_path))
+        held: Any = ["papers.read"]
+        assert authority.principal(f"Bearer {sign(roles=held)}").name == "user:ada"
+
+        @settings(max_examples=300, deadline=None)
+        @given(st.dictionaries(st.sampled_from(CLAIMS), ODD, min_size=1, max_size=3))
+        def ask(claims: dict[str, Any]) -> None:
+            written = {name: "null" if value is None else value for name, value in claims.items()}
+            try:
+                principal = authority.principal(f"Bearer {sign(**({'roles': held} | written))}")
+            except ServiceError as error:
+                assert error.status in (401, 403) and "Traceback" not in str(error)
+                return
+            assert principal.role == "reader" and principal.name.startswith("user:") and len(principal.name) > 5
+            given = claims.get("roles", held)
+            assert "papers.read" in (given.split() if isinstance(given, str) else given)
+
+        ask()
+
+
+@pytest.mark.parametrize("value", [7, "null", True, {"papers.read": 1}, [["papers.read"]], 1.5, [None, 3]])
+def test_odd_claims_over_http(serve_with: Serving, value: Any) -> None:
+    with issuer() as (url, sign):
+        oidc = {"issuer": url, "audience": "monjyu", "reader_role": "papers.read"}
+        with serve_with(require_key=True, oidc=oidc) as (served, _), served.client() as client:
+            found = {
+                name: client.get(
+                    "/collections",
+                    headers={"Authorization": f"Bearer {sign(**({'roles': ['papers.read']} | {name: value}))}"},
+                ).status_code
+                for name in ("roles", "sub", "exp", "aud")
+            }
+    assert found == {"roles": 403, "sub": 401, "exp": 401, "aud": 401}
+
+
+def test_roles_may_be_of_some_collections(tmp_path: Path) -> None:
+    some = {"biology": ["a", "b"], "methods": ["b", "c"]}
+    with issuer() as (url, sign):
+
+        def seen(roles: list[str], **more: Any) -> tuple[str, set[str] | None]:
+            oidc = OidcSettings(issuer=url, audience="monjyu", admin_role="root", collection_roles=some, **more)
+            authority = Authority(ServiceSettings(require_key=True, oidc=oidc), StateStore(tmp_path))
+            principal = authority.principal(f"Bearer {sign(roles=roles)}")
+            return principal.role, None if principal.collections is None else set(principal.collections)
+
+        assert seen(["biology"]) == ("reader", {"a", "b"})
+        assert seen(["biology", "methods", "other"]) == ("reader", {"a", "b", "c"})
+        assert seen(["biology", "root"]) == ("admin", None)
+        assert seen(["biology", "all"], reader_role="all") == ("reader", None)
+        for roles in ([], ["other"]):
+            with pytest.raises(Forbidden):
+                seen(roles)
+            with pytest.raises(Forbidden):
+                seen(roles, reader_role="all")
 
 
 def test_an_issuer_needs_an_audience_and_tls() -> None:
@@ -211,9 +332,30 @@ def test_what_is_too_large_or_too_slow_is_refused(serve_with: Serving) -> None:
             assert client.get("/health").status_code == 200
 
 
+def served_elsewhere(url: str) -> str:
+    """The same machine, another port: another origin."""
+    return f"{url[:-1]}{(int(url[-1]) + 1) % 10}"
+
+
 def test_other_names_and_other_pages_are_refused(serve_with: Serving, service: Served) -> None:
     with service.client() as client:
         assert client.get("/papers", headers={"Host": "evil.example"}).status_code == 421
+        odd = (
+            "x@127.0.0.1",
+            "127.0.0.1@evil.example",
+            "127.0.0.1/x",
+            "127.0.0.1:80:80",
+            "[::1",
+            "[x]",
+            "127.0.0.1#",
+            "a b",
+        )
+        for name in odd:
+            assert client.get("/papers", headers={"Host": name}).status_code == 421, name
+        for name in ("127.0.0.1", "localhost:9", "LOCALHOST", "[::1]:80", "127.9.9.9"):
+            assert client.get("/collections", headers={"Host": name}).status_code == 200, name
+        for page in ("null", "http://[", "http://x@127.0.0.1", served_elsewhere(service.url)):
+            assert client.post("/search", json=ASKED, headers={"Origin": page}).status_code == 403, page
         foreign = client.post("/search", json=ASKED, headers={"Origin": "https://evil.example"})
         assert foreign.status_code == 403 and "access-control-allow-origin" not in foreign.headers
         assert client.post("/search", json=ASKED, headers={"Origin": service.url}).status_code == 200

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.figures import FigureFinder
 from monjyu_assets.parsing.pdf.geometry import Area
 from monjyu_assets.parsing.pdf.layout import Layout
@@ -30,7 +31,7 @@ class Floats:
     tables: list[Table] = field(default_factory=list)
 
 
-def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: set[str]) -> Floats:
+def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: Words) -> Floats:
     """Captions among `layout.lines[first:last]` with their tables and figures, and grids without a caption.
 
     `headings` are lines that belong to none, but for cells of a ruled table that look like one; `words` is the

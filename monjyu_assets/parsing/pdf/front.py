@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.boxed import Front, Piece, take_beside
 from monjyu_assets.parsing.pdf.dates import DATE
 from monjyu_assets.parsing.pdf.heading import Heading
@@ -28,12 +29,12 @@ _IMRAD_PARTS = re.compile(
 )  # fmt: skip
 
 
-def find_front(layout: Layout, start: int, stop: int, headings: list[Heading]) -> Front:
+def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], words: Words) -> Front:
     """Abstract and keywords between line `start` (after the authors) and `stop`; later pages are not looked at."""
     front = Front()
     pages = {layout.lines[start].page, layout.lines[start].page + 1} if start < len(layout.lines) else set()
     early = [i for i in range(start, stop) if layout.lines[i].page in pages]
-    _find_keywords(layout, front, early, headings)
+    _find_keywords(layout, front, early, headings, words)
     for i in early:
         if take_beside(layout, i, stop, front):
             front.dropped += [heading for heading in headings if heading.start in front.used]
@@ -160,18 +161,13 @@ def _same_paragraph(above: Line, line: Line) -> bool:
     )
 
 
-def _continued(text: str, following: str, lines: list[Line]) -> str:
-    """Two lines of words as one; a hyphen at the line end stays where the hyphenated word stands elsewhere."""
-    broken = re.search(r"[^\W\d_]+-$", text)
-    head = re.match(r"[^\W\d_]+", following)
-    if broken is None or head is None:
-        return f"{text} {following}".strip()
-    whole = broken.group() + head.group()
-    kept = head.group()[0].isupper() or any(whole in line.text for line in lines)
-    return text + following if kept else text[:-1] + following
+def _continued(text: str, following: str, words: Words) -> str:
+    """Two lines of words as one."""
+    hyphen = words.hyphen(text, following)
+    return f"{text} {following}".strip() if hyphen is None else text[:-1] + hyphen + following
 
 
-def _find_keywords(layout: Layout, front: Front, early: list[int], headings: list[Heading]) -> None:
+def _find_keywords(layout: Layout, front: Front, early: list[int], headings: list[Heading], words: Words) -> None:
     starts, lines = {heading.start for heading in headings}, layout.lines
     for i in early:
         line = layout.lines[i]
@@ -188,15 +184,15 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
                 break
             if text.rstrip().endswith(".") and step > 1.25 * line.size:
                 break
-            text = _continued(text, below.text, lines)
+            text = _continued(text, below.text, words)
             used.append(k)
         parts = (
             re.split(r"\s*[;\u00b7\u2022|]\s*|\s+\u2013\s+", text)
             if re.search(r"[;\u00b7\u2022|]", text)
             else text.split(",")
         )
-        words = [part.strip(" .,") for part in parts]
-        front.keywords = [word for word in words if 1 < len(word) < 80][:30]
+        keywords = [part.strip(" .,") for part in parts]
+        front.keywords = [keyword for keyword in keywords if 1 < len(keyword) < 80][:30]
         front.used.update(used)
         front.dropped += [heading for heading in headings if heading.start in used]
         return

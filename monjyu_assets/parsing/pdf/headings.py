@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.heading import CAPTION, Heading, Style, gap_above, ordinals, style_of
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem
 from monjyu_assets.parsing.pdf.lines import Line
@@ -18,7 +19,7 @@ _FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
 _ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
 
 
-def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
+def find_headings(layout: Layout, first: int, last: int, words: Words) -> list[Heading]:
     """Headings among `layout.lines[first:last]`, in order, with levels."""
     marked = outline_marks(layout, first, last)
     body_bold = _body_is_bold(layout)
@@ -26,7 +27,7 @@ def find_headings(layout: Layout, first: int, last: int) -> list[Heading]:
     candidates: list[Heading] = []
     i = first
     while i < last:
-        heading = _candidate(layout, i, last, marked)
+        heading = _candidate(layout, i, last, marked, words)
         if heading is None:
             i += 1
             continue
@@ -72,12 +73,14 @@ def _body_is_bold(layout: Layout) -> bool:
     return bold > 0.5 * sum(len(line.text) for line in layout.lines)
 
 
-def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, OutlineItem]]) -> Heading | None:
+def _candidate(
+    layout: Layout, i: int, last: int, marked: dict[int, tuple[int, OutlineItem]], words: Words
+) -> Heading | None:
     lines = layout.lines
     line = lines[i]
     if i in marked:
         end, item = marked[i]
-        text = _text(lines[i:end])
+        text = _text(lines[i:end], words)
         return Heading(i, end, text, style_of(line), strip_numbering(text)[0], outline_level=item.level)
     style = style_of(line)
     end = i + 1
@@ -86,7 +89,7 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     found = run_in_heading(layout, i, last)
     if found is not None:
         return found
-    text = _text(lines[i:end])
+    text = _text(lines[i:end], words)
     if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
         return None
     if not _alone(layout, i, end):
@@ -94,8 +97,11 @@ def _candidate(layout: Layout, i: int, last: int, marked: dict[int, tuple[int, O
     return Heading(i, end, text, style, strip_numbering(text)[0])
 
 
-def _text(lines: list[Line]) -> str:
-    text = " ".join(line.text for line in lines)
+def _text(lines: list[Line], words: Words) -> str:
+    text = lines[0].text
+    for line in lines[1:]:
+        hyphen = words.hyphen(text, line.text)
+        text = f"{text} {line.text}" if hyphen is None else text[:-1] + hyphen + line.text
     return re.sub(r"(\w)- (?=[a-z])", r"\1-", text) if len(lines) > 1 else text
 
 

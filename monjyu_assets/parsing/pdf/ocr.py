@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from monjyu_assets.parsing.ocr_state import INSTALL, ocr_state
+from monjyu_assets.parsing.ocr_state import install_hint, ocr_state
 from monjyu_assets.parsing.patience import ask_for_time
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars
 from monjyu_assets.parsing.pdf.ocr_engine import Image
@@ -50,7 +50,7 @@ def read_unusable(
     state = ocr_state(settings)
     if state in ("none", "off"):
         why = "OCR is switched off." if state == "off" else "OCR is not installed."
-        hint = "See ocr.enabled." if state == "off" else INSTALL
+        hint = "See ocr.enabled." if state == "off" else install_hint()
         return _without(pages, wanted), Unread(wanted, why, hint)
     read, failed = _read(document, wanted[: settings.max_pages], fonts, settings)
     result = list(pages)

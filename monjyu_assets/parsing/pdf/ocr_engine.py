@@ -9,15 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from monjyu_core.embedding.packaged import checked_path
+
 Image = NDArray[np.uint8]
 
 _DETECTOR, _RECOGNISER = "PP-OCRv6_det_small.onnx", "PP-OCRv6_rec_small.onnx"
+_SHA256 = {
+    _DETECTOR: "090f04abcd9d9a7498bc4ebf677e4cb9bdce1fe4197ddb7e529f1ef44e1ff94f",
+    _RECOGNISER: "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
+}
+_HINT = "Install the package rapidocr 3.10.0 again."
 _DETECTION_SIDES = (2000, 1000)
 """At 1600 lines set solid flow into each other."""
 _LINE_HEIGHT = 48
@@ -150,11 +156,9 @@ def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float, N
 
 
 def _model(name: str) -> Any:
-    import rapidocr
-
     from monjyu_core.embedding.runtime import ov
 
-    return ov.Core().read_model(Path(rapidocr.__file__).parent / "models" / name)
+    return ov.Core().read_model(checked_path("rapidocr", f"models/{name}", _SHA256[name], _HINT))
 
 
 def _compiled(model: Any) -> Any:

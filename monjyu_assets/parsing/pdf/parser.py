@@ -9,6 +9,7 @@ from monjyu_assets.parsing.academic import judge
 from monjyu_assets.parsing.citations import link_citations
 from monjyu_assets.parsing.common import fill_sentences
 from monjyu_assets.parsing.headings import inherit_types
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.authors import find_authors
 from monjyu_assets.parsing.pdf.captions import find_floats
 from monjyu_assets.parsing.pdf.contents import contents_lines
@@ -25,7 +26,6 @@ from monjyu_assets.parsing.pdf.people import fill_people
 from monjyu_assets.parsing.pdf.reading import read_layout
 from monjyu_assets.parsing.pdf.reference_list import ReferenceList, entry_text, find_reference_list, split_entries
 from monjyu_assets.parsing.pdf.sections import Body, MappedSection, body_lines, build_sections, lines_in_images
-from monjyu_assets.parsing.pdf.text import vocabulary
 from monjyu_assets.parsing.pdf.title import find_title
 from monjyu_assets.parsing.pdf.title_page import order_title_page, running_heads
 from monjyu_assets.parsing.pdf.venue import find_published
@@ -52,7 +52,7 @@ def parse_pdf(path: Path, settings: ParseSettings, ocr: OcrSettings | None = Non
 
 
 def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
-    words = vocabulary(layout.lines)
+    words = Words(line.text for line in layout.lines)
     contents = contents_lines(layout)
     layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
     title, title_start, title_end = find_title(layout, words)
@@ -64,12 +64,12 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
     ranges = [(title_end, stop)]
     if references_at and references_at.end < len(layout.lines):
         ranges.append((references_at.end, len(layout.lines)))
-    headings = [heading for first, last in ranges for heading in find_headings(layout, first, last)]
+    headings = [heading for first, last in ranges for heading in find_headings(layout, first, last, words)]
     headings = _after_front(headings, layout, title_end)
     front_end = headings[0].start if headings else min(stop, title_end + 60)
     authors, authors_end = find_authors(layout, title_end, front_end)
     headings = [heading for heading in headings if heading.start >= authors_end]
-    front = find_front(layout, authors_end, stop, headings)
+    front = find_front(layout, authors_end, stop, headings, words)
     fill_people(layout, authors, title_end, min([*front.used, stop, *(h.start for h in headings[:1])]))
     headings = [heading for heading in headings if heading not in front.dropped]
     set_levels(headings, layout.body_size)
@@ -144,7 +144,7 @@ def _body_start(layout: Layout, start: int, headings: list[Heading], used: set[i
     return start
 
 
-def _references(layout: Layout, place: ReferenceList | None, words: set[str]) -> list[Reference]:
+def _references(layout: Layout, place: ReferenceList | None, words: Words) -> list[Reference]:
     if place is None:
         return []
     texts = [entry_text(entry, words) for entry in split_entries(layout, layout.lines[place.start : place.end])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.parsing.ocr_state import INSTALL
+from monjyu_assets.parsing.ocr_state import install_hint
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars, read_page
 from monjyu_assets.parsing.pdf.layout import Layout, OutlineItem, build_layout
 from monjyu_assets.parsing.pdf.links import page_links
@@ -120,7 +120,7 @@ def _check_text(pages: list[PageChars], unread: Unread) -> None:
                 "The pages of the PDF are images, and OCR found no text on them.", "See ocr.languages."
             )
         if any(page.drawn.images for page in pages):
-            raise ScannedDocument("The pages of the PDF are images without text.", INSTALL)
+            raise ScannedDocument("The pages of the PDF are images without text.", install_hint())
         raise EmptyDocument("The PDF holds no text.")
 
 

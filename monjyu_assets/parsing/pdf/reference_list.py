@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.heading import style_of
 from monjyu_assets.parsing.pdf.layout import Layout
 from monjyu_assets.parsing.pdf.lines import Line
@@ -183,7 +184,7 @@ def _by_text(lines: list[Line]) -> list[int]:
     return starts
 
 
-def entry_text(lines: list[Line], words: set[str]) -> str:
+def entry_text(lines: list[Line], words: Words) -> str:
     """The text of an entry; links that run over a line end are closed, hyphens of words mended."""
     text = ""
     for line in lines:
@@ -192,21 +193,16 @@ def entry_text(lines: list[Line], words: set[str]) -> str:
     return text
 
 
-def _joined(text: str, piece: str, words: set[str]) -> str:
+def _joined(text: str, piece: str, words: Words) -> str:
     url = _URL_TAIL.search(text)
     if url and re.match(r"[\w/(#%.]", piece) and not re.match(r"(?:PMID|PMCID|Accessed|Available|Retrieved)\b", piece):
         token = piece.split()[0]
         open_end = text[-1] in "/._-=&?%:" or re.search(r"[\d/._-]", token.rstrip(".,;"))
         if open_end and not (text.endswith(".") and re.fullmatch(r"10\.\d+/\S+", token)):
             return text + piece
-    broken = re.search(r"([^\W\d_]+)-$", text)
-    head = re.match(r"[^\W\d_]+", piece)
-    if broken and head and head.group()[0].islower():
-        left, right = broken.group(1).casefold(), head.group().casefold()
-        hyphenated = f"{left}-{right}" in words or (
-            min(len(left), len(right)) > 3 and left in words and right in words and left + right not in words
-        )
-        return text + piece if hyphenated else text[:-1] + piece
+    hyphen = words.hyphen(text, piece)
+    if hyphen is not None:
+        return text[:-1] + hyphen + piece
     if text.endswith(("-", "\u2013")) and re.match(r"\w", piece):
         return text + piece
     return f"{text} {piece}"

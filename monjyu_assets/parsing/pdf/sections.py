@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.equations import Display
 from monjyu_assets.parsing.pdf.footnotes import Footnote, marker_end
 from monjyu_assets.parsing.pdf.front import Front, Piece
@@ -37,7 +38,7 @@ class Body:
 
 
 def build_sections(
-    layout: Layout, front: Front, headings: list[Heading], body: Body, words: set[str]
+    layout: Layout, front: Front, headings: list[Heading], body: Body, words: Words
 ) -> list[MappedSection]:
     """The abstract, the text in front of the first heading (if any), and a section a heading.
 
@@ -76,7 +77,7 @@ def _pieces(layout: Layout, indices: list[int]) -> list[Piece]:
 class _Maker:
     """Puts the parts of sections together."""
 
-    def __init__(self, layout: Layout, body: Body, words: set[str]) -> None:
+    def __init__(self, layout: Layout, body: Body, words: Words) -> None:
         self._layout, self._body, self._words = layout, body, words
         self._edges: Edges = column_edges(layout)
         lines = layout.lines

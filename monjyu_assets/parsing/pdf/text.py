@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.characters import PageChars
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_core.paper import Box, Span
-
-_WORD = re.compile(r"[^\W\d_]{2,}(?:-[^\W\d_]+)*")
 
 
 @dataclass
@@ -67,20 +66,6 @@ def _box(page: PageChars, line: Line, columns: list[int]) -> Box:
     return (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
 
 
-def vocabulary(lines: list[Line]) -> set[str]:
-    """Words of the document that do not lie at a line end, lower case: what mending of hyphens is judged by."""
-    words: set[str] = set()
-    for line in lines:
-        text = line.text.casefold()
-        found = list(_WORD.finditer(text))
-        for k, match in enumerate(found):
-            broken = k == len(found) - 1 and text[match.end() : match.end() + 1] == "-"
-            if not broken:
-                words.add(match.group())
-                words.update(match.group().split("-"))
-    return words
-
-
 @dataclass(frozen=True)
 class Part:
     """`line.text[start:stop]` as part of a text; nothing of a line (`start == stop`) stands for what is left out.
@@ -99,16 +84,13 @@ OMITTED = "\u2026"
 """What stands in a sentence for a formula without a number."""
 
 
-def join_lines(pieces: list[tuple[Line, int, int, bool]], words: set[str]) -> MappedText:
+def join_lines(pieces: list[tuple[Line, int, int, bool]], words: Words) -> MappedText:
     """Text of line pieces `(line, start, stop, begins_paragraph)`, see `join_parts`."""
     return join_parts([Part(*piece) for piece in pieces if piece[1] < piece[2]], words)
 
 
-def join_parts(parts: list[Part], words: set[str]) -> MappedText:
-    """Text of parts of lines; paragraphs are parted by an empty line.
-
-    A hyphen at a line end goes only if the joined word stands elsewhere in the document and the hyphenated does not.
-    """
+def join_parts(parts: list[Part], words: Words) -> MappedText:
+    """Text of parts of lines; paragraphs are parted by an empty line, words that line ends cut are joined."""
     result = MappedText()
     for part in parts:
         following = part.line.text[part.start : part.stop] or OMITTED
@@ -125,13 +107,12 @@ def join_parts(parts: list[Part], words: set[str]) -> MappedText:
     return result
 
 
-def _join(result: MappedText, following: str, words: set[str]) -> None:
-    tail = re.search(r"([^\W\d_]+)-$", result.text[-40:])
-    head = re.match(r"[^\W\d_]+", following)
-    if tail and head:
-        left, right = tail.group(1).casefold(), head.group().casefold()
-        if left + right in words and f"{left}-{right}" not in words and head.group()[0].islower():
+def _join(result: MappedText, following: str, words: Words) -> None:
+    hyphen = words.hyphen(result.text, following)
+    if hyphen is not None:
+        if not hyphen:
             result.drop_last()
+        result.add(hyphen[1:])
         return
     if re.search(r"\S[-\u2013/]$", result.text[-2:]) and re.match(r"\w", following):
         return

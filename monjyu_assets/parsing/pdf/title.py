@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf.layout import Layout, squeezed
 from monjyu_assets.parsing.pdf.lines import Line
 from monjyu_assets.parsing.pdf.names import names_in_line
@@ -16,7 +17,7 @@ _SERIAL = re.compile(
 )  # fmt: skip
 
 
-def find_title(layout: Layout, words: set[str]) -> tuple[str, int, int]:
+def find_title(layout: Layout, words: Words) -> tuple[str, int, int]:
     """The title and the range of `layout.lines` it stands in; ("", 0, 0) where there is none."""
     first = [i for i, line in enumerate(layout.lines) if line.page == layout.lines[0].page] if layout.lines else []
     if not first:
@@ -63,14 +64,14 @@ def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
     return None
 
 
-def _by_looks(layout: Layout, last: int, words: set[str]) -> tuple[str, int, int]:
+def _by_looks(layout: Layout, last: int, words: Words) -> tuple[str, int, int]:
     best: tuple[float, int, int] | None = None
     start = 0
     while start < last:
         end = start + 1
         while end < last and _same_block(layout.lines[end - 1], layout.lines[end]):
             end += 1
-        score = _score(layout, start, end, last)
+        score = _score(layout, start, end, last, words)
         if score is not None and (best is None or score > best[0]):
             best = (score, start, end)
         start = end
@@ -87,10 +88,10 @@ def _same_block(above: Line, line: Line) -> bool:
     )
 
 
-def _score(layout: Layout, start: int, end: int, last: int) -> float | None:
+def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> float | None:
     """Larger type, near the top, a sentence's length, followed by names; not a journal's name or a known heading."""
     lines = layout.lines[start:end]
-    text = _joined(lines, set())
+    text = _joined(lines, known)
     words = text.split()
     if _weight(text) < 6 or len(words) > 45 or _names_a_section(text):
         return None
@@ -119,14 +120,14 @@ def _serial_name(layout: Layout, text: str) -> bool:
     return any(pattern.search(line.text) for line in places)
 
 
-def _joined(lines: list[Line], words: set[str]) -> str:
-    """The lines as one text; a hyphen at a line end goes where the joined word stands elsewhere in the document."""
+def _joined(lines: list[Line], words: Words) -> str:
+    """The lines as one text."""
     text = ""
     for line in lines:
         piece = _without_marks(line)
-        left, right = re.search(r"([^\W\d_]+)-$", text), re.match(r"[^\W\d_]+", piece)
-        if left and right and (left.group(1) + right.group()).casefold() in words:
-            text = text[:-1] + piece
+        hyphen = words.hyphen(text, piece)
+        if hyphen is not None:
+            text = text[:-1] + hyphen + piece
             continue
         close = (text.endswith("-") and piece[:1].islower()) or _weight(text[-1:] + piece[:1]) == 6
         text = text + piece if close else f"{text} {piece}"

@@ -1,16 +1,15 @@
 // A result: the answer with its markers as buttons, the sources, the passages, and what it took.
 
-import { h } from "./dom.js";
+import { h, quoted } from "./dom.js";
 import { t } from "./i18n.js";
 import { openCitation } from "./viewer.js";
 
 export function renderResult(result) {
-  const byNumber = new Map(result.citations.map((citation) => [citation.n, citation]));
   return h("div", { class: "result" },
     result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, text))) : null,
     h("div", { class: `answer ${result.status}` },
       result.status === "complete" ? null : h("p", { class: "badge" }, t(`status_${result.status}`)),
-      ...paragraphs(result, byNumber)),
+      answerBlocks(result.segments, result.citations, result.collection)),
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
       h("ol", {}, result.citations.map((citation) => source(citation, result.collection)))) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
@@ -18,11 +17,25 @@ export function renderResult(result) {
     facts(result));
 }
 
-function paragraphs(result, byNumber) {
-  return result.answer.split(/\n{2,}/).map((text) => h("p", {}, text.split(/(\[\d+\])/).map((piece) => {
-    const citation = /^\[\d+\]$/.test(piece) ? byNumber.get(Number(piece.slice(1, -1))) : undefined;
-    return citation ? marker(citation, result.collection) : piece;
-  })));
+// Paragraphs and lists as the white space before each segment parts them. Only a segment's own numbers become buttons:
+// a bracket in its text is the paper's.
+export function answerBlocks(segments, citations, collection) {
+  const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
+  const found = [];
+  let block = null;
+  for (const segment of segments) {
+    const [, lead, dash, text] = /^(\s*)(- )?([^]*)$/.exec(segment.text);
+    const starts = !block || lead.includes("\n");
+    if (starts) {
+      block = h(dash ? "li" : "p", {});
+      if (!dash) found.push(block);
+      else if (found.at(-1)?.localName === "ul") found.at(-1).append(block);
+      else found.push(h("ul", {}, block));
+    } else block.append(lead, dash ?? "");
+    const known = segment.citations.map((number) => byNumber.get(number)).filter(Boolean);
+    block.append(quoted(text), known.length ? " " : "", ...known.map((citation) => marker(citation, collection)));
+  }
+  return found;
 }
 
 function marker(citation, collection) {
@@ -37,7 +50,7 @@ function source(citation, collection) {
     h("blockquote", {}, citation.quote),
     h("p", { class: "where" },
       h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
-        citation.paper_title || citation.paper_id, citation.page ? `, ${t("page", citation.page)}` : ""),
+        quoted(citation.paper_title || citation.paper_id), citation.page ? `, ${t("page", citation.page)}` : ""),
       citation.retracted ? h("span", { class: "badge" }, t("retracted")) : null));
 }
 
@@ -45,7 +58,7 @@ function passage(hit, collection) {
   const citation = { paper_id: hit.paper_id, paper_title: hit.paper_title, page: hit.page, sentence_ids: [], quote: hit.text };
   return h("li", {},
     h("p", { class: "where" }, h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
-      hit.paper_title || hit.paper_id, hit.page ? `, ${t("page", hit.page)}` : ""), h("span", { class: "dim" }, ` ${hit.section_type} · ${hit.score.toFixed(2)}`)),
+      quoted(hit.paper_title || hit.paper_id), hit.page ? `, ${t("page", hit.page)}` : ""), h("span", { class: "dim" }, ` ${hit.section_type} · ${hit.score.toFixed(2)}`)),
     h("p", { class: "text" }, hit.text));
 }
 

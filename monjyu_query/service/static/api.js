@@ -1,5 +1,7 @@
 // Requests to the service this page comes from. The key, where one is needed, lives as long as the tab.
 
+import { t } from "./i18n.js";
+
 const KEY = "monjyu-key";
 let askForKey = async () => null;
 
@@ -9,6 +11,15 @@ export class ApiError extends Error {
     this.status = status;
     this.type = detail?.type ?? "Error";
   }
+}
+
+// What a person can do about it. An abort stays what it is.
+function inWords(error) {
+  return error.name === "AbortError" || error instanceof ApiError ? error : new ApiError(0, { message: t("noService"), type: "Unreachable" });
+}
+
+export function hasKey() {
+  return Boolean(sessionStorage.getItem(KEY));
 }
 
 export function onKeyNeeded(ask) {
@@ -23,7 +34,9 @@ export function keepKey(value) {
 export async function request(path, options = {}) {
   const key = sessionStorage.getItem(KEY);
   const headers = { ...options.headers, ...(key ? { Authorization: `Bearer ${key}` } : {}) };
-  const response = await fetch(path, { ...options, headers });
+  const response = await fetch(path, { ...options, headers }).catch((error) => {
+    throw inWords(error);
+  });
   if (response.ok) return response;
   if (response.status === 401) {
     const given = await askForKey();
@@ -52,7 +65,9 @@ export async function stream(body, heard, signal) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await reader.read().catch((error) => {
+      throw inWords(error);
+    });
     if (done) return;
     held += value;
     for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {

@@ -1,8 +1,8 @@
 // The conversation: a question, the search as it goes, the answer; then the next question.
 
 import { ApiError, stream } from "./api.js";
-import { renderResult } from "./answer.js";
-import { h, replace, say } from "./dom.js";
+import { answerBlocks, renderResult } from "./answer.js";
+import { h, quoted, replace, say } from "./dom.js";
 import { t } from "./i18n.js";
 import { Progress } from "./progress.js";
 import { closeViewer } from "./viewer.js";
@@ -48,8 +48,7 @@ export class Conversation {
       id: "question", rows: 2, maxlength: 10000, required: true, placeholder: t("placeholder"),
       onkeydown: (event) => this.key(event), oninput: () => this.grow(),
     });
-    this.collection = h("select", { id: "collection", onchange: () => this.choose() },
-      this.collections.map((one) => h("option", { value: one.collection }, `${one.collection} (${t("count", one.papers)}, ${t("level", one.level)})`)));
+    this.collection = h("select", { id: "collection", onchange: () => this.choose() }, this.names());
     this.mode = h("select", { id: "mode", onchange: () => this.describe() });
     this.budget = h("select", { id: "budget" }, BUDGETS.map((name) => h("option", { value: name }, t("tests", name.slice(1)))));
     this.about = h("p", { class: "dim about", id: "about-mode" });
@@ -68,6 +67,19 @@ export class Conversation {
     return form;
   }
 
+  names() {
+    return this.collections.map((one) => h("option", { value: one.collection }, one.collection));
+  }
+
+  // Collections read anew: the one chosen stays chosen.
+  offer(collections) {
+    const chosen = this.collection.value;
+    this.collections = collections;
+    replace(this.collection, this.names());
+    if (collections.some((one) => one.collection === chosen)) this.collection.value = chosen;
+    this.choose();
+  }
+
   choose() {
     const chosen = this.collections.find((one) => one.collection === this.collection.value);
     const before = this.mode.value;
@@ -77,7 +89,9 @@ export class Conversation {
   }
 
   describe() {
-    this.about.textContent = t(`about_${this.mode.value}`);
+    const chosen = this.collections.find((one) => one.collection === this.collection.value);
+    const size = chosen ? `${t("count", chosen.papers)}, ${t("level", chosen.level)}. ` : "";
+    this.about.textContent = `${size}${t(`about_${this.mode.value}`)}`;
     this.budgetField.hidden = !MODES_WITH_BUDGET.includes(this.mode.value);
   }
 
@@ -87,7 +101,7 @@ export class Conversation {
     this.choose();
     this.only.hidden = !paper;
     if (paper) {
-      replace(this.only, t("only", paper.title || paper.paper_id), " ",
+      replace(this.only, t("only"), quoted(paper.title || paper.paper_id), " ",
         h("button", { type: "button", class: "quiet small", onclick: () => this.restrict(null, collection) }, t("remove")));
     }
   }
@@ -127,7 +141,7 @@ export class Conversation {
     event.preventDefault();
     const query = this.input.value.trim();
     if (!query || this.running) return;
-    const turn = new Turn(query);
+    const turn = new Turn(query, this.collection.value, () => this.again(turn));
     this.intro.classList.add("unseen"); // the page keeps its heading
     this.turns.append(turn.element);
     this.busy(true);
@@ -140,6 +154,13 @@ export class Conversation {
     }
     this.busy(false);
     if (turn.result) this.remember(query, turn.result);
+  }
+
+  again(turn) {
+    if (this.running) return;
+    turn.element.remove();
+    this.input.value = turn.query;
+    this.form.requestSubmit();
   }
 
   busy(now) {
@@ -166,10 +187,12 @@ export class Conversation {
 }
 
 class Turn {
-  constructor(query) {
+  constructor(query, collection, again) {
+    [this.query, this.collection, this.again] = [query, collection, again];
     this.progress = new Progress();
     this.body = h("div", { class: "body", "aria-busy": "true" }, this.progress.element);
     this.written = null;
+    this.said = { segments: [], citations: [] };
     this.result = null;
     this.element = h("article", { class: "turn" }, h("h2", { class: "asked" }, query), this.body);
     say(t("searching"));
@@ -185,8 +208,10 @@ class Turn {
   // A model's sentences come one by one, the whole answer with `done`.
   write(event) {
     if (event.text === undefined) return;
-    if (!this.written) this.body.append((this.written = h("div", { class: "answer" }, h("p", {}))));
-    this.written.firstChild.append(`${event.text} `);
+    if (!this.written) this.body.append((this.written = h("div", { class: "answer" })));
+    this.said.segments.push(...event.segments);
+    this.said.citations.push(...event.citations);
+    replace(this.written, answerBlocks(this.said.segments, this.said.citations, this.collection));
   }
 
   finish() {
@@ -202,7 +227,8 @@ class Turn {
     const stopped = error.name === "AbortError";
     this.progress.end();
     this.body.setAttribute("aria-busy", "false");
-    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("stopped") : `${t("failed")}: ${error.message}`));
+    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("stopped") : error.message));
+    if (!stopped) this.body.append(h("button", { type: "button", onclick: this.again }, t("again")));
   }
 }
 

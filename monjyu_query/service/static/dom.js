@@ -1,22 +1,38 @@
 // Elements from names, properties and children. Text only ever becomes text nodes: nothing here reads HTML.
 
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g; // characters that turn round the text after them
+
+function straight(text) {
+  return String(text).replace(TURNING, "");
+}
+
+function nodes(children) {
+  const there = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  return there.map((child) => (child instanceof Node ? child : straight(child)));
+}
+
 export function h(name, properties = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if (key === "class") element.className = value;
-    else element.setAttribute(key, value === true ? "" : String(value));
+    else element.setAttribute(key, value === true ? "" : straight(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(...nodes(children));
   return element;
 }
 
 export function replace(element, ...children) {
-  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.replaceChildren(...nodes(children));
   return element;
 }
 
+// A paper's words among ours: whichever way they run, those around them stay where they are.
+export function quoted(text) {
+  return h("bdi", {}, text ?? "");
+}
+
 export function say(text) {
-  document.getElementById("said").textContent = text;
+  document.getElementById("said").textContent = straight(text);
 }

@@ -1,6 +1,6 @@
 // What is shown for an address, and the bar above it.
 
-import { json, keepKey, onKeyNeeded } from "./api.js";
+import { ApiError, hasKey, json, keepKey, onKeyNeeded } from "./api.js";
 import { Conversation } from "./ask.js";
 import { h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
@@ -31,11 +31,17 @@ function chooseLanguage(language) {
 }
 
 function askKey() {
+  showKey(true);
   const dialog = document.getElementById("key-dialog");
   const value = document.getElementById("key-value");
   value.value = "";
   if (!dialog.open) dialog.showModal();
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue === "ok" ? value.value.trim() : null), { once: true }));
+}
+
+// The button is there once a key was asked for: most services need none.
+function showKey(needed) {
+  document.getElementById("key").hidden = !needed;
 }
 
 function mark(id, here) {
@@ -78,8 +84,20 @@ async function safely(work) {
   try {
     await work();
   } catch (error) {
-    replace(main, h("p", { class: "column error", role: "alert" }, `${t("failed")}: ${error.message}`));
+    const unknown = error instanceof ApiError && error.status === 404 && location.hash.startsWith("#/paper");
+    replace(main, h("div", { class: "column", role: "alert" }, h("p", { class: "error" }, unknown ? t("noPaper") : error.message),
+      h("button", { type: "button", onclick: () => safely(start) }, t("again"))));
   }
+}
+
+// A collection that was indexed meanwhile is there when one comes back to the page.
+async function refresh() {
+  const found = (await json("/collections").catch(() => null))?.collections;
+  if (!found || JSON.stringify(found) === JSON.stringify(collections)) return;
+  const before = collections.length;
+  collections = found;
+  conversation?.offer(collections);
+  if (!before || location.hash.startsWith("#/papers")) await safely(show);
 }
 
 async function start() {
@@ -105,6 +123,7 @@ document.getElementById("key").addEventListener("click", async () => {
     safely(start);
   }
 });
+addEventListener("focus", refresh);
 addEventListener("hashchange", async () => {
   closeViewer();
   await safely(show);
@@ -113,6 +132,7 @@ addEventListener("hashchange", async () => {
   afterwards = null;
 });
 onKeyNeeded(askKey);
+showKey(hasKey());
 setTheme(THEMES.includes(stored("theme", "auto")) ? stored("theme", "auto") : "auto");
 chooseLanguage(stored("language", navigator.language.startsWith("ja") ? "ja" : "en"));
 safely(start);

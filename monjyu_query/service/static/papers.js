@@ -1,7 +1,7 @@
 // The list of papers, and one paper with its sections, references and its place in the citation network.
 
 import { json, paperPath } from "./api.js";
-import { h, replace, say } from "./dom.js";
+import { h, quoted, replace, say } from "./dom.js";
 import { t } from "./i18n.js";
 import { loadPaper, openCitation } from "./viewer.js";
 
@@ -10,7 +10,7 @@ const MOST_TOGETHER = 8;
 
 export function paperLink(paper, collection) {
   const where = `#/paper/${encodeURIComponent(collection)}/${encodeURIComponent(paper.paper_id)}`;
-  return h("a", { href: where }, paper.title || paper.paper_id);
+  return h("a", { href: where }, quoted(paper.title || paper.paper_id));
 }
 
 export function paperList(collections, chosen, goTo) {
@@ -44,8 +44,17 @@ export function paperList(collections, chosen, goTo) {
 }
 
 function item(paper, collection) {
-  const facts = [paper.authors.slice(0, 4).join(", ") + (paper.authors.length > 4 ? " …" : ""), paper.year, paper.venue, paper.page_count ? t("pages", paper.page_count) : paper.document_type];
-  return h("li", {}, h("p", { class: "title" }, paperLink(paper, collection)), h("p", { class: "dim" }, facts.filter(Boolean).join(" · ")));
+  const facts = [[listed(paper.authors.slice(0, 4)), paper.authors.length > 4 ? " …" : ""], paper.year, paper.venue && quoted(paper.venue), paper.page_count ? t("pages", paper.page_count) : paper.document_type];
+  return h("li", {}, h("p", { class: "title" }, paperLink(paper, collection)), h("p", { class: "dim" }, parted(facts)));
+}
+
+function listed(names) {
+  return names.flatMap((name, place) => [place ? ", " : "", quoted(name)]);
+}
+
+function parted(facts) {
+  const there = facts.filter((fact) => (Array.isArray(fact) ? fact[0].length : fact));
+  return there.flatMap((fact, place) => [place ? " · " : "", fact]);
 }
 
 export async function paperPage(collection, id, askThis) {
@@ -53,14 +62,14 @@ export async function paperPage(collection, id, askThis) {
     loadPaper(id, collection),
     json(paperPath(id, `/citations?collection=${encodeURIComponent(collection)}`)),
   ]);
-  const facts = [paper.publication_date, paper.venue, paper.doi, paper.page_count ? t("pages", paper.page_count) : paper.document_type];
+  const facts = [paper.publication_date, paper.venue && quoted(paper.venue), paper.doi && quoted(paper.doi), paper.page_count ? t("pages", paper.page_count) : paper.document_type];
   const open = (page) => (event) => openCitation({ paper_id: id, paper_title: paper.title, page, sentence_ids: [] }, collection, event.currentTarget);
   say(paper.title);
   return h("article", { class: "column paper" },
     h("p", {}, h("a", { href: `#/papers/${encodeURIComponent(collection)}` }, `‹ ${t("back")}`)),
-    h("h1", { tabindex: "-1" }, paper.title || id),
-    h("p", { class: "authors" }, paper.authors.map((author) => author.name).join(", ")),
-    h("p", { class: "dim" }, facts.filter(Boolean).join(" · ")),
+    h("h1", { tabindex: "-1" }, quoted(paper.title || id)),
+    h("p", { class: "authors" }, listed(paper.authors.map((author) => author.name))),
+    h("p", { class: "dim" }, parted(facts)),
     h("div", { class: "row" },
       h("button", { type: "button", class: "primary", onclick: () => askThis(paper, collection) }, t("askThis")),
       h("button", { type: "button", onclick: open(paper.document_type === "pdf" ? 1 : null) }, t("open"))),
@@ -73,7 +82,7 @@ export async function paperPage(collection, id, askThis) {
 
 function part(section, open) {
   return h("details", { class: `section depth-${Math.min(section.level, 4)}` },
-    h("summary", {}, section.heading || "—", section.page_start ? h("span", { class: "dim" }, ` ${t("page", section.page_start)}`) : null),
+    h("summary", {}, quoted(section.heading || "—"), section.page_start ? h("span", { class: "dim" }, ` ${t("page", section.page_start)}`) : null),
     section.page_start ? h("p", {}, h("button", { type: "button", class: "link", onclick: open(section.page_start) }, t("page", section.page_start))) : null,
     h("p", { class: "text" }, section.text));
 }

@@ -1,7 +1,7 @@
 // The source beside the answer: the page with the sentence marked, or the text where a paper has no pages.
 
 import { json, paperPath, request } from "./api.js";
-import { h, replace, say } from "./dom.js";
+import { h, quoted, replace, say } from "./dom.js";
 import { t } from "./i18n.js";
 
 const USUAL_WIDTH = 600; // points; only to scroll near the mark
@@ -48,7 +48,7 @@ async function show(view) {
   const next = h("button", { type: "button", class: "quiet", "aria-label": t("next"), disabled: true }, "›");
   replace(panel,
     h("header", {},
-      h("h2", { id: "viewer-title", tabindex: "-1" }, view.paper_title || view.paper_id),
+      h("h2", { id: "viewer-title", tabindex: "-1" }, quoted(view.paper_title || view.paper_id)),
       h("button", { type: "button", class: "quiet", "aria-label": t("close"), onclick: closeViewer }, "×")),
     h("div", { class: "row pages" }, previous, count, next,
       h("a", { class: "end", href: `#/paper/${encodeURIComponent(view.collection)}/${encodeURIComponent(view.paper_id)}`, onclick: closeViewer }, t("whole"))),

@@ -202,3 +202,15 @@ def test_a_wrong_line_of_questions_is_named(tmp_path: Path) -> None:
     (tmp_path / "q.jsonl").write_text('{"id": 1, "text": "x"}\n')
     with pytest.raises(ConfigurationError, match="line 1"):
         read_questions(tmp_path / "q.jsonl")
+
+
+def test_a_lowest_score_holds_for_hits_and_evidence(searcher: Searcher) -> None:
+    scores = [hit.score for hit in ask(searcher).hits]
+    found = ask(searcher, min_score=scores[1])
+    assert [hit.score for hit in found.hits] == [score for score in scores if score >= scores[1]]
+    chunks = {hit.chunk_id for hit in found.hits}
+    assert {citation.chunk_id for citation in found.citations} <= chunks
+    assert {claim["chunk_id"] for claim in found.claims} <= chunks
+    nothing = ask(searcher, min_score=11)
+    assert (nothing.status, nothing.hits, nothing.citations, nothing.claims) == ("abstained", [], [], [])
+    assert "reaches the score 11" in nothing.answer

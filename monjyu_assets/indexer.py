@@ -1,0 +1,149 @@
+"""`Indexer`: building indexes from Python, as `monjyu index` and its relatives do. Importing it loads nothing heavy."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from monjyu_assets.index_result import IndexResult
+    from monjyu_assets.source_list import ListedSource
+    from monjyu_core.folders import DataFolder
+
+Progress = Callable[[str, int, int], None]
+"""Called with (stage, done, total): scan, parse, chunk, embed, phrases, …, publish; a total of 0 is not known yet."""
+Say = Callable[[str], None]
+"""Called with a sentence that a person should read; the run goes on."""
+
+_one_at_a_time = threading.RLock()
+"""What holds for a run (its goal, its listeners, Dagster's home) holds for the process."""
+
+
+def _nothing(*_: object) -> None:
+    """Hear of nothing."""
+
+
+class Indexer:
+    """Builds the collections of one data folder, by Dagster runs in this process. Indexes one at a time, also where
+    threads share it; commands and other processes may work beside it.
+
+    `data` is the data folder, by default `MONJYU_DATA` or `./data`; settings are read from it. `progress` is called
+    with (stage, done, total), `say` with warnings.
+
+    >>> from monjyu_assets import Indexer
+    >>> indexer = Indexer(data)
+    >>> done = indexer.index(papers, collection="notes", level=1, exclude=["drafts"])
+    >>> done.level, done.papers.total, done.failures
+    (1, 2, [])
+    >>> indexer.index(collection="notes").papers.unchanged
+    2
+    >>> [(source.papers, source.exclude) for source in indexer.sources("notes")]
+    [(2, ['drafts'])]
+    >>> indexer.status("notes")[0]["level"]
+    1
+
+    Methods raise subclasses of `monjyu_core.errors.MonjyuError`, and what raises has changed nothing that is published
+    or remembered: ConfigurationError (wrong arguments, settings, unknown collections), IndexBuildError (a source that
+    cannot be read, too many papers gone, a check that fails), StorageError (a full disk). A paper that cannot be read
+    is no error: it is in `failures` of the result.
+    """
+
+    def __init__(self, data: str | Path | None = None, *, progress: Progress = _nothing, say: Say = _nothing) -> None:
+        from monjyu_core.folders import DataFolder
+
+        self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
+        self._hear: dict[str, Any] = {"progress": progress, "say": say}
+
+    def index(
+        self,
+        sources: str | Path | Sequence[str | Path] = (),
+        collection: str | None = None,
+        *,
+        level: int | None = None,
+        include: Sequence[str] | None = None,
+        exclude: Sequence[str] | None = None,
+        allow_deletes: bool = False,
+    ) -> IndexResult:
+        """Index folders or files into a collection (by default named after the one source) and publish it.
+
+        Without sources, the collection is brought to those it has. The result is what `monjyu index --json` prints.
+        """
+        from monjyu_assets.indexing import index_collection
+
+        given = [sources] if isinstance(sources, str | Path) else sources
+        how: dict[str, Any] = {"level": level, "include": include, "exclude": exclude, "allow_deletes": allow_deletes}
+        with self._running():
+            return index_collection(self.data, [Path(one) for one in given], collection, **how, **self._hear)
+
+    def upgrade(
+        self, collection: str, level: int, *, max_cost_usd: float | None = None, allow_deletes: bool = False
+    ) -> IndexResult:
+        """Bring a collection to a level and keep it there; calls of models together stay within `max_cost_usd`."""
+        from monjyu_assets.indexing import upgrade_collection
+
+        how: dict[str, Any] = {"max_cost_usd": max_cost_usd, "allow_deletes": allow_deletes}
+        with self._running():
+            return upgrade_collection(self.data, collection, level, **how, **self._hear)
+
+    def downgrade(self, collection: str, level: int) -> IndexResult:
+        """Drop the levels above one and keep the collection there."""
+        from monjyu_assets.indexing import downgrade_collection
+
+        with self._running():
+            return downgrade_collection(self.data, collection, level, **self._hear)
+
+    def sources(self, collection: str) -> list[ListedSource]:
+        """The folders and files of a collection, how many papers are of each, and the patterns that choose them."""
+        from monjyu_assets.source_list import list_sources
+
+        return list_sources(self.data, collection)
+
+    def move_source(
+        self, collection: str, old: str | Path, new: str | Path, *, allow_deletes: bool = False
+    ) -> IndexResult:
+        """Say that a source lies elsewhere now: its papers keep their ids, and nothing is computed again."""
+        from monjyu_assets.indexing import move_source
+
+        with self._running():
+            return move_source(self.data, collection, old, Path(new), allow_deletes=allow_deletes, **self._hear)
+
+    def remove_source(self, collection: str, source: str | Path) -> IndexResult:
+        """Take a source's papers out of the index and forget it."""
+        from monjyu_assets.indexing import remove_source
+
+        with self._running():
+            return remove_source(self.data, collection, source, **self._hear)
+
+    def status(self, collection: str | None = None) -> list[dict[str, Any]]:
+        """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took."""
+        from monjyu_core.settings import settings_of_folder
+        from monjyu_core.status import collection_status
+
+        names = self.data.collections() if collection is None else [collection]
+        with settings_of_folder(self.data.root):
+            return [collection_status(self.data, name) for name in names]
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        """With the settings and the Dagster instance of this data folder."""
+        from monjyu_core.settings import settings_of_folder
+
+        with _one_at_a_time, settings_of_folder(self.data.root), _own_home():
+            yield
+
+
+@contextmanager
+def _own_home() -> Iterator[None]:
+    """Opening an instance sets DAGSTER_HOME: the next data folder has another."""
+    before = os.environ.get("DAGSTER_HOME")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop("DAGSTER_HOME", None)
+        else:
+            os.environ["DAGSTER_HOME"] = before

@@ -1,0 +1,36 @@
+"""The record of a collection as runs change it: the goal's while a command aims at one, else the file's at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from monjyu_assets.run_rules import goal_of
+from monjyu_assets.stages.common import Work
+from monjyu_core.collection import load_record, record_lock, save_record
+
+
+@contextmanager
+def changing_record(work: Work) -> Iterator[None]:
+    """Inside, `work.record` is the newest and may be changed. A goal's is written when its run publishes."""
+    with record_lock(work.folder):
+        goal = goal_of(work.folder)
+        work.record = goal.record if goal else load_record(work.folder) or work.record
+        before = work.record.model_copy(deep=True)
+        yield
+        if goal is None and work.record != before:
+            save_record(work.folder, work.record)
+        work.take_record(work.record)
+
+
+def keep_record(work: Work, level: int) -> None:
+    """A snapshot of this level is published: what the collection was to be, it is. Its level follows one that is
+    higher, whoever built it, and never falls by a snapshot that lags behind."""
+    with record_lock(work.folder):
+        goal, stored = goal_of(work.folder), load_record(work.folder)
+        record = (goal.record if goal else stored or work.record).model_copy(deep=True)
+        kept = goal.kept if goal else record.level
+        before = stored.level if stored and not (goal and goal.lowers) else 0
+        record.level = max(kept, before, level)
+        if stored != record:
+            save_record(work.folder, record)

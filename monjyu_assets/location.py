@@ -1,0 +1,28 @@
+"""The name of our code in Dagster: what is written without a server stands under the name that its UI and daemon load.
+
+Dagster files runs, and the state of sensors and schedules, by the names of code location and repository alone. So they
+can be written while nothing is running, whatever loads the code later.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from monjyu_core.settings import load_settings
+
+if TYPE_CHECKING:
+    from dagster._core.remote_origin import RemoteRepositoryOrigin
+
+REPOSITORY = "__repository__"
+"""Dagster's name for the one repository of a `Definitions` object."""
+
+
+def location_name() -> str:
+    return load_settings().automation.code_location
+
+
+def repository_origin() -> RemoteRepositoryOrigin:
+    """Where the UI and the daemon find our jobs, sensors and schedules."""
+    from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
+
+    return RemoteRepositoryOrigin(RegisteredCodeLocationOrigin(location_name()), REPOSITORY)

@@ -1,0 +1,131 @@
+"""Commands `sources list|add|move|remove`: where the papers of a collection lie."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_assets.commands import (
+    deletes_option,
+    describe,
+    exclude_option,
+    include_option,
+    json_option,
+    progress_bar,
+    tell,
+)
+
+if TYPE_CHECKING:
+    from monjyu_assets.index_result import IndexResult
+    from monjyu_assets.source_list import ListedSource
+
+collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
+
+
+@click.group()
+def sources() -> None:
+    """List the sources of a collection; add, move or remove one.
+
+    Each change brings the index to the new sources at once. One that is refused changes nothing.
+    """
+
+
+@sources.command("list")
+@collection_option
+@json_option
+def list_sources(collection: str, as_json: bool) -> None:
+    """The folders and files that are indexed, with the papers of each."""
+    from monjyu_assets.source_list import list_sources
+    from monjyu_core.folders import DataFolder
+
+    found = list_sources(DataFolder.default(), collection)
+    if as_json:
+        rows = [one.model_dump() for one in found]
+        click.echo(json.dumps({"collection": collection, "sources": rows}, ensure_ascii=False))
+    else:
+        click.echo("\n".join(map(_line, found)))
+
+
+def _line(source: ListedSource) -> str:
+    patterns = [f"--include '{one}'" for one in source.include] + [f"--exclude '{one}'" for one in source.exclude]
+    gone = [] if source.readable else ["cannot be read"]
+    return "  ".join([source.path, f"{source.papers} papers", *patterns, *gone])
+
+
+@sources.command("add")
+@click.argument("source", type=click.Path(path_type=Path))
+@collection_option
+@include_option
+@exclude_option
+@deletes_option
+@json_option
+def add(
+    source: Path,
+    collection: str,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    allow_deletes: bool,
+    as_json: bool,
+) -> None:
+    """Add a folder or file, or give one that is there other patterns: what `monjyu index SOURCE` does."""
+    from monjyu_assets.indexing import index_collection
+    from monjyu_core.collection import known_record
+    from monjyu_core.folders import DataFolder
+
+    data = DataFolder.default()
+    known_record(data, collection)
+    with progress_bar() as progress:
+        done = index_collection(
+            data,
+            source,
+            collection,
+            include=include or None,
+            exclude=exclude or None,
+            allow_deletes=allow_deletes,
+            progress=progress,
+            say=tell,
+        )
+    _end(done, as_json)
+
+
+@sources.command("move")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@collection_option
+@deletes_option
+@json_option
+def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bool) -> None:
+    """Say that a source lies elsewhere now: its papers keep their ids, and nothing is computed again.
+
+    The files themselves are not touched.
+    """
+    from monjyu_assets.indexing import move_source
+    from monjyu_core.folders import DataFolder
+
+    with progress_bar() as progress:
+        data = DataFolder.default()
+        done = move_source(data, collection, old, new, allow_deletes=allow_deletes, progress=progress, say=tell)
+    _end(done, as_json)
+
+
+@sources.command("remove")
+@click.argument("source", type=click.Path(path_type=Path))
+@collection_option
+@json_option
+def remove(source: Path, collection: str, as_json: bool) -> None:
+    """Take a source's papers out of the index and forget it. The files themselves are not touched."""
+    from monjyu_assets.indexing import remove_source
+    from monjyu_core.folders import DataFolder
+
+    with progress_bar() as progress:
+        done = remove_source(DataFolder.default(), collection, source, progress=progress, say=tell)
+    _end(done, as_json)
+
+
+def _end(done: IndexResult, as_json: bool) -> None:
+    click.echo(done.model_dump_json() if as_json else describe(done))
+    sys.exit(1 if done.failures else 0)

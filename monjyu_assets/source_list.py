@@ -1,0 +1,41 @@
+"""What `monjyu sources list` shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.compute as pc
+from pydantic import BaseModel
+
+from monjyu_assets.scan import papers_under
+from monjyu_assets.sources import rules_of
+from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.manifest import current_manifest
+from monjyu_core.collection import known_record
+from monjyu_core.folders import DataFolder
+
+
+class ListedSource(BaseModel):
+    """A source, how many files (or lines) of it are indexed, and the patterns that choose them."""
+
+    path: str
+    papers: int
+    readable: bool
+    include: list[str]
+    exclude: list[str]
+
+
+def list_sources(data: DataFolder, name: str) -> list[ListedSource]:
+    """In the order in which they were added; ConfigurationError where the collection is not known."""
+    record = known_record(data, name)
+    manifest = current_manifest(Work(data, name))
+    return [
+        ListedSource(
+            path=source,
+            papers=pc.sum(papers_under(manifest, source)).as_py() or 0,
+            readable=Path(source).exists(),
+            include=rules.include,
+            exclude=rules.exclude,
+        )
+        for source, rules in rules_of(record).items()
+    ]

@@ -1,0 +1,116 @@
+"""The sources of a collection: folders and files, each with what parts its ids from the others' and chooses its files.
+
+Functions on records: nothing is written here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from monjyu_core.collection import CollectionRecord, SourceRules
+from monjyu_core.errors import ConfigurationError
+
+
+def source_root(source: Path) -> Path:
+    """The folder of a source: itself, or where its one file lies."""
+    return source if source.is_dir() or not source.suffix else source.parent
+
+
+def rules_of(record: CollectionRecord) -> dict[str, SourceRules]:
+    """Those of each source, in order. Where the record has none, the first source has no salt and others their root."""
+    primary = source_root(Path(record.sources[0])) if record.sources else None
+    found = {}
+    for source in record.sources:
+        root = source_root(Path(source))
+        found[source] = record.rules.get(source) or SourceRules(salt="" if root == primary else str(root))
+    return found
+
+
+def chosen(relative: str, rules: SourceRules) -> bool:
+    """Whether a file of a source counts, by its path inside the source."""
+    include = not rules.include or any(fits(relative, pattern) for pattern in rules.include)
+    return include and not any(fits(relative, pattern) for pattern in rules.exclude)
+
+
+def fits(relative: str, pattern: str) -> bool:
+    """A pattern with a slash is held against the whole path, one without against every folder and the file's name.
+
+    `*` stands for anything, slashes too, `?` for one character, `[…]` for one of these.
+    """
+    if "/" in pattern:
+        return fnmatchcase(relative, pattern.lstrip("/")) or fnmatchcase(relative, f"{pattern.strip('/')}/*")
+    return any(fnmatchcase(part, pattern) for part in PurePosixPath(relative).parts)
+
+
+def with_source(
+    record: CollectionRecord,
+    source: Path,
+    include: Sequence[str] | None = None,
+    exclude: Sequence[str] | None = None,
+) -> CollectionRecord:
+    """The record with a source that it may hold already, alone or inside another one; sources inside it go up in it.
+
+    Patterns that are given stand in for those that are kept.
+    """
+    rules = rules_of(record)
+    patterns = {"include": include, "exclude": exclude}
+    given = {name: list(value) for name, value in patterns.items() if value is not None}
+    around = next((known for known in rules if source != Path(known) and source.is_relative_to(known)), None)
+    if around is not None:
+        if given:
+            raise ConfigurationError(f"{source} lies in the source {around}.", "Name that one to choose its files.")
+        return record
+    if given and not source.is_dir():
+        raise ConfigurationError(f"{source} is a file.", "Patterns choose among the files of a folder.")
+    if str(source) not in rules:
+        rules = {known: kept for known, kept in rules.items() if not Path(known).is_relative_to(source)}
+        rules[str(source)] = SourceRules(salt=_free_salt(rules, source))
+    rules[str(source)] = rules[str(source)].model_copy(update=given)
+    return _with_rules(record, rules)
+
+
+def moved_source(record: CollectionRecord, old: str, new: Path) -> CollectionRecord:
+    """The record with a source at another place: its papers keep their ids."""
+    rules = rules_of(record)
+    others = [known for known in rules if known != old]
+    apart = not any(new.is_relative_to(known) or Path(known).is_relative_to(new) for known in others)
+    if str(new) == old or not apart:
+        raise ConfigurationError(f"{new} is a source of {record.name} already, or lies in one.", "Nothing was changed.")
+    return _with_rules(record, {str(new) if known == old else known: kept for known, kept in rules.items()})
+
+
+def without_source(record: CollectionRecord, source: str) -> CollectionRecord:
+    if len(record.sources) == 1:
+        raise ConfigurationError(
+            f"{source} is the only source of {record.name}.",
+            f"`monjyu collections delete {record.name}` deletes the whole index.",
+        )
+    return _with_rules(record, {known: kept for known, kept in rules_of(record).items() if known != source})
+
+
+def named_source(record: CollectionRecord, source: str | Path) -> str:
+    """The source of the record that a person means; ConfigurationError with those that there are."""
+    name = os.path.normpath(Path(source).expanduser().absolute())
+    found = next((known for known in record.sources if os.path.normpath(known) == name), None)
+    if found is None:
+        raise ConfigurationError(f"{name} is no source of {record.name}.", f"Its sources: {', '.join(record.sources)}.")
+    return found
+
+
+def _with_rules(record: CollectionRecord, rules: dict[str, SourceRules]) -> CollectionRecord:
+    return record.model_copy(update={"sources": list(rules), "rules": rules})
+
+
+def _free_salt(rules: dict[str, SourceRules], source: Path) -> str:
+    """None if no other source goes without. Files of one folder share theirs: their names part them."""
+    root = source_root(source)
+    beside = next((kept.salt for known, kept in rules.items() if source_root(Path(known)) == root), None)
+    if beside is not None:
+        return beside
+    taken, salt = {kept.salt for kept in rules.values()}, ""
+    while salt in taken:
+        salt = f"{salt}#" if salt else str(root)
+    return salt

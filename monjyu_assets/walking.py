@@ -1,0 +1,184 @@
+"""A walk through a source: its papers, and why every other file is none."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from monjyu_assets.parsing.latex_files import is_main
+from monjyu_assets.sources import chosen
+from monjyu_core.collection import SourceRules
+from monjyu_core.errors import IndexBuildError
+from monjyu_core.other_files import OtherFiles
+
+DOCUMENT_TYPES = {
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".pptx": "pptx",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".xml": "xml",
+    ".nxml": "xml",
+    ".tex": "latex",
+    ".md": "md",
+    ".txt": "txt",
+    ".jsonl": "jsonl",
+}
+_PICTURES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".gif", ".bmp", ".webp", ".heic", ".jp2"} | {
+    ".svg",
+    ".eps",
+}
+_TABLES = {".csv", ".tsv", ".xls", ".xlsx", ".xlsm", ".ods", ".parquet", ".dat", ".sav", ".json", ".yaml", ".yml"}
+_ARCHIVES = {".zip", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".7z", ".rar", ".zst"}
+_SOUNDS = {".mp3", ".wav", ".m4a", ".ogg", ".mp4", ".mov", ".avi", ".mkv", ".webm"}
+_WAYS = {
+    **dict.fromkeys((".doc", ".docm", ".dot", ".dotx", ".odt", ".rtf", ".wpd", ".wps", ".pages"), "Save it as .docx."),
+    **dict.fromkeys((".ppt", ".pps", ".pptm", ".ppsx", ".potx", ".odp", ".key"), "Save it as .pptx."),
+    **dict.fromkeys((".markdown", ".mdown", ".mkd"), "Rename it to .md."),
+    **dict.fromkeys((".rst", ".org", ".adoc", ".asciidoc", ".textile", ".rmd", ".qmd", ".ipynb"), "Export it as .md."),
+    **dict.fromkeys((".text", ".asc"), "Rename it to .txt."),
+    **dict.fromkeys((".epub", ".mobi", ".azw", ".azw3", ".fb2"), "Save it as .html or PDF."),
+    **dict.fromkeys((".ps", ".dvi", ".djvu", ".xps", ".oxps"), "Make a PDF of it."),
+    **dict.fromkeys((".mht", ".mhtml", ".webarchive"), "Save the page as .html."),
+    **dict.fromkeys((".shtml", ".php", ".aspx"), "Rename it to .html."),
+    **dict.fromkeys(_PICTURES, "Make a PDF of it; the extra `ocr` reads what is scanned."),
+    **dict.fromkeys(_ARCHIVES, "Unpack it into the folder."),
+    **dict.fromkeys(_TABLES, "Data are no papers; a text about them as .md or .txt is read."),
+    **dict.fromkeys(_SOUNDS, "A transcript as .txt is read."),
+    ".ltx": "Rename it to .tex.",
+    ".latex": "Rename it to .tex.",
+    ".ndjson": "Rename it to .jsonl.",
+}
+"""What makes a file of some type readable."""
+_COMPANIONS = {
+    *(".bib", ".bbl", ".bst", ".bbx", ".cbx", ".cls", ".sty", ".clo", ".csl", ".ris", ".enw", ".nbib"),
+    *(".aux", ".blg", ".bcf", ".toc", ".lof", ".lot", ".out", ".fls", ".fdb_latexmk", ".synctex", ".nav", ".snm"),
+}
+_BESIDE_LATEX = _PICTURES | {".dat", ".csv", ".log", ".tikz", ".pgf", ".pdf_tex", ".asy", ".gz", ".run", ".def", ".cfg"}
+_BESIDE_PAGES = _PICTURES | {".css", ".js", ".woff", ".woff2", ".ttf", ".ico"}
+_SYSTEM = re.compile(
+    r"(?i)thumbs\.db|ehthumbs\.db|desktop\.ini|icon\r|~\$.*|~.*\.tmp|.*\.(?:tmp|temp|part|crdownload|download|swp|lnk)"
+    r"|.*~|__macosx|\$recycle\.bin|system volume information|@eadir|lost\+found|__pycache__|node_modules"
+)
+
+
+def way_for(path: Path) -> str:
+    """What a file of no readable type is, and what to do."""
+    ending = path.suffix.lower()
+    if not ending:
+        return "A file without an ending is not read. Give it the ending of its type, such as .txt."
+    known = f"Known types: {' '.join(DOCUMENT_TYPES)}."
+    return f"{ending[:20]} files are not read. {_WAYS.get(ending, known)}"
+
+
+def types_hint(others: OtherFiles) -> str:
+    """What a source without a paper may hold, and what it holds instead."""
+    said = [f"Known types: {' '.join(DOCUMENT_TYPES)}."]
+    if others.unsupported:
+        first = others.unsupported[0]
+        said.append(f"{others.unsupported_count} of other types, such as {first.source_path}: {first.message}")
+    return " ".join(said)
+
+
+def walk(source: Path, rules: SourceRules, others: OtherFiles) -> Iterator[Path]:
+    """The papers of a source in no certain order; what else there is goes to `others`, folder by folder in path order.
+
+    Raises IndexBuildError where the source cannot be read. No link is followed that leads out of the source.
+    """
+    if source.is_file():
+        yield source
+        return
+    if not source.is_dir():
+        raise IndexBuildError(f"Source {source} cannot be read.", "Bring it back.")
+    waiting = [_Folder(source)]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = sorted(os.scandir(folder.path), key=lambda entry: entry.name)
+        except OSError as error:
+            if folder.path == source:
+                raise IndexBuildError(
+                    f"Source {source} cannot be read: {error.strerror}.", "Check its permissions."
+                ) from error
+            others.skip("unreadable", f"{folder.path}/")
+            continue
+        inside = folder.of(entries)
+        below = []
+        for entry in entries:
+            path = Path(entry.path)
+            if reason := _passed_over(entry, path, source, rules):
+                others.skip(reason, f"{path}/" if entry.is_dir(follow_symlinks=False) else str(path))
+            elif entry.is_dir(follow_symlinks=False):
+                below.append(inside.child(path))
+            elif inside.of_page:
+                others.skip("companion", str(path))
+            elif path.suffix.lower() not in DOCUMENT_TYPES:
+                if inside.belongs(path):
+                    others.skip("companion", str(path))
+                else:
+                    others.add(str(path), way_for(path))
+            elif path.suffix.lower() == ".tex" and not is_main(path):
+                others.skip("part", str(path))
+            else:
+                yield path
+        waiting.extend(reversed(below))
+
+
+class _Folder:
+    """A folder on the way, and what is known of the papers in it and above it."""
+
+    def __init__(self, path: Path, *, latex: bool = False, text: bool = False, of_page: bool = False) -> None:
+        self.path = path
+        self.latex = latex
+        self.text = text
+        self.of_page = of_page
+        self.stems: set[str] = set()
+        self.pages: set[str] = set()
+
+    def of(self, entries: list[os.DirEntry[str]]) -> _Folder:
+        """With what its own files tell."""
+        for entry in entries:
+            name = Path(entry.name)
+            kind = DOCUMENT_TYPES.get(name.suffix.lower())
+            self.latex = self.latex or kind == "latex"
+            if kind in ("md", "latex", "html"):
+                self.stems.add(name.stem)
+            if kind == "html":
+                self.pages.add(name.stem)
+        return self
+
+    def child(self, path: Path) -> _Folder:
+        """A folder below; one named after a page holds what a browser has saved with it."""
+        saved = re.fullmatch(r"(.+)[_.-](?:files|dateien|fichiers|archivos)", path.name)
+        of_page = self.of_page or (saved is not None and saved[1] in self.pages)
+        return _Folder(path, latex=self.latex, text=self.text or bool(self.stems), of_page=of_page)
+
+    def belongs(self, path: Path) -> bool:
+        """Whether a file of no readable type belongs to a paper here or above."""
+        ending = path.suffix.lower()
+        if ending in _COMPANIONS or (self.latex and ending in _BESIDE_LATEX):
+            return True
+        if self.text and ending in _BESIDE_PAGES:  # pictures in a folder below a Markdown paper or a page
+            return True
+        return ending == ".json" and path.stem in self.stems  # a bibliography by the name of its paper
+
+
+def _passed_over(entry: os.DirEntry[str], path: Path, source: Path, rules: SourceRules) -> str | None:
+    """Why a file or a whole folder is passed over by its name, its kind or the patterns."""
+    name = entry.name
+    if name.startswith("."):
+        return "hidden"
+    if _SYSTEM.fullmatch(name):
+        return "system"
+    if entry.is_dir(follow_symlinks=False):
+        return None
+    if entry.is_symlink() and (not path.is_file() or not path.resolve().is_relative_to(source.resolve())):
+        return "link"
+    if not entry.is_file():
+        return "special"
+    if path.parent == source and name == "collection.yaml":
+        return "settings"
+    return None if chosen(path.relative_to(source).as_posix(), rules) else "patterns"

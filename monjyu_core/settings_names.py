@@ -1,0 +1,90 @@
+"""Names of settings as people write them, in files and in the environment: the wrong ones, and what was meant."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from monjyu_core.validation import plain
+from monjyu_core.words import did_you_mean
+
+PREFIX, BETWEEN = "MONJYU_", "__"
+NO_SETTINGS = ("data", "config", "postgres_url")
+"""Variables that say where things lie."""
+_MEANT = re.compile(r"'(.*)'")
+
+
+def leaves(model: BaseModel | type[BaseModel], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Every setting as (dotted name, field), groups opened."""
+    fields = (model if isinstance(model, type) else type(model)).model_fields
+    for name, field in fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from leaves(inner, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field
+
+
+def problems(error: ValidationError, model: type[BaseModel]) -> list[str]:
+    """What is wrong with settings, each by its name: that of its variable where it was one."""
+    return [_problem(one, model) for one in error.errors()]
+
+
+def _problem(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    path = [str(part) for part in error["loc"]]
+    variable = PREFIX + BETWEEN.join(path).upper()
+    name = variable if variable in {known.upper() for known in os.environ} else ".".join(path)
+    if error["type"] != "extra_forbidden":
+        return f"{name} {plain(error)}" if name else plain(error)
+    meant = _meant(path, model)
+    return f"{name} is no setting. {as_variable(meant) if name == variable else meant}".strip()
+
+
+def _meant(path: Sequence[str], model: type[BaseModel]) -> str:
+    """Among the neighbours first, else any setting that ends so: `top_k` for `search.top_k`."""
+    *groups, last = path
+    group: Any = model
+    for part in groups:
+        group = _inner(group, part)
+    found = did_you_mean(last, group.model_fields) if isinstance(group, type) and issubclass(group, BaseModel) else ""
+    if found and groups:
+        return found.replace("'", f"'{'.'.join(groups)}.", 1)
+    if found:
+        return found
+    elsewhere = [name for name, _ in leaves(model) if name.rpartition(".")[2] == last]
+    return f"Did you mean {elsewhere[0]!r}?" if elsewhere else ""
+
+
+def _inner(group: Any, name: str) -> Any:
+    """What stands under a name: a group's class, a mapping whose names are the user's (`models`), None for a value."""
+    if get_origin(group) is dict:
+        return get_args(group)[1]
+    field = group.model_fields.get(name) if isinstance(group, type) and issubclass(group, BaseModel) else None
+    return field.annotation if field else None
+
+
+def stray_variables(model: type[BaseModel]) -> list[str]:
+    """What is wrong with the MONJYU_… variables whose first word is no setting: pydantic passes over them.
+
+    One without `__` may be a program's own; it is wrong only where it is much like one that is known.
+    """
+    alone = [*NO_SETTINGS, "profile"]
+    wrong = []
+    for name in sorted(known for known in os.environ if known.upper().startswith(PREFIX)):
+        first, *rest = name[len(PREFIX) :].lower().split(BETWEEN)
+        if first in model.model_fields or first in NO_SETTINGS:
+            continue
+        meant = did_you_mean(first, model.model_fields if rest else alone)
+        if rest or meant:
+            wrong.append(f"{name} is no setting. {as_variable(meant, rest)}".strip())
+    return wrong
+
+
+def as_variable(meant: str, rest: Sequence[str] = ()) -> str:
+    """`Did you mean 'MONJYU_SEARCH__TOP_K'?` for `Did you mean 'search.top_k'?`."""
+    return _MEANT.sub(lambda found: f"'{PREFIX}{BETWEEN.join([*found[1].split('.'), *rest]).upper()}'", meant)

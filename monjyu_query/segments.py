@@ -1,0 +1,63 @@
+"""An answer in pieces, each with the numbers of its citations. Interfaces render these; no one reads marks out of text.
+
+A segment's text begins with the white space (in a list also the dash) that parts it from the one before: the texts
+one after another are the answer without its marks. A bracket in a text is the paper's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from monjyu_query.request import ResponseType
+from monjyu_query.result import Segment
+
+_BRACKETS = re.compile(r"(\\*)([\[\]])")
+
+
+def escaped(text: str) -> str:
+    """Markdown in which the text's own brackets are no marks: `[2]` becomes `\\[2\\]`, a backslash before it two."""
+    return _BRACKETS.sub(r"\1\1\\\2", text)
+
+
+def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> Iterator[tuple[str, str]]:
+    """Each segment's text, line by line as `shown` gives it, and its marks: `[1][3]`, or nothing."""
+    for segment in segments:
+        body = segment.text.lstrip()
+        lead = segment.text[: len(segment.text) - len(body)]
+        marks = "".join(f"[{number}]" for number in segment.citations)
+        yield lead + "\n".join(map(shown, body.split("\n"))), marks
+
+
+def markdown(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> str:
+    """The answer as Markdown, in which `[n]` is the `n` of a citation and nothing else is."""
+    return "".join(f"{text} {marks}" if marks else text for text, marks in pieces(segments, shown))
+
+
+def plain(segments: Iterable[Segment]) -> str:
+    """The answer without marks, brackets as papers have them."""
+    return "".join(segment.text for segment in segments)
+
+
+def laid_out(said: Sequence[tuple[str, Sequence[int], str]], response_type: ResponseType | None) -> list[Segment]:
+    """Texts with their citations and their papers: on one line, a paragraph a paper, or an item each."""
+    if response_type == "paragraphs":
+        papers = list(dict.fromkeys(paper for _, _, paper in said))
+        said = sorted(said, key=lambda one: papers.index(one[2]))
+    found: list[Segment] = []
+    before = ""
+    for text, citations, paper in said:
+        new = response_type == "paragraphs" and paper != before
+        lead = separator(response_type, first=not found, new_paragraph=new)
+        found.append(Segment(text=lead + text, citations=list(citations)))
+        before = paper
+    return found
+
+
+def separator(response_type: ResponseType | None, *, first: bool, new_paragraph: bool = False) -> str:
+    """What stands before a text of an answer."""
+    if response_type == "list":
+        return "- " if first else "\n- "
+    if first:
+        return ""
+    return "\n\n" if new_paragraph else " "

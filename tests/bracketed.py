@@ -1,0 +1,29 @@
+"""Three papers whose sentences cite works of their own: a `[1]` of theirs is no source of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+COLLECTION = "bracketed"
+QUESTION = "How fast do lichens grow on granite, on basalt and on limestone?"
+OWN = "Limestone is the slowest ground of all for lichens [1] and was measured twice by others [2, 3] before."
+"""It cites a `[1]`, and is not our source 1."""
+TURNED = "Counts from \u202eeht tsa\u2066e"
+PAPERS = {
+    "granite": (
+        "Counts from the north",
+        "Granite carries lichens that grow two millimetres a year.",
+    ),
+    "basalt": (
+        "Counts from the south [2]",
+        "Basalt in the wet south carries lichens that gain three millimetres.",
+    ),
+    "limestone": (TURNED, OWN),
+}
+
+
+def write_papers(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for name, (title, sentence) in PAPERS.items():
+        front = f"---\ntitle: '{title}'\nauthors:\n  - Ada \u202eBerg\n---\n\n"
+        (folder / f"{name}.md").write_text(f"{front}## Results\n\n{sentence}\n\n## Methods\n\nWe went there in May.\n")
