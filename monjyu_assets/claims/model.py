@@ -15,9 +15,9 @@ from monjyu_core.ids import digest
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
-from monjyu_core.text.quotes import find_quote, numbers_in
+from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 
-VERSION = "1"
+VERSION = "2"
 LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
 
 
@@ -70,19 +70,20 @@ class ModelClaimEngine:
 
 
 def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str, Any] | None:
-    """The claim, once its quote was found and its numbers stand in the quoted sentence."""
+    """The claim, once its quote was found and what it says rests on the chunk."""
     place = find_quote(said.quote, [sentence.text for sentence in chunk.sentences])
     if place is None:
         return None
     sentence = chunk.sentences[place]
     statement = plain(said.statement, LONGEST_STATEMENT)
-    if not numbers_in(statement) <= numbers_in(f"{chunk.header} {chunk.text}"):
+    source = f"{chunk.header} {chunk.text}"
+    if not rests_on(statement, source):
         return None
     return {
         # Of the chunk: overlapping chunks may claim the same of a sentence they share.
         "claim_id": digest(paper.paper_id, chunk.chunk_id, sentence.sentence_id, statement, length=20),
         "sentence_ids": [sentence.sentence_id],
-        "subject": plain(said.subject, LONGEST_SUBJECT),
+        "subject": plain(without_foreign(said.subject, source), LONGEST_SUBJECT),
         "statement": statement,
         "quote": sentence.text,
         "kind": said.kind,

@@ -20,8 +20,9 @@ from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
+from monjyu_core.text.quotes import without_foreign
 
-VERSION = "1"
+VERSION = "2"
 CONFIDENCE = 0.9
 MOST_ENTITIES, LONGEST_NAME, LONGEST_TEXT = 60, 200, 600
 PROSE_WORDS = 20
@@ -115,7 +116,7 @@ def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> dict[str, Any
     if not key:
         return None
     at = _sentences(said.sentences, chunk) or [s.sentence_id for s in chunk.sentences if folded in _folded(s.text)]
-    return entity(said.type, key, name, plain(said.description, LONGEST_TEXT), at, CONFIDENCE)
+    return entity(said.type, key, name, _description(said.description, source), at, CONFIDENCE)
 
 
 def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]) -> dict[str, Any] | None:
@@ -124,7 +125,11 @@ def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[st
     if source is None or target is None or source == target or not at:
         return None
     kind = "_".join(fold(said.type).split()[:5])[:60] or "related"
-    return link(source, target, kind, plain(said.description, LONGEST_TEXT), at, max(0.1, said.strength / 10))
+    return link(source, target, kind, _description(said.description, chunk.text), at, max(0.1, said.strength / 10))
+
+
+def _description(text: str, source: str) -> str:
+    return plain(without_foreign(text, source), LONGEST_TEXT)
 
 
 def _sentences(numbers: Sequence[int], chunk: SourceChunk) -> list[str]:

@@ -13,9 +13,9 @@ from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings import Settings
-from monjyu_core.text.quotes import numbers_in
+from monjyu_core.text.quotes import rests_on, without_foreign
 
-VERSION = "1"
+VERSION = "2"
 LONGEST_TITLE, LONGEST_TEXT = 200, 2000
 
 
@@ -52,10 +52,10 @@ class ModelReports:
     def _read(self, source: CommunitySource, answer: ModelReport) -> ReportResult:
         findings: list[Finding] = []
         dropped = 0
-        known = numbers_in(" ".join(_lines(source)))
+        known = " ".join([*_lines(source), *(member.name for member in source.members)])
         for said in answer.findings:
             at = [source.sentences[n - 1].sentence_id for n in said.sentences if 1 <= n <= len(source.sentences)]
-            if at and numbers_in(f"{said.summary} {said.explanation}") <= known:
+            if at and rests_on(f"{said.summary} {said.explanation}", known):
                 texts = plain(said.summary, LONGEST_TEXT), plain(said.explanation, LONGEST_TEXT)
                 findings.append(Finding(*texts, tuple(dict.fromkeys(at))))
             else:
@@ -64,11 +64,11 @@ class ModelReports:
             message = f"No finding cites a sentence of the community ({dropped} were dropped)."
             return ReportResult(source.community_id, failure=Failure("NoFindings", message), dropped=dropped)
         report = Report(
-            plain(answer.title, LONGEST_TITLE),
-            plain(answer.summary, LONGEST_TEXT),
+            plain(without_foreign(answer.title, known), LONGEST_TITLE),
+            plain(without_foreign(answer.summary, known), LONGEST_TEXT),
             tuple(findings[: self._most]),
             round(answer.rating, 1),
-            plain(answer.rating_reason, LONGEST_TEXT),
+            plain(without_foreign(answer.rating_reason, known), LONGEST_TEXT),
         )
         return ReportResult(source.community_id, report, dropped=dropped)
 

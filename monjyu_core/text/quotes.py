@@ -1,4 +1,4 @@
-"""Whether what a model quotes stands in the source."""
+"""Whether what a model quotes stands in the source, and whether what it says in its own words can rest on it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ LONG_ENOUGH = 20
 
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_ADDRESS = re.compile(
+    r"""!?\[[^\]\n]*\]\([^)\n]*\)?          # a link or image of Markdown
+    | \b(?:https?|ftp|file)://\S* | \b(?:javascript|mailto|vbscript):\S+ | \bdata:[a-z]+/\S* | \bwww\.\S+
+    | [\w.+-]+@[\w-]+(?:\.[\w-]+)+
+    | </?(?:a|img|script|style|iframe|svg|object|embed|form|input|button|link|meta|base|video|audio)\b[^>\n]*>?""",
+    re.I | re.X,
+)
+"""What a reader could follow or a program fetch."""
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
+_STEM = 5
+ENOUGH_WORDS = 0.4
+"""Share of a statement's words (Chinese, Japanese, Korean: pairs of characters) that its source must have."""
 
 
 def numbers_in(text: str) -> set[str]:
@@ -30,3 +43,36 @@ def find_quote(quote: str, sentences: Sequence[str]) -> int | None:
         if wanted in text or (len(text) >= LONG_ENOUGH and text in said):
             return number
     return None
+
+
+def foreign_addresses(text: str, source: str) -> list[str]:
+    """Links, images, addresses and tags of a text that its source does not have."""
+    known = source.casefold()
+    return [found for found in _ADDRESS.findall(text) if found.casefold().rstrip(".,;)") not in known]
+
+
+def without_foreign(text: str, source: str) -> str:
+    """The text without those."""
+    for found in foreign_addresses(text, source):
+        text = text.replace(found, " ")
+    return " ".join(text.split())
+
+
+def rests_on(statement: str, source: str) -> bool:
+    """Whether a statement in a model's own words can be one about the source: its numbers and addresses stand there,
+    and enough of its words where both are of one script. No proof that it says the same."""
+    if not numbers_in(statement) <= numbers_in(source) or foreign_addresses(statement, source):
+        return False
+    wide = _pairs(statement)
+    if bool(wide) != bool(_pairs(source)):
+        return True
+    own, there = (wide, _pairs(source)) if wide else (_stems(statement), _stems(source))
+    return bool(own) and len(own & there) >= ENOUGH_WORDS * len(own)
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in _WORD.findall(text.casefold())}
+
+
+def _pairs(text: str) -> set[str]:
+    return {run[at : at + 2] for run in _WIDE.findall(text) for at in range(len(run) - 1)}

@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
+from monjyu_core.text.quotes import rests_on
 from monjyu_core.text.tokens import count_many
 from monjyu_query.global_search.asking import Asking
 from monjyu_query.global_search.mapping import MOST_SENTENCES, Sentences
@@ -116,6 +117,8 @@ class ModelMapper:
                 self.dropped += 1
             elif said.score > 0:
                 point = " ".join(said.point.split())[:_LONGEST_POINT]
+                if not rests_on(point, " ".join([report_text(report), *(one.text for one in sources)])):
+                    point = " ".join(sources[0].text.split())
                 found.append(Claim(point, sources, said.score / 10, report.id, "llm"))
         return found
 

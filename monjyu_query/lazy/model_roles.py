@@ -23,7 +23,7 @@ from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings import Settings
-from monjyu_core.text.quotes import find_quote
+from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.lazy.expansion import Expansion
@@ -98,9 +98,9 @@ class ModelRoles:
         said = "\n".join(f"{turn.role}: {turn.content[:_LONGEST_TEXT]}" for turn in turns)
         text = prompt.render(question=query, history=said, concepts=fence(1, ", ".join(concepts)) if concepts else "-")
         found = run(self._session.structured("expand", [Message("user", text)], prompt.hash, Subqueries))
-        cleaned = [" ".join(subquery.split())[:_LONGEST_TEXT] for subquery in found.subqueries]
+        cleaned = [without_foreign(subquery, text)[:_LONGEST_TEXT] for subquery in found.subqueries]
         subqueries = list(dict.fromkeys(filter(None, cleaned)))[:most] or [query]
-        return Expansion(subqueries, " ".join(found.expanded_query.split())[:_LONGEST_TEXT] or query)
+        return Expansion(subqueries, without_foreign(found.expanded_query, text)[:_LONGEST_TEXT] or query)
 
     def sufficient(self, query: str, sentences: Sequence[str], papers: Sequence[str]) -> bool:
         """Whether the model finds these sentences enough; where it fails, they are not."""
@@ -178,7 +178,8 @@ class ModelAssessor:
 
 
 class ModelClaimExtractor:
-    """One call a group of chunks. A quote that is not in its source is not believed: the claim is dropped."""
+    """One call a group of chunks. A quote that is not in its source is not believed: the claim is dropped. Of a claim
+    whose statement does not rest on its passage only the quote is kept."""
 
     MOST_CHUNKS = 8
     """Of one call; larger groups are split."""
@@ -222,6 +223,9 @@ class ModelClaimExtractor:
                 self.dropped += 1
             else:
                 statement = " ".join(said.statement.split())[:_LONGEST_TEXT]
+                passage = source.candidate.passage
+                if not rests_on(statement, f"{passage.header} {passage.text} {sentence.text}"):
+                    statement = " ".join(sentence.text.split())
                 claims.append(Claim(statement, (sentence,), said.score, source.candidate.community, "llm"))
         return claims
 

@@ -12,7 +12,7 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.answer import Question
 from monjyu_query.citations import cite
 from monjyu_query.llm_answer.marked import Marked
-from monjyu_query.llm_answer.support import find_support, same_numbers
+from monjyu_query.llm_answer.support import find_support, same_facts
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.result import Citation
@@ -65,7 +65,7 @@ class Checker:
         low, high = self._index.scale
         across = bool(count_wide(sentence.text)) != bool(count_wide(compared[best].text))
         near = (float(similar[best]) - low) / (high - low) >= (NEAR_ACROSS if across else NEAR)
-        return [compared[best]] if near and same_numbers(sentence.text, compared[best].text) else []
+        return [compared[best]] if near and same_facts(sentence.text, compared[best].text) else []
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()

@@ -9,6 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from monjyu_core.text.quotes import foreign_addresses
+
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 ENOUGH_TERMS = 0.5
 """Weighted share of a sentence's terms that one sentence of a source must have."""
@@ -34,8 +36,8 @@ def find_support(
 ) -> Support:
     """The best one or two of the source sentences (their terms and texts, in parallel) for a generated sentence.
 
-    A number of the sentence that the chosen sources lack means no support, however alike the words are. `weights` (idf)
-    of terms not among them are 1.
+    A number or an address of the sentence that the chosen sources lack means no support, however alike the words are.
+    `weights` (idf) of terms not among them are 1.
     """
     own = frozenset(terms)
     total = sum(weights.get(term, 1.0) for term in own)
@@ -47,19 +49,18 @@ def find_support(
 
     first = max(range(len(sources)), key=lambda place: share(sources[place]))
     best = share(sources[first])
-    numbers = _numbers(sentence)
-    if best >= ENOUGH_TERMS and numbers <= _numbers(texts[first]):
+    if best >= ENOUGH_TERMS and same_facts(sentence, texts[first]):
         return Support((first,), best, enough=True)
     second = max(range(len(sources)), key=lambda place: share(sources[first] | sources[place]))
     both = share(sources[first] | sources[second])
     places = tuple(sorted({first, second}))
-    known = _numbers(texts[first]) | _numbers(texts[second])
-    return Support(places, both, enough=both >= ENOUGH_TWO and numbers <= known)
+    together = f"{texts[first]} {texts[second]}"
+    return Support(places, both, enough=both >= ENOUGH_TWO and same_facts(sentence, together))
 
 
-def same_numbers(sentence: str, source: str) -> bool:
-    """Whether the source has all numbers of the sentence."""
-    return _numbers(sentence) <= _numbers(source)
+def same_facts(sentence: str, source: str) -> bool:
+    """Whether the source has all numbers and addresses of the sentence."""
+    return _numbers(sentence) <= _numbers(source) and not foreign_addresses(sentence, source)
 
 
 def _numbers(text: str) -> set[str]:

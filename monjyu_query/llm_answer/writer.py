@@ -25,6 +25,8 @@ LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""
 LONGEST_TURN = 4000
 """Characters of a turn."""
+LONGEST_TOKEN = 8
+"""Characters, on average: a server that goes on beyond `max_tokens` is not listened to."""
 _WISHES: dict[ResponseType, str] = {
     "short": "\nAnswer shortly, in one or two sentences.",
     "paragraphs": "\nAnswer in paragraphs, one for each part of the answer.",
@@ -52,17 +54,24 @@ async def write_answer(
     context = settings.models[settings.roles.answer.model].context_tokens
     messages, used = _messages(request, passages, system, asking, context - settings.roles.answer.max_tokens)
     draft = _Draft(checker, used, settings.answer.unsupported, emit, request.response_type)
-    stream, reply = SentenceStream(language, PaperBrackets(passage.text for passage in used)), None
+    stream = SentenceStream(language, PaperBrackets(passage.text for passage in used))
+    finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
     papers = sorted({passage.paper_id for passage in used})
     async with aclosing(session.stream("answer", messages, system.hash + asking.hash, papers)) as pieces:
         async for piece in pieces:
             if isinstance(piece, ChatReply):
-                reply = piece
-            elif sentences := stream.add(piece):
+                finish = piece.finish
+                continue
+            sentences = stream.add(piece[:room])
+            room -= len(piece)
+            if sentences:
                 await asyncio.to_thread(draft.add, sentences)  # a check may embed a sentence: other answers go on
-    rest = stream.end(cut_off=reply is not None and reply.finish == "length")
+            if room < 0:
+                finish = "length"
+                break
+    rest = stream.end(cut_off=finish == "length")
     await asyncio.to_thread(draft.add, rest)
-    return draft.answer(reply.finish if reply else "stop")
+    return draft.answer(finish)
 
 
 def _messages(

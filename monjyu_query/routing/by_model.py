@@ -9,6 +9,7 @@ from monjyu_core.models.background import run
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
+from monjyu_core.text.quotes import without_foreign
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.routing.kinds import Kind, QueryType, kind_of
 from monjyu_query.tools import Tools
@@ -31,4 +32,4 @@ def asked_kind(tools: Tools, query: str, account: Account) -> Kind:
     except ModelCallError as error:
         own = kind_of(query)
         return Kind(own.name, f"{own.reason} (the model gave no kind: {error.message})")
-    return Kind(found.query_type, f"the model says: {' '.join(found.reason.split())[:_LONGEST_REASON]}")
+    return Kind(found.query_type, f"the model says: {without_foreign(found.reason, query)[:_LONGEST_REASON]}")

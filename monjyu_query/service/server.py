@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import multiprocessing.process
 import os
 import shutil
 import signal
 import socket
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -16,7 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
+from monjyu_core.folders import DataFolder, alive, host_id
 from monjyu_core.observing import set_up_observing
 from monjyu_core.settings import Settings, load_settings
 from monjyu_core.state import StateStore
@@ -34,9 +38,18 @@ STOP_SECONDS = 10
 
 def app() -> FastAPI:
     """The application of this process's environment: what uvicorn calls in each worker."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     settings = load_settings()
     set_up_observing(settings)
     return create_app(DataFolder.default(), settings)
+
+
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    """A worker whose `monjyu serve` was killed would hold the port; it finishes what it is at and ends."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def serve(data: DataFolder, settings: Settings) -> None:
@@ -98,7 +111,7 @@ def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
     """What workers read: where the data is, where the service listens, where their figures are added up."""
     os.environ["MONJYU_DATA"] = str(data.root)
     os.environ["MONJYU_SERVICE__HOST"] = settings.service.host
-    folder = tempfile.mkdtemp(prefix="monjyu-metrics-") if settings.service.workers > 1 else None
+    folder = _metrics_folder() if settings.service.workers > 1 else None
     if folder is not None:
         os.environ[FOLDER] = folder
     try:
@@ -106,6 +119,16 @@ def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _metrics_folder() -> str:
+    """A folder that names its process, after those of processes that were killed are removed."""
+    prefix = f"monjyu-metrics-{host_id()}-"
+    for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        process = path.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not alive(int(process)):
+            shutil.rmtree(path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")
 
 
 def with_options(settings: Settings, host: str | None, port: int | None, workers: int | None) -> Settings:

@@ -13,7 +13,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.folders import temporary_for
+from monjyu_core.folders import remove_dead_temporaries, temporary_for
 from monjyu_query.service.errors import Conflict
 
 KINDS: dict[str, bytes] = {
@@ -50,6 +50,7 @@ class Stored(BaseModel):
 
 def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, replace: bool) -> list[Stored]:
     """Each file by itself; Conflict where none of them could be stored."""
+    remove_dead_temporaries(folder)
     done: list[Stored] = []
     for given, content in files:
         try:
