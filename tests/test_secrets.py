@@ -1,4 +1,4 @@
-"""Secrets in every place that takes one, and no word of them anywhere else: files, logs, answers, Dagster, processes."""
+"""Secrets in every place that takes one, and no word of them elsewhere: files, logs, answers, Dagster, processes."""
 
 from __future__ import annotations
 
@@ -199,7 +199,8 @@ def dagster_answers(data: Path) -> list[str]:
     """What the web server says of runs, their configuration, tags and events, and of the assets' metadata."""
     query = """{ runsOrError { ... on Runs { results { runId jobName runConfigYaml tags { key value }
         eventConnection { events { ... on MessageEvent { message } ... on MaterializationEvent {
-            metadataEntries { label description ... on TextMetadataEntry { text } ... on JsonMetadataEntry { jsonString }
+            metadataEntries { label description ... on TextMetadataEntry { text }
+            ... on JsonMetadataEntry { jsonString }
             ... on MarkdownMetadataEntry { mdStr } ... on PathMetadataEntry { path } } } } } } } }
       assetsOrError { ... on AssetConnection { nodes { key { path } } } } }"""
     script = "import sys; from dagster_graphql.cli import main; main()"

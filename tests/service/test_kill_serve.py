@@ -1,4 +1,4 @@
-"""SIGKILL of `monjyu serve` under load: connection errors, nothing else; and the next start finds all as it should be."""
+"""SIGKILL of `monjyu serve` under load: connection errors, nothing else; the next start finds all as it should be."""
 
 from __future__ import annotations
 

@@ -230,19 +230,19 @@ def test_odd_claims_are_refused_in_words(tmp_path: Path) -> None:
         ask()
 
 
-@pytest.mark.parametrize("value", [7, "null", True, {"papers.read": 1}, [["papers.read"]], 1.5, [None, 3]])
-def test_odd_claims_over_http(serve_with: Serving, value: Any) -> None:
+def test_odd_claims_over_http(serve_with: Serving) -> None:
+    odd: list[Any] = [7, "null", True, {"papers.read": 1}, [["papers.read"]], 1.5, [None, 3]]
     with issuer() as (url, sign):
         oidc = {"issuer": url, "audience": "monjyu", "reader_role": "papers.read"}
         with serve_with(require_key=True, oidc=oidc) as (served, _), served.client() as client:
-            found = {
-                name: client.get(
-                    "/collections",
-                    headers={"Authorization": f"Bearer {sign(**({'roles': ['papers.read']} | {name: value}))}"},
-                ).status_code
-                for name in ("roles", "sub", "exp", "aud")
-            }
-    assert found == {"roles": 403, "sub": 401, "exp": 401, "aud": 401}
+
+            def status(name: str, value: Any) -> int:
+                token = sign(**({"roles": ["papers.read"]} | {name: value}))
+                return int(client.get("/collections", headers={"Authorization": f"Bearer {token}"}).status_code)
+
+            for value in odd:
+                found = {name: status(name, value) for name in ("roles", "sub", "exp", "aud")}
+                assert found == {"roles": 403, "sub": 401, "exp": 401, "aud": 401}, value
 
 
 def test_roles_may_be_of_some_collections(tmp_path: Path) -> None:
