@@ -78,7 +78,8 @@ def test_stream_ends_with_the_result(run: Run) -> None:
 
 
 def test_events_do_not_change_the_result() -> None:
-    result: dict[str, Any] = {"answer": "", "status": "abstained", "verified": False, "citations": [], "hits": []}
+    result: dict[str, Any] = {"answer": "", "segments": [], "status": "abstained", "verified": False}
+    result |= {"citations": [], "hits": []}
     assert {key: value for key, value in last_events(result)[-1].items() if key != "event"} == result
 
 
