@@ -131,7 +131,7 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path)
 
 
-def test_a_collection_is_led_through_all_that_can_happen_to_its_sources(shell: Shell) -> None:
+def test_a_moved_source_keeps_ids_and_results(shell: Shell) -> None:
     ra, rb, moved = (shell.root / name for name in ("ra", "rb", "moved"))
     assert shell.done("index", ra, rb, "-c", "t") == {"total": 3, "added": 3}
     before = shell.parts()
@@ -147,10 +147,15 @@ def test_a_collection_is_led_through_all_that_can_happen_to_its_sources(shell: S
     assert shell.recomputed(since=2) == {"parsed_papers": 0, "chunks": 0, "chunk_embeddings": 0}
     assert [(source["path"], source["papers"]) for source in shell.listed()] == [(str(moved), 2), (str(rb), 1)]
 
+
+@pytest.mark.slow
+def test_sources_that_vanish_are_removed_added_again_and_chosen_from(shell: Shell) -> None:
+    ra, rb = shell.root / "ra", shell.root / "rb"
+    assert shell.done("index", ra, rb, "-c", "t")["total"] == 3
     rb.rename(shell.root / "away")
     allowed = shell("index", "-c", "t", "--allow-deletes")
     assert allowed.returncode == 0 and f"`monjyu sources remove {rb} -c t`" in allowed.stderr
-    again = shell("index", moved, "-c", "t")
+    again = shell("index", ra, "-c", "t")
     assert again.returncode == 0 and f"Source {rb} cannot be read" in again.stderr, "its papers have gone already"
     assert shell.done("sources", "remove", rb, "-c", "t") == {"total": 2, "unchanged": 2}
     assert "cannot be read" not in shell("index", "-c", "t").stderr
@@ -160,8 +165,8 @@ def test_a_collection_is_led_through_all_that_can_happen_to_its_sources(shell: S
     (shell.root / "away" / "drafts" / "p1.md").write_text(paper_text(1))
     assert shell.done("index", "-c", "t") == {"total": 3, "unchanged": 3}
     assert shell.done("sources", "remove", shell.root / "away", "-c", "t") == {"total": 2, "deleted": 1, "unchanged": 2}
-    assert shell.done("index", moved, "-c", "t", "--include", "p11.*") == {"total": 1, "deleted": 1, "unchanged": 1}
-    assert shell.done("index", moved, "-c", "t", "--include", "*")["total"] == 2, "other patterns stand in for them"
+    assert shell.done("index", ra, "-c", "t", "--include", "p11.*") == {"total": 1, "deleted": 1, "unchanged": 1}
+    assert shell.done("index", ra, "-c", "t", "--include", "*")["total"] == 2, "other patterns stand in for them"
 
 
 def test_a_moved_source_that_lacks_papers_stops_with_the_question(shell: Shell) -> None:
@@ -174,6 +179,7 @@ def test_a_moved_source_that_lacks_papers_stops_with_the_question(shell: Shell) 
     assert load_record(shell.data.collection("t")) == before
 
 
+@pytest.mark.slow
 def test_what_a_failed_run_left_in_the_parts_may_go_without_a_question(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
