@@ -25,8 +25,8 @@ MOST_QUICK_ENDS = 5
 """In a row, until a program is given up."""
 FIRST_PAUSE = 1.0
 """Seconds before a program is started again; each further quick end doubles it."""
-STOP_SECONDS = 5.0
-"""How long programs may take to end when asked to, and then a fifth of it what they have left: all are gone in ten."""
+STOP_SECONDS = 4.0
+"""How long programs may take to end when asked to, and then a quarter of it what they have left."""
 
 
 @dataclass
@@ -133,7 +133,7 @@ def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         signalled = [_signal_group(process.pid, number) for process in processes]
         if any(signalled):
-            _wait(STOP_SECONDS / 5, lambda: not any(_signal_group(process.pid, 0) for process in processes))
+            _wait(STOP_SECONDS / 4, lambda: not any(_signal_group(process.pid, 0) for process in processes))
     for process in processes:
         process.wait()
 
