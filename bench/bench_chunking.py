@@ -124,11 +124,12 @@ def quality(name: str, data: Path, queries: list[JudgedQuery]) -> Document:
     return found
 
 
-def measure(name: str, corpora: Path, folder: Path) -> Document:
-    """All strategies on one collection; the first index is the base that the others copy their parsed papers from."""
+def measure(name: str, strategies: list[str], corpora: Path, folder: Path) -> Document:
+    """The strategies on one collection; the first index is the base that the others copy their parsed papers from."""
     base = folder / name
     found: Document = {}
-    for strategy, settings in STRATEGIES.items():
+    for strategy in strategies:
+        settings = STRATEGIES[strategy]
         data = base if not found else without_chunks(base, name, folder / f"{name}-{strategy}")
         seconds = index(name, corpora / SOURCES[name], data, settings)
         queries = queries_of(name, data, corpora / name)
@@ -144,6 +145,7 @@ def measure(name: str, corpora: Path, folder: Path) -> Document:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=SOURCES, help="This collection alone.")
+    parser.add_argument("--strategies", nargs="+", choices=STRATEGIES, default=list(STRATEGIES))
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
@@ -151,7 +153,7 @@ def main() -> None:
         sys.exit(f"{arguments.corpora} is absent: nothing to measure")
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
         names = [arguments.only] if arguments.only else list(SOURCES)
-        found = {name: measure(name, arguments.corpora, Path(folder)) for name in names}
+        found = {name: measure(name, arguments.strategies, arguments.corpora, Path(folder)) for name in names}
     print(json.dumps(found, indent=None if arguments.as_json else 2))
 
 

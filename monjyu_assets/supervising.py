@@ -25,8 +25,8 @@ MOST_QUICK_ENDS = 5
 """In a row, until a program is given up."""
 FIRST_PAUSE = 1.0
 """Seconds before a program is started again; each further quick end doubles it."""
-STOP_SECONDS = {signal.SIGINT: 4.0, signal.SIGTERM: 1.0, signal.SIGKILL: 1.0}
-"""How long programs may take after a signal before the next, stronger one: all of them end within ten seconds."""
+STOP_SECONDS = 4.0
+"""How long programs may take to end when asked to, and then a quarter of it what they have left."""
 
 
 @dataclass
@@ -126,15 +126,14 @@ def supervising(environment: Mapping[str, str], stop: threading.Event) -> Iterat
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
     """End the processes, then what they have left of their process groups (code servers, runs)."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        for process in processes:
-            if process.poll() is None:
-                process.send_signal(number)
-        _wait(STOP_SECONDS[number], lambda: all(process.poll() is not None for process in processes))
+    for process in processes:
+        if process.poll() is None:
+            process.terminate()
+    _wait(STOP_SECONDS, lambda: all(process.poll() is not None for process in processes))
     for number in (signal.SIGTERM, signal.SIGKILL):
         signalled = [_signal_group(process.pid, number) for process in processes]
         if any(signalled):
-            _wait(STOP_SECONDS[number], lambda: not any(_signal_group(process.pid, 0) for process in processes))
+            _wait(STOP_SECONDS / 4, lambda: not any(_signal_group(process.pid, 0) for process in processes))
     for process in processes:
         process.wait()
 

@@ -4,6 +4,7 @@ until Ctrl-C. The page may be opened to others; Dagster's UI knows no users and 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -76,7 +77,9 @@ def check_port(port: int, option: str = "--port", host: str = HOST) -> None:
             probe.bind(address)
     except OSError as error:
         message = f"Port {port} on {host} cannot be used: {error.strerror}."
-        raise ConfigurationError(message, f"Choose another: {option} {port + 1}") from error
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        hint = f"Choose another: {option} {port + 1}" if taken else "Give an address of this machine."
+        raise ConfigurationError(message, hint) from error
 
 
 def _answers(url: str) -> bool:
@@ -151,11 +154,11 @@ def _url(host: str, port: int) -> str:
 def _serve(port: int, host: str, page_port: int, environment: Mapping[str, str], stop: threading.Event) -> None:
     ui, page = _url(HOST, port), _url(host, page_port)
     with tempfile.TemporaryDirectory(prefix="monjyu-") as name, supervising(environment, stop) as supervisor:
-        folder = Path(name)
-        supervisor.start(code_server(folder))
+        folder, service = Path(name), page_service(host, page_port)
+        supervisor.start(service, code_server(folder))
         supervisor.wait(lambda: _serves_code(folder / SOCKET), START_SECONDS)
-        workspace, service = write_workspace(folder), page_service(host, page_port)
-        supervisor.start(daemon(workspace), web_server(port, workspace), service)
+        workspace = write_workspace(folder)
+        supervisor.start(daemon(workspace), web_server(port, workspace))
 
         def all_answer() -> bool:
             return _answers(f"{ui}/server_info") and (service.given_up or _answers(f"{page}/health"))

@@ -32,7 +32,7 @@ WORDS = [
     "matrices",
 ]
 SMALL: dict[str, list[str]] = {
-    "bench_chunking": ["--corpora", "{corpora}", "--only", "jose"],
+    "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
     "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
     "bench_embedding": ["--runs", "1"],
     "bench_graph": ["--corpus", "{corpora}/jose/pdf", "--alone", "--windows", "2000"],
