@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -62,9 +62,14 @@ def find_files(
             found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
             count(len(found), 0)
     if pieces := others.skipped.get("part"):
-        named = ", ".join(Path(path).name for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
+        roots = [source_root(Path(source)) for source in record.sources]
+        named = ", ".join(_inside(roots, path) for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
         say(f"Passed over as parts of other papers ({pieces.count} .tex without \\documentclass): {named}")
     return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
+
+
+def _inside(roots: Sequence[Path], path: str) -> str:
+    return next(Path(path).relative_to(root).as_posix() for root in roots if Path(path).is_relative_to(root))
 
 
 def scan(
