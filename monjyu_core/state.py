@@ -38,10 +38,14 @@ class StateStore:
         self.put_many(namespace, {key: value})
 
     def put_many(self, namespace: str, values: Mapping[str, Any]) -> None:
-        """All of them or, where that fails, none."""
-        now = time.time()
-        rows = [(namespace, key, json.dumps(value, ensure_ascii=False), now) for key, value in values.items()]
+        """All of them or, where that fails, none. They count as the newest, whatever the clock says."""
+        texts = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
         with self._connect() as connection:
+            newest = connection.execute("SELECT max(written) FROM state WHERE namespace = ?", (namespace,)).fetchone()[
+                0
+            ]
+            now = max(time.time(), newest or 0.0)
+            rows = [(namespace, key, text, now) for key, text in texts]
             connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 
     def delete(self, namespace: str, key: str | None = None) -> None:

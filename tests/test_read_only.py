@@ -40,6 +40,7 @@ def data(sample_data: Path, tmp_path: Path) -> Iterator[tuple[Path, str]]:
         subprocess.run(["umount", "-l", str(shown)], check=True)
 
 
+@pytest.mark.slow
 def test_a_read_only_folder_is_searched_and_not_written(
     data: tuple[Path, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
