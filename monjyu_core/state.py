@@ -19,6 +19,8 @@ _TABLE = """CREATE TABLE IF NOT EXISTS state (
     PRIMARY KEY (namespace, key)) WITHOUT ROWID"""
 _BY_AGE = "CREATE INDEX IF NOT EXISTS state_by_age ON state (namespace, written)"
 """`written` stands behind the value: without the index, values of 200 MB were read to find the oldest."""
+_TICK = 1e-6
+"""Seconds between two writes at least, so that which came first can be told."""
 
 
 class StateStore:
@@ -44,7 +46,7 @@ class StateStore:
             newest = connection.execute("SELECT max(written) FROM state WHERE namespace = ?", (namespace,)).fetchone()[
                 0
             ]
-            now = max(time.time(), newest or 0.0)
+            now = max(time.time(), (newest or 0.0) + _TICK)
             rows = [(namespace, key, text, now) for key, text in texts]
             connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 

@@ -26,7 +26,7 @@ from monjyu_core.private import FILE, private_database, private_file, private_fo
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-_LONGER = 10
+_LONGER = 100
 """Times a claim's length: nobody makes one as long."""
 
 _TABLES = """
