@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
