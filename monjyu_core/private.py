@@ -17,6 +17,8 @@ _BESIDE = ("-wal", "-shm", "-journal")
 
 _log = logging.getLogger(__name__)
 _making = threading.Lock()
+_told: set[Path] = set()
+"""Paths that a warning was given of."""
 
 
 def private_folder(folder: Path) -> None:
@@ -71,6 +73,8 @@ def _tighten(path: Path, mode: int) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:  # another user's, or a disk that takes no changes
-        _log.warning("%s is open to others, and cannot be closed to them: %s", path, error)
+        if path not in _told:
+            _told.add(path)
+            _log.warning("%s is open to others, and cannot be closed to them: %s", path, error)
         return False
     return True

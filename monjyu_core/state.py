@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ _TABLE = """CREATE TABLE IF NOT EXISTS state (
     PRIMARY KEY (namespace, key)) WITHOUT ROWID"""
 _BY_AGE = "CREATE INDEX IF NOT EXISTS state_by_age ON state (namespace, written)"
 """`written` stands behind the value: without the index, values of 200 MB were read to find the oldest."""
+_TICK = 1e-6
+"""Seconds between two writes at least, so that which came first can be told."""
 
 
 class StateStore:
@@ -27,7 +30,7 @@ class StateStore:
         self.path = folder / "state.sqlite"
 
     def get(self, namespace: str, key: str) -> Any | None:
-        with self._connect() as connection:
+        with self._reading() as connection:
             row = connection.execute(
                 "SELECT value FROM state WHERE namespace = ? AND key = ?", (namespace, key)
             ).fetchone()
@@ -37,10 +40,14 @@ class StateStore:
         self.put_many(namespace, {key: value})
 
     def put_many(self, namespace: str, values: Mapping[str, Any]) -> None:
-        """All of them or, where that fails, none."""
-        now = time.time()
-        rows = [(namespace, key, json.dumps(value, ensure_ascii=False), now) for key, value in values.items()]
+        """All of them or, where that fails, none. They count as the newest, whatever the clock says."""
+        texts = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
         with self._connect() as connection:
+            newest = connection.execute("SELECT max(written) FROM state WHERE namespace = ?", (namespace,)).fetchone()[
+                0
+            ]
+            now = max(time.time(), (newest or 0.0) + _TICK)
+            rows = [(namespace, key, text, now) for key, text in texts]
             connection.executemany("INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", rows)
 
     def delete(self, namespace: str, key: str | None = None) -> None:
@@ -49,7 +56,7 @@ class StateStore:
             connection.execute("DELETE FROM state WHERE namespace = ? AND (?2 IS NULL OR key = ?2)", (namespace, key))
 
     def keys(self, namespace: str) -> list[str]:
-        with self._connect() as connection:
+        with self._reading() as connection:
             rows = connection.execute("SELECT key FROM state WHERE namespace = ? ORDER BY key", (namespace,))
             return [row[0] for row in rows]
 
@@ -70,6 +77,25 @@ class StateStore:
                 "(SELECT key FROM state WHERE namespace = ?1 ORDER BY written DESC LIMIT -1 OFFSET ?2))",
                 (namespace, most, since),
             )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """As `_connect`; where the folder cannot be written (a read-only disk) without writing, which WAL else does."""
+        folder = self.path.parent
+        if not folder.is_dir() or os.access(folder, os.W_OK):
+            with self._connect() as connection:
+                yield connection
+            return
+        log = self.path.with_name(f"{self.path.name}-wal")
+        how = "mode=ro" if log.exists() else "immutable=1"
+        where = f"{self.path.absolute().as_uri()}?{how}" if self.path.exists() else ":memory:"
+        try:
+            with closing(sqlite3.connect(where, timeout=30, uri=True)) as connection:
+                if where == ":memory:":
+                    connection.execute(_TABLE)
+                yield connection
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.path} cannot be read: {error}.", "Its disk is read-only.") from error
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:

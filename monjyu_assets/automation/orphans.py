@@ -40,7 +40,7 @@ def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = G
             instance.report_run_failed(run, "Its process is gone; what it had written is kept.")
             ended.append(run.run_id)
         else:
-            suspects[run.run_id] = before.get(run.run_id, now)
+            suspects[run.run_id] = min(before.get(run.run_id, now), now)  # a clock may have been set back
     if suspects != before:
         store.put(*SUSPECTS, suspects)
     return ended

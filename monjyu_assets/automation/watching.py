@@ -89,7 +89,7 @@ def _look_at(work: Work) -> Watched:
         keep_other_files(work)
         return Watched(name, "same")
     fresh = _seconds_since_change(work, todo.scanned)
-    if fresh < work.settings.automation.settle_seconds:
+    if abs(fresh) < work.settings.automation.settle_seconds:  # a time far ahead is another clock's
         return _settling(name, fresh)
     _may_embed(work, describe(todo))
     return Watched(name, "changed", describe(todo), _key(work, todo))
@@ -101,7 +101,7 @@ def _first_look(work: Work) -> Watched:
     if not stats:
         return Watched(work.name, "same")
     fresh = time.time() - max(stat.st_mtime for _, stat in stats)
-    if fresh < work.settings.automation.settle_seconds:
+    if abs(fresh) < work.settings.automation.settle_seconds:  # a time far ahead is another clock's
         return _settling(work.name, fresh)
     _may_embed(work, f"Files: {len(stats)} new")
     key = digest(work.name, *(f"{name}\t{stat.st_size}\t{stat.st_mtime_ns}" for name, stat in stats), length=20)

@@ -10,9 +10,9 @@ import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -51,6 +51,8 @@ from monjyu_core.snapshot import (
 
 CODE_VERSION = "3"
 LOCK_SECONDS = 600
+_ID_TIME = "%Y%m%dT%H%M%S%fZ"
+"""The beginning of a snapshot's id."""
 
 
 class PublishBlocked(IndexBuildError):
@@ -211,7 +213,7 @@ def _build(
     checks: str,
 ) -> Manifest:
     now = datetime.now(UTC)
-    snapshot_id = f"{now:%Y%m%dT%H%M%S%f}Z-{content[:8]}"
+    snapshot_id = f"{_after_all(work.folder, now):{_ID_TIME}}-{content[:8]}"
     building = work.folder.snapshots / f".building-{snapshot_id}"
     building.mkdir(parents=True)
     try:
@@ -235,6 +237,15 @@ def _build(
         shutil.rmtree(building, ignore_errors=True)
         raise
     return manifest
+
+
+def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
+    """Now, or a moment after the newest snapshot where a clock was set back: the order of ids is that of publishes."""
+    for newest in published(folder)[-1:]:
+        with suppress(ValueError):  # a name that was given by hand
+            last = datetime.strptime(newest.partition("-")[0], _ID_TIME).replace(tzinfo=UTC)
+            return max(now, last + timedelta(microseconds=1))
+    return now
 
 
 def _manifest(

@@ -82,11 +82,13 @@ def _tidy(table: Any, kept: set[str]) -> None:
 
 
 def _age_of_oldest_tag(table: Any) -> timedelta:
-    """How old the oldest tagged version is; Lance refuses to clean up beyond it."""
-    first = min(tag["version"] for tag in table.tags.list().values())
-    made = next(version["timestamp"] for version in table.list_versions() if version["version"] == first)
-    age: timedelta = datetime.now(made.tzinfo) - made
-    return age
+    """How old the oldest tagged version is; Lance refuses to clean up beyond it.
+
+    A clock that was set back may have made a later version the oldest, or all of them in what is now the future.
+    """
+    tagged = {tag["version"] for tag in table.tags.list().values()}
+    made = [version["timestamp"] for version in table.list_versions() if version["version"] in tagged]
+    return max(timedelta(), *(datetime.now(one.tzinfo) - one for one in made))
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:

@@ -26,6 +26,8 @@ from monjyu_core.private import FILE, private_database, private_file, private_fo
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+_LONGER = 100
+"""Times a claim's length: nobody makes one as long."""
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, value BLOB NOT NULL);
@@ -84,10 +86,10 @@ class SQLiteCache:
     def claim(self, key: str, owner: str, seconds: float) -> bool:
         def take(connection: sqlite3.Connection) -> bool:
             connection.execute("PRAGMA synchronous = NORMAL")  # a claim need not outlive a power cut
-            if _held(connection, key, owner):  # who waits asks often, and need not stop the writers for it
+            if _held(connection, key, owner, seconds):  # who waits asks often, and need not stop the writers for it
                 return False
             with _transaction(connection):
-                if _held(connection, key, owner):
+                if _held(connection, key, owner, seconds):
                     return False
                 until = time.time() + seconds
                 connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (key, owner, until))
@@ -223,10 +225,14 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _held(connection: sqlite3.Connection, key: str, owner: str) -> bool:
-    """Whether another owner's claim on the key holds: not expired, and its process not known to be dead."""
+def _held(connection: sqlite3.Connection, key: str, owner: str, seconds: float) -> bool:
+    """Whether another owner's claim on the key holds: not expired, and its process not known to be dead.
+
+    One that would end much later than a claim of `seconds` made now was made before a clock was set back.
+    """
     row = connection.execute("SELECT owner, expires FROM claims WHERE key = ?", (key,)).fetchone()
-    if row is None or row[0] == owner or row[1] <= time.time():
+    left = row[1] - time.time() if row is not None else 0.0
+    if row is None or row[0] == owner or not 0 < left <= _LONGER * seconds:
         return False
     return not owner_is_dead(row[0])
 

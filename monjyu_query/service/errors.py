@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, LLMError, MonjyuError, QueryError, StorageError
+from monjyu_core.settings import data_folder
 from monjyu_core.validation import sentence
 from monjyu_query.request import problem
 
@@ -139,7 +140,8 @@ def described(error: Exception) -> tuple[int, str, str, dict[str, str]]:
         return error.status, type(error).__name__, str(error), error.headers
     if isinstance(error, MonjyuError):
         status = next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
-        return status, type(error).__name__, str(error), {}
+        message = str(error).replace(str(data_folder()), "the data folder")  # where it lies is nobody's business
+        return status, type(error).__name__, message, {}
     return 500, name_of(500), "The service failed; its log has more under this request id.", {}
 
 

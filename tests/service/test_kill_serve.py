@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from contextlib import closing, suppress
 from itertools import count
 from pathlib import Path
@@ -31,8 +32,8 @@ from monjyu_query.service.keys import create_key, list_keys
 pytestmark = pytest.mark.slow
 
 KILLS = int(os.environ.get("MONJYU_SERVE_KILLS", "2"))
-ANSWERS = 30
-"""Requests that have been answered before a kill."""
+ANSWERS = 4
+"""Requests of each kind that have been answered before a kill."""
 
 
 class Load:
@@ -40,8 +41,7 @@ class Load:
 
     def __init__(self, url: str, key: str) -> None:
         self.url, self.headers = url, {"Authorization": f"Bearer {key}"}
-        self.answered = count()
-        self.done = 0
+        self._done: Counter[str] = Counter()
         self.wrong: list[str] = []
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._ask, args=(work,)) for work in self._works()]
@@ -53,6 +53,17 @@ class Load:
         for thread in self._threads:
             thread.join(90)
             assert not thread.is_alive()
+
+    def answered(self) -> dict[str, int]:
+        return {work.__name__: self._done[work.__name__] for work in self._works()}
+
+    def wait(self) -> None:
+        """Until some more of each kind have been answered."""
+        wanted = {name: number + ANSWERS for name, number in self.answered().items()}
+        deadline = time.monotonic() + 240
+        while any(number < wanted[name] for name, number in self.answered().items()):
+            assert time.monotonic() < deadline, (self.answered(), self.wrong)
+            time.sleep(0.02)
 
     def _works(self) -> list[Any]:
         def search(client: httpx2.Client, n: int) -> httpx2.Response:
@@ -83,7 +94,7 @@ class Load:
                     answer = work(client, n)
                 if answer.status_code not in (200, 201):
                     self.wrong.append(f"{work.__name__}: {answer.status_code} {answer.text[:300]}")
-                self.done = next(self.answered)
+                self._done[work.__name__] += 1
             except httpx2.TransportError:
                 time.sleep(0.05)
             except json.JSONDecodeError as error:
@@ -169,20 +180,14 @@ def test_a_killed_service_leaves_nothing_behind(data: DataFolder, tmp_path: Path
     load = Load(serving.url, key)
     try:
         for _ in range(KILLS):
-            seen, deadline = load.done, time.monotonic() + 120
-            while load.done < seen + ANSWERS:
-                assert time.monotonic() < deadline, load.wrong
-                time.sleep(0.02)
+            load.wait()
             serving.kill()
             check(data)
             serving = Serving(data, workers, temporary, port)
         if workers > 1:  # one of them is replaced, and the others answer meanwhile
             victim = next(one for one in serving.family() if any("spawn_main" in word for word in one.cmdline()))
             victim.kill()
-        seen, deadline = load.done, time.monotonic() + 120
-        while load.done < seen + ANSWERS:
-            assert time.monotonic() < deadline, load.wrong
-            time.sleep(0.02)
+        load.wait()
     finally:
         load.stop()
     serving.end()

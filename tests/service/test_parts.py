@@ -242,7 +242,7 @@ def test_traces_under_load_are_written_together_and_the_newest_kept(tmp_path: Pa
     assert most - 100 <= kept <= most + 100
     log.forget("a")
     log.flush()
-    assert 0 < len(store.keys(NAMESPACE)) == kept // 2
+    assert abs(len(store.keys(NAMESPACE)) - kept / 2) <= 1
     old = TraceLog(store)
     time.sleep(0.01)
     old.write("new", {"n": 0, "collection": "a"}, TraceSettings(days=0.005 / 86400))
