@@ -87,7 +87,7 @@ def _age_of_oldest_tag(table: Any) -> timedelta:
     A clock that was set back may have made a later version the oldest, or all of them in what is now the future.
     """
     tagged = {tag["version"] for tag in table.tags.list().values()}
-    made = [version["timestamp"] for version in table.list_versions() if version["version"] in tagged]
+    made: list[datetime] = [version["timestamp"] for version in table.list_versions() if version["version"] in tagged]
     return max(timedelta(), *(datetime.now(one.tzinfo) - one for one in made))
 
 
