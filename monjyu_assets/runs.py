@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,8 @@ def _partition(instance: dg.DagsterInstance, work: Work) -> Iterator[None]:
         yield
     except BaseException:
         if not known and read_current(work.folder) is None:
-            instance.delete_dynamic_partition(str(collections.name), work.name)
+            with suppress(Exception):  # a full disk stops this, too; what is told is what stopped the run
+                instance.delete_dynamic_partition(str(collections.name), work.name)
         raise
 
 
