@@ -25,6 +25,8 @@ _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 _STEM = 5
 ENOUGH_WORDS = 0.4
 """Share of a statement's words (Chinese, Japanese, Korean: pairs of characters) that its source must have."""
+MIXED = 0.2
+"""Share of a source's words that must be of the statement's script, for the two to be compared by words."""
 
 
 def numbers_in(text: str) -> set[str]:
@@ -63,11 +65,12 @@ def rests_on(statement: str, source: str) -> bool:
     and enough of its words where both are of one script. No proof that it says the same."""
     if not numbers_in(statement) <= numbers_in(source) or foreign_addresses(statement, source):
         return False
-    wide = _pairs(statement)
-    if bool(wide) != bool(_pairs(source)):
-        return True
-    own, there = (wide, _pairs(source)) if wide else (_stems(statement), _stems(source))
-    return bool(own) and len(own & there) >= ENOUGH_WORDS * len(own)
+    wide = bool(_pairs(statement))
+    own, there, other = (_pairs, _pairs(source), _stems(source)) if wide else (_stems, _stems(source), _pairs(source))
+    if len(there) < MIXED * (len(there) + len(other)):
+        return True  # across languages words cannot be shared
+    said = own(statement)
+    return bool(said) and len(said & there) >= ENOUGH_WORDS * len(said)
 
 
 def _stems(text: str) -> set[str]:

@@ -67,5 +67,5 @@ def _claims(lines: dict[int, str]) -> dict[str, Any]:
 
 
 def _report(lines: dict[int, str]) -> dict[str, Any]:
-    finding = {"summary": "They help.", "explanation": "As the papers say.", "sentences": [1]}
+    finding = {"summary": lines[1], "explanation": "", "sentences": [1]}
     return {"title": "Helpers", "summary": "A group.", "rating": 5, "rating_reason": "So.", "findings": [finding]}
