@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from monjyu_query.request import ResponseType
 from monjyu_query.result import Segment
 
-_BRACKETS = re.compile(r"(\\*)([\[\]])")
+_BRACKETS = re.compile(r"(\\*)([\[\]]|$)")
 
 
 def escaped(text: str) -> str:
-    """Markdown in which the text's own brackets are no marks: `[2]` becomes `\\[2\\]`, a backslash before it two."""
-    return _BRACKETS.sub(r"\1\1\\\2", text)
+    """Markdown in which the text's own brackets are no marks: `[2]` becomes `\\[2\\]`, a backslash before it two, and
+    one at the end, which the next text's bracket would follow, as well."""
+    return _BRACKETS.sub(lambda found: found[1] * 2 + (f"\\{found[2]}" if found[2] else ""), text)
 
 
 def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> Iterator[tuple[str, str]]:

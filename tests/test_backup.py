@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -16,7 +17,7 @@ from monjyu_assets.stages.common import Work, no_progress
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
 from monjyu_core.schemas import SCHEMA_VERSION
-from monjyu_core.snapshot import open_current
+from monjyu_core.snapshot import MANIFEST_HASH, open_current
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
@@ -94,3 +95,4 @@ def of_another_version(data: DataFolder, version: int) -> None:
         changed = re.sub(r'"schema_version": *\d+', f'"schema_version": {version}', text)
         assert changed != text
         manifest.write_text(changed, encoding="utf-8")
+        manifest.with_name(MANIFEST_HASH).write_text(hashlib.sha256(changed.encode()).hexdigest(), encoding="ascii")

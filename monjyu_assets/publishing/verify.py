@@ -42,6 +42,8 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
     path = folder.snapshots / snapshot_id
     try:
         return file_sha256(path / "manifest.json") != (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
+    except FileNotFoundError:
+        return (path / MANIFEST_HASH).exists()  # versions before the hash wrote none
     except (OSError, UnicodeDecodeError):
         return True
 

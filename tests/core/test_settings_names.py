@@ -166,6 +166,7 @@ def test_collections(own_data: Path, command: list[str]) -> None:
     folder = own_data / "index" / "samples"
     folder.mkdir(parents=True)
     (folder / "collection.json").write_text('{"name": "samples"}')
+    (folder / "CURRENT").write_text("20260101T000000000000Z-00000000\n")
     done: CompletedProcess[str] = call_monjyu(own_data, *command, "sampels")
     assert done.returncode == 2
     assert "Did you mean 'samples'?" in done.stderr
@@ -176,6 +177,7 @@ def test_the_python_api_names_no_option_of_the_command_line(own_data: Path) -> N
         folder = own_data / "index" / name
         folder.mkdir(parents=True)
         (folder / "collection.json").write_text(f'{{"name": "{name}"}}')
+        (folder / "CURRENT").write_text("20260101T000000000000Z-00000000\n")
     asks: list[Callable[[Monjyu], object]] = [lambda m: m.search("x"), lambda m: m.papers(), lambda m: m.survey("x")]
     for ask in asks:
         with pytest.raises(ConfigurationError) as caught:
