@@ -6,8 +6,14 @@ A shape is a function of its size that gives the bytes of a file; the bytes grow
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import docx
+import pptx
 
 Shape = Callable[[int], bytes]
 
@@ -116,8 +122,6 @@ def zipped(parts: dict[str, str]) -> bytes:
 
 
 def _docx(size: int) -> bytes:
-    import docx
-
     document = docx.Document()
     document.add_heading("On queues", 0)
     for number in range(size):
@@ -132,8 +136,6 @@ def _docx(size: int) -> bytes:
 
 
 def _pptx(size: int) -> bytes:
-    import pptx
-
     presentation = pptx.Presentation()
     for number in range(size):
         slide = presentation.slides.add_slide(presentation.slide_layouts[1])
@@ -191,8 +193,6 @@ def _pdf(size: int) -> bytes:
 
 
 def _jsonl(size: int) -> bytes:
-    import json
-
     return json.dumps({"id": "a", "title": "On queues", "text": f"{PARAGRAPH}\n\n" * size}).encode()
 
 
@@ -236,6 +236,12 @@ _LINES = {
     "names": _repeated("Holm, ", "A title\n\nText.\n\nReferences\n\n[1] "),
     "initials": _repeated("A. ", "A title\n\nText.\n\nReferences\n\n[1] "),
     "narrative citations": _repeated("Holm (2001) ", "A title\n\n", "\n\nReferences\n\nHolm, A. (2001). On q. J. W.\n"),
+    "one name": lambda size: (
+        "A title\n\n"
+        + "".join(f"Holm and Birk{n} (2001) " for n in range(size))
+        + "\n\nReferences"
+        + "".join(f"\n\nHolm, A. and Birk{n}, B. (2001). On q. J. W." for n in range(size))
+    ).encode(),
     "same references": _repeated("\n\nHolm, A. (2001). On q. J. W.", "A\n\nSee Holm (2001).\n\nReferences"),
     "digits": _repeated("1"),
     "dotted numbers": _repeated("1."),
@@ -270,6 +276,18 @@ HARMFUL: dict[str, dict[str, Shape]] = {
         "pipes": _repeated("|"),
         "html": _repeated("<b>"),
         "comments": _repeated("<!--"),
+        "comments below": _repeated("<!--\n\n"),
+        "scripts": _repeated("<script>"),
+        "instructions": _repeated("<?a "),
+        "declarations": _repeated("<!A "),
+        "marked sections": _repeated("<![CDATA["),
+        "closing tags": _repeated("</a "),
+        "tags in a block": _repeated("<a ", "<div>\n"),
+        "closing tags in a block": _repeated("</a ", "<div>\n"),
+        "instructions in a block": _repeated("<?", "<div>\n"),
+        "declarations in a block": _repeated("<!a", "<div>\n"),
+        "marked sections in a block": _repeated("<![a", "<div>\n"),
+        "quotes in a block": _repeated("<a b='", "<div>\n"),
         "autolinks": _repeated("<a:"),
         "keys": _repeated("[@a] "),
         "divs": _repeated(":::\n"),
@@ -506,3 +524,15 @@ HARMFUL: dict[str, dict[str, Shape]] = {
     },
 }
 """Shapes that mean harm."""
+
+
+_TYPES = {"jats": "xml", "tei": "xml"}
+_ENDINGS = {"jats": ".xml", "tei": ".xml", "latex": ".tex"}
+
+
+def write(path: Path, kind: str, data: bytes) -> dict[str, Any]:
+    """Write a paper to `path` with its format's ending, and give the task that names it to a parser."""
+    path = path.with_suffix(_ENDINGS.get(kind, f".{kind}"))
+    path.write_bytes(data)
+    task = {"path": str(path), "document_type": _TYPES.get(kind, kind)}
+    return task | ({"offset": 0, "size": len(data), "record": 1} if kind == "jsonl" else {})

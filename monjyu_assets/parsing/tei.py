@@ -167,4 +167,6 @@ class _Reader:
         if not any(labelled):
             return read_table(rows[:1], rows[1:], self._text.line)
         heads = [row for row, is_head in zip(rows, labelled, strict=True) if is_head]
-        return read_table(heads, [row for row, is_head in zip(rows, labelled, strict=True) if not is_head], self._text.line)
+        return read_table(
+            heads, [row for row, is_head in zip(rows, labelled, strict=True) if not is_head], self._text.line
+        )
