@@ -95,7 +95,7 @@ def join_lines(lines: Sequence[str]) -> str:
     """One paragraph of its lines: a space between them, none between two Japanese or Chinese characters."""
     text = "\n".join(line.strip() for line in lines)
     text = re.sub(rf"(?<=[{CJK}])\n(?=[{CJK}])", "", text)
-    return re.sub(r"\s*\n\s*", " ", text).strip()
+    return re.sub(r"(?<!\s)\s*\n\s*", " ", text).strip()
 
 
 def clean_orcid(text: str) -> str | None:

@@ -19,10 +19,10 @@ from monjyu_core.settings import ParseSettings
 
 MOST_ATTRIBUTES = 200
 _SHORT_TAG = 1000
-_ATTRIBUTE = re.compile(
+ATTRIBUTE = re.compile(
     r"[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
 )
-_TAG = re.compile(
+TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[\s/]++|[^\s/>][^\s/>=]*+"
     r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+)*+)>?",
     re.DOTALL,
@@ -72,7 +72,7 @@ def read_html(data: bytes, settings: ParseSettings) -> tuple[Element, list[str]]
         raise DocumentTooLarge(f"{len(data)} bytes of HTML.", "Raise parse.max_characters.")
     data = _EMBEDDED.sub(b"", data)
     text, warnings = decode(data, settings, _declared(data))
-    text = _TAG.sub(_bounded, text)
+    text = TAG.sub(_bounded, text)
     root = _as_xhtml(text, settings) if _XHTML.match(text) else None
     return (_as_html(text) if root is None else root), warnings
 
@@ -90,7 +90,7 @@ def _bounded(match: re.Match[str]) -> str:
         return ""
     if len(attributes) < _SHORT_TAG:
         return match[0]
-    kept = [found[0] for found in islice(_ATTRIBUTE.finditer(attributes), MOST_ATTRIBUTES)]
+    kept = [found[0] for found in islice(ATTRIBUTE.finditer(attributes), MOST_ATTRIBUTES)]
     return f"<{name} {' '.join(kept)}{'/' if attributes.endswith('/') else ''}>"
 
 

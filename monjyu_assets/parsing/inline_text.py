@@ -101,13 +101,13 @@ class InlineReader:
 
 def _runs(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Neighbouring pieces of running text as one, so that a citation broken by a line end is seen whole."""
-    runs: list[tuple[str, bool]] = []
+    runs: list[tuple[list[str], bool]] = []
     for text, running in pieces:
         if runs and running and runs[-1][1]:
-            runs[-1] = (runs[-1][0] + text, True)
+            runs[-1][0].append(text)
         else:
-            runs.append((text, running))
-    return runs
+            runs.append(([text], running))
+    return [("".join(texts), running) for texts, running in runs]
 
 
 def _citations(text: str) -> str:

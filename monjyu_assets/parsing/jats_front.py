@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from monjyu_assets.parsing.common import clean_orcid, parse_date
 from monjyu_assets.parsing.references import find_doi
@@ -16,6 +17,9 @@ _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
 """Kinds of dates, the best first: `pub-type` of JATS 1.0, `date-type` of later ones."""
 _NOT_WRITERS = {"editor", "reviewer", "translator", "compiler", "illustrator", "assignee", "issue-editor"}
 _MOST_AUTHORS = 5000
+_MOST_PLACES = 50
+"""Affiliations of one author. Where nothing says who works where, each author has all of them."""
+_LONGEST_PLACE = 1000
 
 
 def read_front(paper: ParsedPaper, front: Element) -> None:
@@ -26,7 +30,7 @@ def read_front(paper: ParsedPaper, front: Element) -> None:
     if titles is not None:
         main, below = TITLE_TEXT.line(titles.find("article-title")), TITLE_TEXT.line(titles.find("subtitle"))
         paper.title = f"{main.rstrip(':')}: {below}" if main and below else main
-    paper.authors = list(_authors(meta))[:_MOST_AUTHORS]
+    paper.authors = list(islice(_authors(meta), _MOST_AUTHORS))
     _identifiers(paper, meta)
     _journal(paper, front, meta)
     paper.publication_date = _date(meta)
@@ -80,10 +84,11 @@ def _of_parts(item: Element) -> str | None:
 def _authors(meta: Element) -> Iterator[Author]:
     places = {item.get("id"): _place(item) for item in meta.iter("aff") if item.get("id")}
     mails = {item.get("id"): plain(item.find(".//email")) for item in meta.iter("corresp") if item.get("id")}
+    of_all = [_place(item) for item in meta.findall("aff")[:_MOST_PLACES]]
     for group in meta.findall("contrib-group"):
         if (group.get("content-type") or "").lower().rstrip("s") in _NOT_WRITERS:
             continue
-        shared = [_place(item) for item in group.findall("aff")] or [_place(item) for item in meta.findall("aff")]
+        shared = [_place(item) for item in group.findall("aff")[:_MOST_PLACES]] or of_all
         linked = group.find(".//xref[@ref-type='aff']") is not None
         for contrib in group.findall("contrib"):
             if (contrib.get("contrib-type") or "author").lower() in _NOT_WRITERS:
@@ -103,7 +108,7 @@ def _author(contrib: Element, name: str, places: dict[str, str], shared: list[st
     orcid = next((plain(i) for i in contrib.iter("contrib-id") if (i.get("contrib-id-type") or "") == "orcid"), "")
     return Author(
         name=name,
-        affiliation="; ".join(dict.fromkeys(own or shared)) or None,
+        affiliation="; ".join(islice(dict.fromkeys(own or shared), _MOST_PLACES)) or None,
         email=mail or None,
         orcid=clean_orcid(orcid),
         is_corresponding=bool(corresponding) or contrib.get("corresp") == "yes",
@@ -131,7 +136,7 @@ def _place(aff: Element) -> str:
 
     walk(aff)
     text = " ".join("".join(pieces).split())
-    return re.sub(r"\s+,|(?:,\s*){2,}", ",", text).replace(",,", ",").strip(" ,;.")
+    return re.sub(r"\s+,|(?:,\s*){2,}", ",", text).replace(",,", ",").strip(" ,;.")[:_LONGEST_PLACE]
 
 
 _STYLES = {"italic", "bold", "sc", "styled-content", "named-content"}

@@ -14,6 +14,9 @@ YEAR = r"(?:1[6-9]|20)\d\d[a-z]?|n\.\s?d\.|in press|forthcoming"
 UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 PARTICLE = r"(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|zu|al|el|Van|Von|De|Der|Den|Du|La|Le|Di|Da)"
 
+_MOST_OF_A_NAME = 100
+"""Works of one first author and year that are told apart."""
+
 
 class ReferenceIndex:
     """References by number, by printed label, by surname and year."""
@@ -23,7 +26,8 @@ class ReferenceIndex:
         self.keys = {reference.ref_id: reference.ref_id for reference in references if not reference.ref_id.isdigit()}
         self.labels: dict[str, str] = {}
         self.numbers: dict[int, str] = {}
-        self._people: dict[str, list[tuple[Reference, int]]] = defaultdict(list)
+        self._surnames: list[set[str]] = []
+        self._first: dict[tuple[str, int | None], list[int]] = defaultdict(list)
         for i, reference in enumerate(references):
             label = label_of(reference.raw_text)
             if label and not label.isdigit():
@@ -31,16 +35,14 @@ class ReferenceIndex:
             printed = label if label and label.isdigit() else reference.ref_id
             if printed.isdigit():
                 self.numbers.setdefault(int(printed), reference.ref_id)
-            for place, surname in enumerate(_surnames(reference)):
-                self._people[surname].append((reference, place))
-            lead = _lead(reference)
-            if lead and (reference, 0) not in self._people[lead]:
-                self._people[lead].append((reference, 0))
-            first = reference.authors[0].split() if reference.authors else []
-            if len(first) > 2 and len(first[0]) > 2 and "." not in reference.authors[0]:
-                # An organisation, or a surname of several words: cited by its first word.
-                self._people[_folded(first[0])].append((reference, 0))
+            surnames = _surnames(reference)
+            self._surnames.append(set(surnames))
+            for name in (*surnames[:1], _lead(reference), _first_word(reference)):
+                same = self._first[name, reference.year]
+                if name and len(same) < _MOST_OF_A_NAME and same[-1:] != [i]:
+                    same.append(i)
             self.order[reference.ref_id] = i
+        self._references = references
         self._suffixed = _suffixes(references)
 
     def by_numbers(self, text: str) -> list[str]:
@@ -60,26 +62,30 @@ class ReferenceIndex:
         words = [_folded(word) for word in re.findall(r"[\w'\u2019-]+", names)]
         found: list[str] = []
         for year in _expanded_years(years):
-            best: tuple[int, int, int, str] | None = None
+            best: tuple[int, int, str] | None = None
             for place, word in enumerate(words):
-                for reference, rank in self._people.get(word, ()):
-                    if not self._same_year(reference, year):
-                        continue
-                    others = sum(1 for other in words if other in {*_surnames(reference)})
-                    score = (-rank, others, -place, reference.ref_id)
-                    if rank == 0 and (best is None or score[:3] > best[:3]):
+                for reference in self._of(word, year):
+                    others = sum(other in self._surnames[reference] for other in words)
+                    score = (others, -place, self._references[reference].ref_id)
+                    if best is None or score[:2] > best[:2]:
                         best = score
-            if best is not None and best[3] not in found:
-                found.append(best[3])
+            if best is not None and best[2] not in found:
+                found.append(best[2])
         return found
 
-    def _same_year(self, reference: Reference, year: str) -> bool:
+    def _of(self, name: str, year: str) -> list[int]:
+        """Entries by their first author and their year as a citation gives it: 2019, 2019b, "in press"."""
         if not year[:4].isdigit():
-            return reference.year is None
-        if reference.year != int(year[:4]):
-            return False
-        suffix = self._suffixed.get(reference.ref_id, "")
-        return not year[4:] or not suffix or suffix == year[4:]
+            return self._first.get((name, None), [])
+        letters = {"", year[4:]} if year[4:] else None
+        same = self._first.get((name, int(year[:4])), [])
+        return [i for i in same if letters is None or self._suffixed.get(self._references[i].ref_id, "") in letters]
+
+
+def _first_word(reference: Reference) -> str:
+    """An organisation, or a surname of several words, is cited by its first word."""
+    first = reference.authors[0].split() if reference.authors else []
+    return _folded(first[0]) if len(first) > 2 and len(first[0]) > 2 and "." not in reference.authors[0] else ""
 
 
 def _expanded_years(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.marks import silent
@@ -77,17 +78,23 @@ class _Reader:
         loose = [child for child in part if child.tag in ("p", "head", "list", "formula")]
         if text := self._text.tidy_pieces(loose):
             self.paper.sections.append(Section(heading="", text=text))
+        loose_texts: list[str] = []
         for child in part:
             if child.tag == "div":
+                self._append_to_last(loose_texts)
+                loose_texts = []
                 self.division(child, 1, None)
             elif child.tag in ("figure", "table", "note") and (text := tidy(self._text.piece(child))):
-                self._append_to_last(text)
+                loose_texts.append(text)
+        self._append_to_last(loose_texts)
 
-    def _append_to_last(self, text: str) -> None:
+    def _append_to_last(self, texts: Sequence[str]) -> None:
+        if not texts:
+            return
         if not self.paper.sections:
             self.paper.sections.append(Section(heading=""))
         last = self.paper.sections[-1]
-        last.text = f"{last.text}\n\n{text}".strip()
+        last.text = "\n\n".join([last.text, *texts]).strip()
 
     def division(self, element: Element, level: int, kind: SectionType | None) -> None:
         """A division and those inside it. GROBID nests only some and says the depth by the number: `n="3.1"`."""
@@ -156,5 +163,10 @@ class _Reader:
 
     def _cells(self, table: Element) -> Table:
         rows = table.findall(".//row")
-        heads = [row for row in rows if (row.get("role") or "") == "label"] or rows[:1]
-        return read_table(heads, [row for row in rows if row not in heads], self._text.line)
+        labelled = [(row.get("role") or "") == "label" for row in rows]
+        if not any(labelled):
+            return read_table(rows[:1], rows[1:], self._text.line)
+        heads = [row for row, is_head in zip(rows, labelled, strict=True) if is_head]
+        return read_table(
+            heads, [row for row, is_head in zip(rows, labelled, strict=True) if not is_head], self._text.line
+        )

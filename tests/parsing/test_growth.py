@@ -1,11 +1,75 @@
-"""The time of a parser grows with the size of its file, not with the square of it."""
+"""The time of a parser grows with the size of its file, not with the square of it.
+
+CPU seconds of this process are compared, so that a busy machine changes little.
+"""
 
 from __future__ import annotations
 
+import gc
 import time
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from bench.growing_papers import HARMFUL, ORDINARY, write
+from monjyu_assets.parsing.dispatch import parse_document
+from monjyu_assets.parsing.inline_text import _runs
+from monjyu_assets.parsing.marks import past_spaces, silent
 from monjyu_assets.parsing.plaintext import parse_text
+from monjyu_core.errors import DocumentError, EmptyDocument, MalformedDocument
 from monjyu_core.settings import ParserSettings
+
+FOURFOLD = 8
+"""How many times longer four times the size may take: 4.8 is n log n, 16 is n squared."""
+
+
+def seconds(task: dict[str, Any]) -> float:
+    """CPU time of one parse; a file that is refused is read as well."""
+    gc.collect()
+    before = time.process_time()
+    try:
+        parse_document(task, ParserSettings())
+    except DocumentError:
+        pass
+    return time.process_time() - before
+
+
+@pytest.mark.parametrize("kind", ORDINARY)
+def test_an_ordinary_paper_that_grows(kind: str, tmp_path: Path) -> None:
+    shape, one = ORDINARY[kind]
+    tasks = [write(tmp_path / str(scale), kind, shape(one * scale)) for scale in (1, 10, 40)]
+    parse_document(tasks[0], ParserSettings())
+    small, large = (min(seconds(task), seconds(task)) for task in tasks[1:])
+    assert large < FOURFOLD * max(small, 0.02)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "size"),
+    [
+        ("txt", "spaces inside a line", 60_000),
+        ("txt", "same references", 4_000),
+        ("txt", "one name", 2_000),
+        ("jats", "groups of authors", 6_000),
+        ("jats", "authors and shared places", 16_000),
+        ("jats", "attributes", 100_000),
+        ("tei", "labelled rows", 16_000),
+        ("md", "comments", 32_000),
+        ("md", "tags in a block", 8_000),
+    ],
+)
+def test_what_took_the_square_of_its_size(kind: str, name: str, size: int, tmp_path: Path) -> None:
+    """Each took more than four seconds."""
+    assert seconds(write(tmp_path / "paper", kind, HARMFUL[kind][name](size))) < 2.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, shapes in HARMFUL.items() for name in shapes])
+def test_a_paper_that_means_harm(kind: str, name: str, tmp_path: Path) -> None:
+    shape = HARMFUL[kind][name]
+    seconds(write(tmp_path / "warm", kind, shape(500)))
+    small, large = (seconds(write(tmp_path / str(size), kind, shape(size))) for size in (4_000, 16_000))
+    assert large < FOURFOLD * max(small, 0.05)
 
 
 def test_words_cut_at_every_line_end() -> None:
@@ -14,3 +78,32 @@ def test_words_cut_at_every_line_end() -> None:
     paper = parse_text(data, ParserSettings())
     assert time.process_time() - before < 5
     assert paper.sections[-1].text.count("word-") == 60_000
+
+
+def test_an_element_of_very_many_attributes_is_refused(tmp_path: Path) -> None:
+    task = write(tmp_path / "paper", "jats", HARMFUL["jats"]["attributes"](1_001))
+    with pytest.raises(MalformedDocument, match="1001 attributes; the limit is 1000"):
+        parse_document(task, ParserSettings())
+    assert parse_document(write(tmp_path / "paper", "jats", HARMFUL["jats"]["attributes"](1_000)), ParserSettings())
+
+
+def test_marks_in_a_row() -> None:
+    """A citation beside a citation, without a space behind the last one."""
+    marks = "".join(silent(f"B{number}") for number in range(30_000))
+    before = time.process_time()
+    assert past_spaces(f"word{marks}.") == f"word{marks}."
+    assert past_spaces(f"word{marks} more") == f"word {marks}more"
+    assert time.process_time() - before < 1
+
+
+def test_runs_of_text_are_joined() -> None:
+    assert _runs([("a", True), ("b", True), ("c", False), ("d", True)]) == [("ab", True), ("c", False), ("d", True)]
+
+
+def test_html_of_markdown_that_never_ends(tmp_path: Path) -> None:
+    """The words before it stay, as they do in a browser."""
+    for open_end in ("<!-- a", "<script>a", "<a b='", "<a ", "<?a", "<![CDATA[a", "</a"):
+        task = write(tmp_path / "paper", "md", f"# T\n\n<div>\nwords &amp; more {open_end}".encode())
+        assert [section.text for section in parse_document(task, ParserSettings()).sections] == ["words & more"]
+    with pytest.raises(EmptyDocument):
+        parse_document(write(tmp_path / "paper", "md", b"<!-- a"), ParserSettings())
