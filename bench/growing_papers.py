@@ -64,8 +64,8 @@ def jats(body: str, references: str = "", meta: str = "") -> bytes:
 
 def _jats(size: int) -> bytes:
     body = "".join(
-        f"<sec><title>Part {n}</title><p>{PARAGRAPH} "
-        f'<xref ref-type="bibr" rid="B{n}">{n}</xref><fn><p>Note.</p></fn></p>'
+        f'<sec><title>Part {n}</title><p>{PARAGRAPH} <xref ref-type="bibr" rid="B{n}">{n}</xref>'
+        "<fn><p>Note.</p></fn></p>"
         "<table-wrap><caption><p>T.</p></caption><table><tr><th>a</th></tr><tr><td>1</td></tr></table></table-wrap></sec>"
         for n in range(size)
     )
