@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from filelock import FileLock
 
 from monjyu_core.cli import main
 from tests import bracketed
+from tests.copies import copy_data
 
 pytest_plugins = ["tests.skips"]
 
@@ -102,7 +102,7 @@ def level_1_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """The same papers with their noun graph and communities. Read only."""
 
     def make(data: Path) -> None:
-        shutil.copytree(sample_data, data)
+        copy_data(sample_data, data)
         done = run_monjyu(data, "index", SAMPLES, "-c", "samples", "--level", "1", "--json")
         assert done.returncode == 0, done.stderr
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from monjyu_core.state import StateStore
 from monjyu_query import Monjyu
 from monjyu_query.service.keys import create_key, list_keys
 from tests.conftest import SAMPLES, run_monjyu
+from tests.copies import copy_data
 from tests.query.test_mcp import over_stdio
 from tests.service.conftest import running_service
 from tests.test_full_disk import mount
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 def data(sample_data: Path, tmp_path: Path) -> Iterator[tuple[Path, str]]:
     """The samples with a reader's key, mounted once more, read-only."""
     own, shown = tmp_path / "own", tmp_path / "shown"
-    shutil.copytree(sample_data, own)
+    copy_data(sample_data, own)
     shown.mkdir()
     key, _ = create_key(StateStore(DataFolder(own).state), "", "reader")
     if not mount("--bind", str(own), str(shown)):

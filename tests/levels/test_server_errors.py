@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from monjyu_core.schemas import SHARDS
 from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 from tests.conftest import call_monjyu
+from tests.copies import copy_data
 from tests.levels import model
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Reply
@@ -42,7 +42,7 @@ def level_1(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 @pytest.fixture
 def world(level_1: World, tmp_path: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> World:
-    shutil.copytree(level_1.data.root, tmp_path / "data")
+    copy_data(level_1.data.root, tmp_path / "data")
     for name, value in model.settings(fake).items():
         monkeypatch.setenv(name, value)
     return World(tmp_path / "data", level_1.papers)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import once
+from tests.copies import copy_data
 from tests.models import fake_server
 from tests.models.fake_server import FakeModels
 from tests.query import knowledge
@@ -18,7 +18,7 @@ from tests.query import knowledge
 def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample papers at level 4, with rows written by hand. Its state is this process's own."""
     made = once(tmp_path_factory, "known", lambda data: knowledge.build(sample_data, data))
-    return shutil.copytree(made, tmp_path_factory.mktemp("known") / "data")
+    return copy_data(made, tmp_path_factory.mktemp("known") / "data")
 
 
 @pytest.fixture

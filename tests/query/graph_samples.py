@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -10,6 +9,7 @@ import duckdb
 from monjyu_core.folders import DataFolder
 from monjyu_core.snapshot import Snapshot, open_current
 from tests.assets.worlds import World
+from tests.copies import copy_data
 
 HOSTILE = "A\x00B\x0b\x1f <b>&\"']]> \ufffe\x85 ∀x 😀"
 PAPERS = {
@@ -60,7 +60,7 @@ def level_1(folder: Path) -> World:
 
 def with_higher_levels(world: World, folder: Path) -> Snapshot:
     """A copy of the index whose snapshot also has the tables of levels 2 to 4, with text that XML cannot hold."""
-    shutil.copytree(world.data.root, folder)
+    copy_data(world.data.root, folder)
     snapshot = open_current(DataFolder(folder).collection("c"))
     with duckdb.connect(str(snapshot.folder / "index.duckdb")) as connection:
         connection.execute(_ENTITIES, {"hostile": HOSTILE}).fetchall()

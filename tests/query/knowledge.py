@@ -6,7 +6,6 @@ What the assets of these levels write is tested where they are; here searches ne
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from monjyu_core.folders import DataFolder
 from monjyu_core.schemas import TABLES, empty
 from monjyu_core.settings import load_settings
 from monjyu_core.snapshot import read_current
+from tests.copies import copy_data
 
 ENTITIES = {
     "leiden": ("Leiden algorithm", "method", ["Leiden"], "connected"),
@@ -47,7 +47,7 @@ COMMUNITIES: dict[str, tuple[str | None, str, tuple[str, ...]]] = {
 
 def build(source: Path, target: Path) -> Path:
     """A copy of a data folder with `samples` at level 4."""
-    shutil.copytree(source, target)
+    copy_data(source, target)
     folder = DataFolder(target).collection("samples")
     snapshot = folder.snapshots / str(read_current(folder))
     with duckdb.connect(str(snapshot / "index.duckdb")) as database:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -22,6 +21,7 @@ from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
 from monjyu_query.service.chat_text import chat_text
+from tests.copies import copy_data
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Reply, Request
 from tests.query.test_knowledge_models import LEIDEN, good, role
@@ -42,7 +42,7 @@ ASKED = {"answer": MODES, "expand": MODES, "route": MODES[4:], "extract": MODES[
 
 @pytest.fixture
 def data(known_data: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(known_data, tmp_path / "data")
+    return copy_data(known_data, tmp_path / "data")
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_an_obedient_model_gets_nothing_into_a_result(
     data: Path, sample_data: Path, fake: FakeModels, tmp_path: Path, kind: str
 ) -> None:
     if kind == "extract":  # where claims are stored, no model is asked for them
-        data = shutil.copytree(sample_data, tmp_path / "level_0")
+        data = copy_data(sample_data, tmp_path / "level_0")
     ids, said = sentences(data)
     searcher = Searcher(DataFolder(data), "samples")
     for name, answer in OBEDIENT.items():
@@ -167,7 +167,7 @@ def test_what_papers_say_stands_within_fences(data: Path, sample_data: Path, fak
     searcher = Searcher(DataFolder(data), "samples")
     for mode in MODES:
         ask(searcher, [], **mode)
-    ask(Searcher(DataFolder(shutil.copytree(sample_data, tmp_path / "level_0")), "samples"), [], **MODES[1])
+    ask(Searcher(DataFolder(copy_data(sample_data, tmp_path / "level_0")), "samples"), [], **MODES[1])
     assert {role(request) for request in fake.requests} == set(ROLES)
     for request in fake.requests:
         outside = re.sub(r"<source (\d+) (\w+)>\n.*?\n</source \1 \2>", "", request.prompt, flags=re.DOTALL)

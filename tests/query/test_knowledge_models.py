@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from monjyu_query.lazy.claims import Claim
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
+from tests.copies import copy_data
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Reply, Request
 
@@ -188,7 +188,7 @@ def test_a_cap_per_query_holds_for_all_modes_together(
 def many_reports(known_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """200 reports: eight fields, of each three parts, of each seven leaves, every finding with real sentences."""
     data = tmp_path_factory.mktemp("many") / "data"
-    shutil.copytree(known_data, data)
+    copy_data(known_data, data)
     folder = DataFolder(data).collection("samples")
     with duckdb.connect(str(folder.snapshots / str(read_current(folder)) / "index.duckdb")) as database:
         sentences = database.execute("SELECT sentence_id, text FROM sentences WHERE length(text) > 60").fetchall()

@@ -28,6 +28,7 @@ from monjyu_query.service.app import create_app
 from monjyu_query.service.keys import create_key
 from monjyu_query.service.protocol import protocol_with
 from monjyu_query.service.state import Service
+from tests.copies import copy_data
 
 CHROMIUM = shutil.which("chromium")
 HOSTILE = '<script>document.title="owned"</script><img src=x onerror="document.title=1">'
@@ -58,7 +59,7 @@ class Served:
 def service_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy, since a service writes traces, keys and the audit log; its sources lie in its own `papers/`."""
     data = tmp_path_factory.mktemp("service") / "data"
-    shutil.copytree(sample_data, data)
+    copy_data(sample_data, data)
     return data
 
 

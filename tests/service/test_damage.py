@@ -19,6 +19,7 @@ from monjyu_query import search
 from monjyu_query.facade import Monjyu
 from monjyu_query.mcp_server.errors import advice
 from tests.conftest import call_monjyu
+from tests.copies import copy_data
 from tests.service.conftest import serving
 
 HINT = "monjyu snapshots verify"
@@ -29,7 +30,7 @@ Restore = Callable[[], object]
 def data(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     """Two collections that are alike. Of a folder of their own: DuckDB shares what it has open by its path."""
     folder = DataFolder(tmp_path / "data")
-    shutil.copytree(sample_data, folder.root)
+    copy_data(sample_data, folder.root)
     shutil.copytree(folder.index / "samples", folder.index / "other")
     monkeypatch.setenv("MONJYU_DATA", str(folder.root))
     monkeypatch.setattr(search, "FORGET_SECONDS", 0.0)

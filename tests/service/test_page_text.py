@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.bracketed import COLLECTION, OWN, QUESTION
+from tests.copies import copy_data
 from tests.service.conftest import CHROMIUM, serving
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
@@ -18,7 +18,7 @@ TURNING = "[...document.documentElement.outerHTML].filter((c) => /[\\u202a-\\u20
 
 @pytest.fixture(scope="module")
 def own_data(bracketed_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return shutil.copytree(bracketed_data, tmp_path_factory.mktemp("page") / "data")
+    return copy_data(bracketed_data, tmp_path_factory.mktemp("page") / "data")
 
 
 @pytest.fixture(scope="module")

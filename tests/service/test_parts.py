@@ -32,6 +32,7 @@ from monjyu_query.service.state import Service
 from monjyu_query.service.turns import Turns
 from monjyu_query.service.uploads import safe_name
 from monjyu_query.traces import NAMESPACE, TraceLog
+from tests.copies import copy_data
 from tests.models.test_cache import needs_redis, redis_url  # noqa: F401
 
 
@@ -244,8 +245,8 @@ def test_traces_under_load_are_written_together_and_the_newest_kept(tmp_path: Pa
     log.flush()
     assert abs(len(store.keys(NAMESPACE)) - kept / 2) <= 1
     old = TraceLog(store)
-    time.sleep(0.01)
-    old.write("new", {"n": 0, "collection": "a"}, TraceSettings(days=0.005 / 86400))
+    time.sleep(2.1)
+    old.write("new", {"n": 0, "collection": "a"}, TraceSettings(days=2 / 86400))
     old.flush()
     assert store.keys(NAMESPACE) == ["new"]
 
@@ -256,7 +257,7 @@ def test_service_errors_are_errors_of_ours() -> None:
 
 def test_a_collection_that_was_deleted_is_let_go(sample_data: Path, tmp_path: Path) -> None:
     data = DataFolder(tmp_path / "data")
-    shutil.copytree(sample_data, data.root)
+    copy_data(sample_data, data.root)
     service = Service(data, Settings())
     held = weakref.ref(service.served("samples").searcher.current())
     assert service.loaded() == ["samples"]
