@@ -11,7 +11,7 @@ STATE = "state.sqlite"
 
 
 def copy_data(source: Path, target: Path) -> Path:
-    """A copy of a data folder. SQLite copies its state: the -wal and -shm files go when another process lets go of it."""
+    """A copy of a data folder. SQLite copies the state: its -wal and -shm files go when another process closes it."""
     shutil.copytree(source, target, ignore=shutil.ignore_patterns(f"{STATE}*"))
     if (source / "state" / STATE).exists():
         (target / "state").mkdir(exist_ok=True)
