@@ -1,0 +1,104 @@
+"""Every script of `bench/` runs, on a corpus of some papers: its figures then say nothing, that it gives some does."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.run import FOLDER, figures, scripts
+from tests.conftest import ROOT, SAMPLES
+
+pytestmark = pytest.mark.slow
+
+PAPERS = ("noun-phrase-graphs.pdf", "relevance-budget.pdf")
+WORDS = [
+    "sorting",
+    "searching",
+    "graphs",
+    "programs",
+    "memory",
+    "storage",
+    "parsing",
+    "tables",
+    "compilers",
+    "networks",
+    "numbers",
+    "matrices",
+]
+SMALL: dict[str, list[str]] = {
+    "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
+    "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
+    "bench_embedding": ["--runs", "1"],
+    "bench_graph": ["--corpus", "{corpora}/jose/pdf", "--alone", "--windows", "2000"],
+    "bench_growth": ["--documents", "2"],
+    "bench_parser_growth": ["--scales", "1", "2", "--runs", "1"],
+    "bench_parsing": ["--folder", "{corpora}/jose/pdf", "--pages", "4", "--runs", "1"],
+    "bench_pipeline": ["--corpus", "{corpora}/jose/pdf", "--runs", "1"],
+    "bench_search": ["--corpora", "{corpora}"],
+    "bench_service": ["--corpus", "{corpora}/jose/pdf", "--seconds", "1", "--streams", "4", "--publishes", "1"],
+    "bench_soak": ["--corpus", "{corpora}/jose/pdf", "--notes", "3", "--minutes", "0.3"],
+    "bench_tokens": ["--corpus", "{corpora}/jose/pdf"],
+    "front_quality": [],
+    "parse_quality": ["--corpora", "{corpora}", "--only", "jose"],
+}
+"""The arguments of each script that make it small."""
+WITHOUT_FIGURES = ("front_quality",)
+"""What other scripts import."""
+
+
+@pytest.fixture(scope="module")
+def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders named and made as those that the scripts measure: two papers, twenty records with judged queries."""
+    folder = tmp_path_factory.mktemp("corpora")
+    pdf, truth = folder / "jose" / "pdf", folder / "jose" / "truth"
+    pdf.mkdir(parents=True)
+    truth.mkdir()
+    for name in PAPERS:
+        shutil.copy(SAMPLES / name, pdf)
+        works = [a_reference(name, number) for number in range(12)]
+        title = {"title": Path(name).stem.replace("-", " "), "references": works}
+        (truth / name).with_suffix(".json").write_text(json.dumps(title))
+    for name in ("cranfield", "cacm"):
+        write_judged(folder / name)
+    return folder
+
+
+def a_reference(name: str, number: int) -> dict[str, object]:
+    topic = f"{WORDS[number]} {WORDS[number - 5]} of {Path(name).stem} in volume {number * number}"
+    surnames = [f"Author{chr(97 + number)}", "Other"]
+    return {"title": f"On {topic}", "author_surnames": surnames, "year": str(1990 + number), "source": "A Journal"}
+
+
+def write_judged(folder: Path) -> None:
+    folder.mkdir()
+    records = [
+        {"id": str(n), "title": f"About {WORDS[n % 12]}", "text": f"{WORDS[n % 12]} with {WORDS[n * 5 % 12]} and {n}."}
+        for n in range(20)
+    ]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    queries = [{"id": str(n), "text": f"{WORDS[n]} with {WORDS[n * 5 % 12]}"} for n in range(4)]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
+    rows = "".join(f"{n}\t{n}\t1\n" for n in range(4))
+    (folder / "qrels.tsv").write_text("query_id\tdoc_id\tscore\n" + rows)
+
+
+def test_every_script_has_small_arguments() -> None:
+    """A new one is tried here from its first day."""
+    assert {script.stem for script in scripts()} == set(SMALL)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_script_runs(name: str, corpora: Path, tmp_path: Path) -> None:
+    arguments = [argument.format(corpora=corpora) for argument in SMALL[name]]
+    command = [sys.executable, str(FOLDER / f"{name}.py"), *arguments, "--json"]
+    environment = {**os.environ, "MONJYU_DATA": str(tmp_path / "data"), "DAGSTER_HOME": ""}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=580, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    if name not in WITHOUT_FIGURES:
+        assert list(figures(json.loads(done.stdout)))
