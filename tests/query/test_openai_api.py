@@ -33,6 +33,9 @@ def serving(data: Path) -> Iterator[OpenAI]:
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
     try:
+        while not server.started:
+            assert thread.is_alive()
+            thread.join(0.01)
         yield OpenAI(base_url=f"http://127.0.0.1:{bound.getsockname()[1]}/v1", api_key="sk-none", max_retries=0)
     finally:
         server.should_exit = True
