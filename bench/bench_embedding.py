@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from monjyu_core.embedding import Embedder, load_embedder  # noqa: E402
 from monjyu_core.embedding.engine import _processor_flags  # noqa: E402
-from monjyu_core.settings import EmbeddingSettings  # noqa: E402
+from monjyu_core.settings.settings import EmbeddingSettings  # noqa: E402
 from tests.core.minilm_reference import Reference  # noqa: E402
 
 TEXTS = 64
@@ -36,7 +36,7 @@ COLD = """
 import time
 start, cpu = time.perf_counter(), time.process_time()
 from monjyu_core.embedding import load_embedder
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings.settings import EmbeddingSettings
 load_embedder(EmbeddingSettings()).embed_query("How do graphs of noun phrases help retrieval?")
 print(time.perf_counter() - start, time.process_time() - cpu)
 """

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.growing_papers import ORDINARY, write
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_core.settings import ParserSettings
+from monjyu_core.settings.settings import ParserSettings
 
 MARGIN = 1.6
 """What caches, memory and a busy machine may add; twice the size in square time is 2 of these times or more."""

@@ -20,7 +20,7 @@ import pypdfium2 as pdfium
 
 from monjyu_assets.parsing.pool import ParserPool
 from monjyu_core.errors import DocumentError
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (ROOT.parent / "shared" / "corpora" / "layouts" / "pdf", ROOT / "data" / "samples" / "papers")

@@ -25,7 +25,7 @@ from monjyu_assets.graph.community_tables import Tables, community_tables
 from monjyu_assets.graph.cooccurrence import build_graph
 from monjyu_assets.graph.rules import graph_rules, partition_rules
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import GraphSettings
+from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.text.sentences import split_sentences
 
 

@@ -30,7 +30,7 @@ from monjyu_assets.parsing.pdf import parse_pdf, reading
 from monjyu_assets.parsing.pdf.layout import squeezed
 from monjyu_assets.parsing.pdf.links import page_links
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 _BACK = re.compile(
     r"acknowled|author.{0,3}contrib|conflict|competing|funding|abbrev|supplement|availab|ethic|disclos|declar|consent|"

@@ -120,7 +120,7 @@ class Indexer:
 
     def status(self, collection: str | None = None) -> list[dict[str, Any]]:
         """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took."""
-        from monjyu_core.settings import settings_of_folder
+        from monjyu_core.settings.settings import settings_of_folder
         from monjyu_core.status import collection_status
 
         names = self.data.collections() if collection is None else [collection]
@@ -130,7 +130,7 @@ class Indexer:
     @contextmanager
     def _running(self) -> Iterator[None]:
         """With the settings and the Dagster instance of this data folder."""
-        from monjyu_core.settings import settings_of_folder
+        from monjyu_core.settings.settings import settings_of_folder
 
         with _one_at_a_time, settings_of_folder(self.data.root), _own_home():
             yield

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 
 if TYPE_CHECKING:
     from dagster._core.remote_origin import RemoteRepositoryOrigin

@@ -17,7 +17,7 @@ from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.models.cache import forget_answers
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.snapshot import held, published, read_current, read_manifest, unreadable
 from monjyu_core.state import StateStore
 from monjyu_core.words import among

@@ -19,7 +19,7 @@ from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.ids import digest, file_paper_id
 from monjyu_core.other_files import OtherFiles
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import PublishSettings
+from monjyu_core.settings.settings import PublishSettings
 
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"

@@ -16,7 +16,7 @@ from monjyu_assets.walking import types_hint
 from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.other_files import OtherFiles
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.snapshot import read_current
 
 

@@ -73,8 +73,8 @@ def config_show(as_json: bool) -> None:
     """Print every setting with secrets hidden."""
     import yaml
 
-    from monjyu_core.settings import config_file, data_folder, load_settings
-    from monjyu_core.settings_file import without_secrets
+    from monjyu_core.settings.settings import config_file, data_folder, load_settings
+    from monjyu_core.settings.settings_file import without_secrets
 
     values = without_secrets(load_settings().model_dump(mode="json"))
     if as_json:
@@ -93,8 +93,8 @@ def config_init(path: Path | None, force: bool) -> None:
     """Write monjyu.yaml with every setting, its default and what it does."""
     from monjyu_core.errors import ConfigurationError
     from monjyu_core.folders import write_atomically
-    from monjyu_core.settings import data_folder
-    from monjyu_core.settings_file import template
+    from monjyu_core.settings.settings import data_folder
+    from monjyu_core.settings.settings_file import template
 
     target = path or data_folder() / "monjyu.yaml"
     if target.exists() and not force:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.ids import check_collection_name
-from monjyu_core.settings import data_folder
+from monjyu_core.settings.settings import data_folder
 
 
 @dataclass(frozen=True)

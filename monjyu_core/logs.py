@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from monjyu_core.settings_operations import LogSettings
+from monjyu_core.settings.operations_settings import LogSettings
 
 PACKAGES = ("monjyu_core", "monjyu_assets", "monjyu_query")
 _log = logging.getLogger("monjyu_core.events")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_core.logs import set_up_logs
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.telemetry import set_up_telemetry
 
 

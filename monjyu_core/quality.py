@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.settings import CheckSettings
+from monjyu_core.settings.settings import CheckSettings
 
 SHOWN = 50
 """Papers listed of a check."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
-from monjyu_core.settings_operations import TelemetrySettings
+from monjyu_core.settings.operations_settings import TelemetrySettings
 
 TIMEOUT_SECONDS = 5
 Value = str | int | float | bool

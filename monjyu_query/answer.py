@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from monjyu_core.settings import AnswerSettings
+from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.passages import PassageSentence
 from monjyu_query.retrieval import QueryTerm

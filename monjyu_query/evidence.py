@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from monjyu_core.settings import AnswerSettings
+from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answer import Question, alike, choose_sentences, is_statement, weigh_evidence
 from monjyu_query.answering import SHORT, Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite

@@ -114,7 +114,7 @@ class Collections:
 
     def searcher(self, collection: str) -> Searcher:
         """The searches of a collection, kept until its record (sources, level, model) changes."""
-        from monjyu_core.settings import settings_of_folder
+        from monjyu_core.settings.settings import settings_of_folder
         from monjyu_query.search import Searcher
 
         record = self.data.collection(collection).record

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings import SearchSettings
+from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.passages import Passage, hit_of, load_passages
 from monjyu_query.ranker import Ranking, rank

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from monjyu_core.settings import SearchSettings
+from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.embedding import QueryEmbedder
 from monjyu_query.filters import passing_chunks
 from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion

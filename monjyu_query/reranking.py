@@ -12,7 +12,7 @@ from monjyu_core.models.counting import estimated_texts
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.factory import rerank_client, role_model
 from monjyu_core.models.resilience import Guard
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_query.passages import Passage
 
 

@@ -16,7 +16,7 @@ from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.observing import set_up_observing
-from monjyu_core.settings import SearchSettings
+from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
 from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
-from monjyu_core.settings import SearchSettings, Settings
+from monjyu_core.settings.settings import SearchSettings, Settings
 from monjyu_query.embedding import QueryEmbedder
 from monjyu_query.events import Emit
 from monjyu_query.open_index import OpenIndex

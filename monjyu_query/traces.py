@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.settings_operations import TraceSettings
+from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.behind import Behind
 from monjyu_query.request import SearchRequest

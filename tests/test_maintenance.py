@@ -22,7 +22,7 @@ from monjyu_core.models.cache import labels_of, open_cache
 from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import TokenUsage
-from monjyu_core.settings_models import CacheSettings
+from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
 from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.request import make_request

@@ -10,7 +10,7 @@ from monjyu_assets.graph.rules import partition_rules
 from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.stages.common import Work
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ def show(as_json: bool) -> None:
 def limits(as_json: bool) -> None:
     """Set how many runs may call models at once (runs.runs_calling_models); dagster.yaml cannot hold this."""
     from monjyu_assets.automation.limits import set_limits
-    from monjyu_core.settings import load_settings
+    from monjyu_core.settings.settings import load_settings
 
     with _instance() as instance:
         found = set_limits(instance, load_settings())

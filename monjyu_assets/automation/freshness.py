@@ -11,7 +11,7 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import DataFolder
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.snapshot import read_current, read_manifest
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from monjyu_assets.publishing.closed_set import FAILURES
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance

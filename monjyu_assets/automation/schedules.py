@@ -7,7 +7,7 @@ import dagster as dg
 from monjyu_assets.automation.reindex import reindex, reindex_request
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 
 _SETTINGS = load_settings().automation
 

@@ -7,7 +7,7 @@ from monjyu_assets.automation.reindex import reindex, reindex_request
 from monjyu_assets.automation.watching import Watched, watch_collection, watched_collections
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 
 # The pages of sensors and schedules show plain text: no Markdown here.
 DESCRIPTION = """Looks at the sources of every collection: new, changed, moved and deleted files, and new folders in

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from monjyu_assets.location import repository_origin
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from monjyu_assets.chunking.pieces import Limits, Measure, Piece, SectionText, Units, sentence_units, word_units
-from monjyu_core.settings import ChunkStrategy
+from monjyu_core.settings.settings import ChunkStrategy
 
 Grouping = Callable[[SectionText, Limits, Measure], list[list[Piece]]]
 """A section to the pieces of each of its chunks."""

@@ -19,7 +19,7 @@ from monjyu_core.models.errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import LANGUAGES, Prompt, load_prompt
 from monjyu_core.models.types import ChatRole, Message
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 if TYPE_CHECKING:
     from monjyu_core.models.gateway import Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monjyu_core.settings_graph import GraphSettings
+from monjyu_core.settings.graph_settings import GraphSettings
 
 HUB_FLOOR = 20
 """A phrase in no more chunks than this is no hub, however small the collection."""

@@ -14,7 +14,7 @@ from monjyu_assets.parsing.decoding import clean, decode
 from monjyu_assets.parsing.references import find_doi
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 if TYPE_CHECKING:
     from bibtexparser.model import Entry as BibtexEntry

@@ -7,7 +7,7 @@ import unicodedata
 
 from monjyu_assets.parsing import guessing
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 _MARKS = [
     (b"\xef\xbb\xbf", "utf-8-sig"),

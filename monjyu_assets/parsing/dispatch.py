@@ -15,7 +15,7 @@ from monjyu_core.errors import (
     UnsupportedDocument,
 )
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParserSettings, ParseSettings
+from monjyu_core.settings.settings import ParserSettings, ParseSettings
 
 PARSER_VERSION = "4"
 """Raised when any parser gives other results: it is in every paper's reuse key."""

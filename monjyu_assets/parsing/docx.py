@@ -18,7 +18,7 @@ from monjyu_assets.parsing.office_sections import SectionBuilder
 from monjyu_assets.parsing.partition import Piece, partition, table_rows
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _BODY, _HEADINGS = "Body", [f"H{level}" for level in range(1, 10)]

@@ -15,7 +15,7 @@ from lxml import etree
 from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.xml_tree import Element, read_tree
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 MOST_ATTRIBUTES = 200
 _SHORT_TAG = 1000

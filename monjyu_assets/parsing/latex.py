@@ -19,7 +19,7 @@ from monjyu_assets.parsing.latex_source import Source, read_source, with_code
 from monjyu_assets.parsing.latex_text import LatexText
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 

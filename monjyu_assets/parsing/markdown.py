@@ -16,7 +16,7 @@ from monjyu_assets.parsing.inline_text import InlineReader
 from monjyu_assets.parsing.marks import unmarked
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

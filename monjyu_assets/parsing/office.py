@@ -19,7 +19,7 @@ from lxml import etree
 
 from monjyu_assets.parsing.archive import xml_parts
 from monjyu_core.errors import MalformedDocument
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 Element = Any
 """An lxml element."""

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParserSettings, ParseSettings
+from monjyu_core.settings.settings import ParserSettings, ParseSettings
 
 Task = dict[str, Any]
 Told = Callable[[int, int], None]

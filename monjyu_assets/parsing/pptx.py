@@ -28,7 +28,7 @@ from monjyu_assets.parsing.partition import Piece, partition, table_rows
 from monjyu_assets.parsing.pptx_slides import HEADING_LEVEL, A, P, Slide, read_slide
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Figure, ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 _TYPE = "application/vnd.openxmlformats-officedocument.presentationml"
 _TITLE_SLIDE = 400

@@ -24,7 +24,7 @@ from monjyu_assets.parsing.partition import quiet, table_rows
 from monjyu_assets.parsing.text_headings import heading_at
 from monjyu_core.errors import ConfigurationError, DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Box, Figure, ParsedPaper, Section, Span, Table
-from monjyu_core.settings import ParserSettings
+from monjyu_core.settings.settings import ParserSettings
 
 if TYPE_CHECKING:
     from unstructured.documents.elements import Element

@@ -5,7 +5,7 @@ from __future__ import annotations
 from monjyu_assets.parsing.xml_tree import Element, read_tree
 from monjyu_core.errors import EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 _PARTS = ("front", "body", "back", "front-stub")
 """What a JATS article has, and an article of DocBook has not."""

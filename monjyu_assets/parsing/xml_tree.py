@@ -16,7 +16,7 @@ from lxml import etree
 from monjyu_assets.parsing.decoding import clean
 from monjyu_assets.parsing.marks import past_spaces, unmarked
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 Element = Any
 """An lxml element; its tag and attributes are without namespaces."""

@@ -9,7 +9,7 @@ import duckdb
 
 from monjyu_core.errors import StorageError
 from monjyu_core.folders import CollectionFolder
-from monjyu_core.settings import CheckSettings
+from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.snapshot import Manifest, read_manifest
 
 Pair = tuple[float, float]

@@ -35,8 +35,8 @@ from monjyu_core.ids import digest
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part, file_version
 from monjyu_core.schemas import SCHEMA_VERSION, TABLES
-from monjyu_core.settings import setting as setting_value
-from monjyu_core.settings import settings_of
+from monjyu_core.settings.settings import setting as setting_value
+from monjyu_core.settings.settings import settings_of
 from monjyu_core.snapshot import (
     MANIFEST_HASH,
     EmbeddingEntry,

@@ -16,7 +16,7 @@ from monjyu_core.ids import digest
 from monjyu_core.parts import Part
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
 from monjyu_core.schemas import COLLECTION_SHARD
-from monjyu_core.settings import CheckSettings
+from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.snapshot import Manifest
 
 

@@ -12,7 +12,7 @@ from monjyu_assets.reports.sources import CommunitySource
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.text.quotes import rests_on, without_foreign
 
 VERSION = "2"

@@ -31,7 +31,7 @@ from monjyu_core.ids import digest
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.text.tokens import count_many
 
 ASSET = "chunks"

@@ -12,7 +12,7 @@ from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_
 from monjyu_assets.stages.common import Work, recipe
 from monjyu_assets.stages.identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 ASSET = "citation_network"
 CODE_VERSION = "1"

@@ -20,7 +20,7 @@ from monjyu_core.models.ledger import Scope
 from monjyu_core.other_files import OtherFiles
 from monjyu_core.parts import Part, PartStore
 from monjyu_core.schemas import ASSET_TABLES, TABLES
-from monjyu_core.settings import Limit, Settings, settings_key
+from monjyu_core.settings.settings import Limit, Settings, settings_key
 
 if TYPE_CHECKING:
     from monjyu_core.models.gateway import Gateway, Session

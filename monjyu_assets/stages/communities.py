@@ -7,7 +7,7 @@ from monjyu_assets.graph.rules import partition_rules
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe
 from monjyu_assets.stages.noun_graph import canonical_mentions
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 ASSET = "communities"
 CODE_VERSION = "3"

@@ -26,7 +26,7 @@ from monjyu_core.ids import digest
 from monjyu_core.models.factory import check_role
 from monjyu_core.parts import Part
 from monjyu_core.schemas import COLLECTION_SHARD, TABLES
-from monjyu_core.settings_levels import ReportSettings
+from monjyu_core.settings.levels_settings import ReportSettings
 
 ASSET = "community_reports"
 FAILURES = "report_failures"

@@ -17,7 +17,7 @@ from monjyu_core.errors import StorageError
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 ASSET = "chunk_embeddings"
 CODE_VERSION = "1"

@@ -8,7 +8,7 @@ from monjyu_assets.entities.community_tables import community_tables
 from monjyu_assets.graph.rules import PartitionRules, partition_rules
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 ASSET = "entity_communities"
 CODE_VERSION = "2"

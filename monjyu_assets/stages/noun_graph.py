@@ -8,7 +8,7 @@ from monjyu_assets.graph.cooccurrence import build_graph
 from monjyu_assets.graph.rules import graph_rules
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe, rows_of
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 ASSET = "noun_graph"
 CODE_VERSION = "1"

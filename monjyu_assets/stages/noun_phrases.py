@@ -20,7 +20,7 @@ from monjyu_core.extras import install_line
 from monjyu_core.ids import digest
 from monjyu_core.parts import Part
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"

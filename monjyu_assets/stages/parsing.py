@@ -25,7 +25,7 @@ from monjyu_core.folders import temporary_for
 from monjyu_core.ids import digest, file_sha256
 from monjyu_core.parts import Part
 from monjyu_core.schemas import ASSET_TABLES, TABLES
-from monjyu_core.settings import Limit, Settings, parser_settings, settings_key
+from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
 
 ASSET = "parsed_papers"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)

@@ -19,8 +19,8 @@ from monjyu_core.models.errors import ModelAnswerUnusable
 from monjyu_core.models.factory import embedding_client, server_of
 from monjyu_core.models.ledger import Scope
 from monjyu_core.models.resilience import Guard
-from monjyu_core.settings import Settings
-from monjyu_core.settings_models import ModelSettings
+from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.text.tokens import count_many
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from monjyu_core.models.ledger_totals import Used
 from monjyu_core.models.prices import PriceTable
 from monjyu_core.models.resilience import Attempt, OnAttempt
 from monjyu_core.models.types import Role, TokenUsage
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 
 class Books:

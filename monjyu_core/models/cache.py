@@ -15,7 +15,7 @@ from typing import Generic, ParamSpec, Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
 from monjyu_core.folders import DataFolder, alive, host_id
-from monjyu_core.settings_models import CacheSettings
+from monjyu_core.settings.models_settings import CacheSettings
 
 T = TypeVar("T")
 P = ParamSpec("P")

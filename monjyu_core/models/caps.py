@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Literal
 
 from monjyu_core.models.errors import CostCapReached
-from monjyu_core.settings_models import SpendingSettings
+from monjyu_core.settings.models_settings import SpendingSettings
 
 CAUTION = 2.0
 """How many times its expected cost a call may take before calls at once could pass a cap by more than one."""

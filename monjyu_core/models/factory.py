@@ -8,12 +8,12 @@ from urllib.parse import SplitResult, urlsplit
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.server import Server, server_for
 from monjyu_core.models.types import ChatClient, EmbeddingClient, RerankClient, Role
-from monjyu_core.settings_models import ModelSettings
+from monjyu_core.settings.models_settings import ModelSettings
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from monjyu_core.settings import Settings
+    from monjyu_core.settings.settings import Settings
 
 _KEY_NEEDED = ("api.openai.com",)
 

@@ -7,7 +7,7 @@ from collections import deque
 
 from monjyu_core.models.errors import ModelRateLimited
 from monjyu_core.models.timing import REAL, Timing
-from monjyu_core.settings_models import RoleSettings
+from monjyu_core.settings.models_settings import RoleSettings
 
 MINUTE = 60.0
 LONGEST_PAUSE = 120.0

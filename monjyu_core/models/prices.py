@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from monjyu_core.models.types import TokenUsage
-from monjyu_core.settings_models import PriceSettings
+from monjyu_core.settings.models_settings import PriceSettings
 
 _log = logging.getLogger(__name__)
 

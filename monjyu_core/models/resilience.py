@@ -17,7 +17,7 @@ from monjyu_core.models.errors import ModelCallError, ModelRateLimited, ModelSer
 from monjyu_core.models.limits import Entry, Limits
 from monjyu_core.models.timing import REAL, Timing
 from monjyu_core.models.types import ChatReply, TokenUsage
-from monjyu_core.settings_models import RoleSettings
+from monjyu_core.settings.models_settings import RoleSettings
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 """Seconds: the wait before repetition n is drawn from 0 to `FIRST_WAIT * 2**(n-1)` ("full jitter", M. Brooker,

@@ -16,7 +16,7 @@ def mcp(http: bool, host: str, port: int | None) -> None:
 
     Without --http it speaks over stdin and stdout, as clients that start it expect.
     """
-    from monjyu_core.settings import load_settings
+    from monjyu_core.settings.settings import load_settings
     from monjyu_query.mcp_server.callers import CallersMonjyu
     from monjyu_query.mcp_server.server import build_server
 

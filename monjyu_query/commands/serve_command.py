@@ -23,7 +23,7 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
     What is not given comes from the settings (service.*).
     """
     from monjyu_core.folders import DataFolder
-    from monjyu_core.settings import load_settings
+    from monjyu_core.settings.settings import load_settings
     from monjyu_query.service import server
 
     server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings import AnswerSettings
+from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences
 from monjyu_query.open_index import OpenIndex
 from monjyu_query.passages import Passage, PassageSentence, load_passages, load_sentences

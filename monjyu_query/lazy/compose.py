@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_core.settings import AnswerSettings
+from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences, weigh_evidence
 from monjyu_query.answering import Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite

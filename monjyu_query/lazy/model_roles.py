@@ -22,7 +22,7 @@ from monjyu_core.models.factory import role_model
 from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.lazy.claims import Claim

@@ -10,7 +10,7 @@ from monjyu_core.models.account import Account, Books
 from monjyu_core.models.background import run
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.gateway import Gateway, Session
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
 from monjyu_query.events import Emit

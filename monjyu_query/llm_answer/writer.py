@@ -10,7 +10,7 @@ from monjyu_core.models.estimate import prompt_tokens
 from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answering import Answer, abstained
 from monjyu_query.events import Emit, unheard

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from mcp.server.mcpserver.exceptions import ToolError
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.settings import data_folder
+from monjyu_core.settings.settings import data_folder
 
 _INSTEAD = {
     "`monjyu papers list` shows what it has.": "Find its papers with monjyu_search, or read the resource "

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
 from monjyu_query.service.audit import AuditLog

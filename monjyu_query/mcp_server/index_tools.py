@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from monjyu_core.folders import DataFolder
 from monjyu_core.other_files import read_other_files
-from monjyu_core.settings_mcp import McpSettings
+from monjyu_core.settings.mcp_settings import McpSettings
 from monjyu_core.snapshot import reading
 from monjyu_query.facade import Monjyu
 from monjyu_query.facade_async import AsyncMonjyu

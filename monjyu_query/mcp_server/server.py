@@ -7,7 +7,7 @@ from typing import Any
 
 from mcp.server.mcpserver import MCPServer
 
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_query.mcp_server.callers import CallersMonjyu, know_caller
 from monjyu_query.mcp_server.completion import add_completion
 from monjyu_query.mcp_server.index_tools import add_index_tools

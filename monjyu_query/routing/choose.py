@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings import SearchSettings
+from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import Routing
 from monjyu_query.routing.kinds import Kind, QueryType

@@ -17,7 +17,7 @@ from monjyu_core.collection import known_record, target_level
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.folders import DataFolder
 from monjyu_core.schemas import SHARDS
-from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_query.service.errors import Conflict
 
 _SECONDS = 60

@@ -8,7 +8,7 @@ import re
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_query.service.errors import Forbidden, ServiceError, TooLarge, send_error
 from monjyu_query.service.keys import Role, looks_like_key
 from monjyu_query.service.principals import Authority, Principal, is_loopback, require

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.settings_service import OidcSettings
+from monjyu_core.settings.service_settings import OidcSettings
 from monjyu_query.service.errors import Forbidden, Unauthorized
 from monjyu_query.service.keys import Role
 

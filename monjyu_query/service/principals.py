@@ -6,7 +6,7 @@ import ipaddress
 from dataclasses import dataclass
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings_service import ServiceSettings
+from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.state import StateStore
 from monjyu_query.service.errors import Forbidden, Unauthorized
 from monjyu_query.service.keys import KeyRing, Role, list_keys

@@ -13,7 +13,7 @@ from fastapi import Request
 
 from monjyu_core.errors import ConfigurationError, QueryError, StorageError
 from monjyu_core.folders import CollectionFolder, DataFolder
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.snapshot import Snapshot, read_current, reading
 from monjyu_core.state import StateStore
 from monjyu_query.search import Searcher

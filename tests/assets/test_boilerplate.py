@@ -7,7 +7,7 @@ import pytest
 from monjyu_assets.chunking import is_boilerplate
 from monjyu_assets.stages.chunks import Chunker, Document
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 
 LONG = "The committee of the hospital approved the protocol and every participant gave consent in writing. " * 4
 

@@ -20,7 +20,7 @@ from monjyu_assets.chunking import (
     header_for,
     unique_ids,
 )
-from monjyu_core.settings import ChunkStrategy
+from monjyu_core.settings.settings import ChunkStrategy
 
 WORD = st.text(alphabet="abcdeé漢、", min_size=1, max_size=30)
 SENTENCE = st.lists(WORD, min_size=1, max_size=40).map(" ".join)

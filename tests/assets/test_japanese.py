@@ -21,7 +21,7 @@ from monjyu_core.collection import CollectionRecord, collection_settings, load_r
 from monjyu_core.embedding import e5_file, load, load_embedder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.schemas import ASSET_TABLES, SHARDS
-from monjyu_core.settings import ChunkStrategy, EmbeddingSettings, load_settings, settings_key
+from monjyu_core.settings.settings import ChunkStrategy, EmbeddingSettings, load_settings, settings_key
 from monjyu_core.snapshot import open_current
 from monjyu_core.text.sentences import split_sentences
 from monjyu_core.text.tokens import count_many

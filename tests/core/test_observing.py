@@ -17,8 +17,8 @@ from monjyu_core.errors import QueryError
 from monjyu_core.folders import DataFolder
 from monjyu_core.logs import set_up_logs
 from monjyu_core.observing import set_up_observing
-from monjyu_core.settings import Settings
-from monjyu_core.settings_operations import LogSettings, TelemetrySettings
+from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
+from monjyu_core.settings.settings import Settings
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 

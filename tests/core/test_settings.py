@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from monjyu_core.commands import config
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.schemas import ASSET_TABLES
-from monjyu_core.settings import Changes, Limit, NoResult, Settings, leaves, load_settings, settings_key
-from monjyu_core.settings_file import template
-from monjyu_core.settings_models import ModelSettings, PriceSettings
+from monjyu_core.settings.models_settings import ModelSettings, PriceSettings
+from monjyu_core.settings.settings import Changes, Limit, NoResult, Settings, leaves, load_settings, settings_key
+from monjyu_core.settings.settings_file import template
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from monjyu_assets.graph.centrality import central_chunks
 from monjyu_assets.graph.cooccurrence import build_graph
 from monjyu_assets.graph.rules import COMPAT, GraphRules, graph_rules
 from monjyu_core.schemas import TABLES
-from monjyu_core.settings import GraphSettings
+from monjyu_core.settings.settings import GraphSettings
 
 ALL = GraphRules(
     prune_first=True,

@@ -11,7 +11,7 @@ from monjyu_core.models.account import Books
 from monjyu_core.models.gateway import Gateway
 from monjyu_core.models.ledger import Scope
 from monjyu_core.models.types import Message
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 from tests.models.fake_server import KEY
 
 QUESTIONS = 100

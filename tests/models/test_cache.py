@@ -26,7 +26,7 @@ from monjyu_core.models.cache_redis import RedisCache
 from monjyu_core.models.cache_sqlite import SQLiteCache
 from monjyu_core.models.errors import ModelRefused
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
-from monjyu_core.settings_models import CacheSettings
+from monjyu_core.settings.models_settings import CacheSettings
 from tests.models.workers import CONTEXT, ask, in_processes, note, noted, reply
 
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no Redis: apt-get install redis-server")

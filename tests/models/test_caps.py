@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from monjyu_core.models.caps import SpendingCap, cap_per_query, cap_per_run, reserve_in
 from monjyu_core.models.errors import CostCapReached
-from monjyu_core.settings_models import SpendingSettings
+from monjyu_core.settings.models_settings import SpendingSettings
 
 
 def _spend(cap: SpendingCap, costs: list[float], expected: list[float], at_once: int) -> int:

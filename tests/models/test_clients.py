@@ -24,8 +24,8 @@ from monjyu_core.models.openai_chat import is_strict
 from monjyu_core.models.server import retry_after
 from monjyu_core.models.thinking import Unthinking, without_thinking
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, Message, TokenUsage
-from monjyu_core.settings import load_settings
-from monjyu_core.settings_models import ModelSettings
+from monjyu_core.settings.models_settings import ModelSettings
+from monjyu_core.settings.settings import load_settings
 from tests.models.fake_server import (
     KEY,
     FakeModels,

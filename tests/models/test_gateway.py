@@ -31,7 +31,7 @@ from monjyu_core.models.gateway import Gateway, Session
 from monjyu_core.models.ledger import Scope
 from monjyu_core.models.ledger_totals import CallFilter, Used, totals, usage_of
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
-from monjyu_core.settings import Settings, load_settings
+from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.text.tokens import count_many
 from tests.models import fake_server as server
 from tests.models.chat_worker import AT_ONCE, QUESTIONS

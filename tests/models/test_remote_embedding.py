@@ -20,7 +20,7 @@ from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
 from monjyu_core.models.ledger import Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
-from monjyu_core.settings import EmbeddingSettings, Settings, load_settings
+from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_settings
 from monjyu_core.snapshot import open_current
 from monjyu_query.answer import weigh_evidence
 from monjyu_query.request import SearchRequest

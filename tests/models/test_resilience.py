@@ -26,7 +26,7 @@ from monjyu_core.models.limits import Limits, Window
 from monjyu_core.models.resilience import Attempt, Guard
 from monjyu_core.models.timing import Timing
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
-from monjyu_core.settings_models import ModelSettings, RoleSettings
+from monjyu_core.settings.models_settings import ModelSettings, RoleSettings
 from tests.models.fake_server import FakeModels, closing, failing, filtered, hanging, rate_limited, say, slow
 
 ASK = ChatRequest((Message("user", "Why?"),), 100)

@@ -16,7 +16,7 @@ from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_segments import gather
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import ChatReply, TokenUsage
-from monjyu_core.settings_models import CacheSettings
+from monjyu_core.settings.models_settings import CacheSettings
 
 CONTEXT = multiprocessing.get_context("forkserver")  # not fork: the tests' own process has threads of DuckDB
 CONTEXT.set_forkserver_preload(["tests.models.workers", "duckdb", "redis"])

@@ -26,7 +26,7 @@ from monjyu_core.errors import (
     MalformedDocument,
 )
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
 from tests.parsing.office_files import docx_parts, paragraph, relationships, write_docx, write_zip
 
@@ -240,7 +240,7 @@ REFUSED = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urll
 from pathlib import Path
 from monjyu_assets.parsing import partition
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 for name in sys.argv[1:]:
     parse_document({"path": name, "document_type": name.rsplit(".")[-1]}, ParseSettings())
 partition.quiet()

@@ -11,7 +11,7 @@ from docx.enum.text import WD_ALIGN_PARAGRAPH
 from monjyu_assets.parsing.docx import parse_docx
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.parsing.office_files import W, paragraph, style, write_docx
 
 SENTENCE = "This sentence is here so that the paragraph is long enough to be one of a text."

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import DocumentError, MalformedDocument
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 JAPANESE = (
     "知識グラフによる検索\n\n1. はじめに\n\n本稿では、論文から知識グラフを作り、質問に答える方法を述べる。"

@@ -9,7 +9,7 @@ import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
 
 FORMATS = CORPORA / "formats"

@@ -6,7 +6,7 @@ import pytest
 
 from monjyu_assets.parsing.front_lines import japanese_authors
 from monjyu_assets.parsing.plaintext import parse_text
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 
 @pytest.mark.parametrize(

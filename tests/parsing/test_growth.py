@@ -19,7 +19,7 @@ from monjyu_assets.parsing.inline_text import _runs
 from monjyu_assets.parsing.marks import past_spaces, silent
 from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import DocumentError, EmptyDocument, MalformedDocument
-from monjyu_core.settings import ParserSettings
+from monjyu_core.settings.settings import ParserSettings
 
 FOURFOLD = 8
 """How many times longer four times the size may take: 4.8 is n log n, 16 is n squared."""

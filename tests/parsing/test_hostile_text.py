@@ -12,7 +12,7 @@ from monjyu_assets.parsing.markdown import parse_markdown
 from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 PIECES = [
     *["# ", "## Abstract\n\n", "References\n\n", "1. ", "[1] ", "[@key]", "[^1]", "[^1]: note\n", "$x$", "$$\ny\n$$\n"],

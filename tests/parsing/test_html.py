@@ -14,7 +14,7 @@ from monjyu_assets.parsing.xml_file import parse_xml
 from monjyu_assets.parsing.xml_tree import read_tree
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.parsing.as_html import page_of
 
 PAPERS = Path(__file__).parent / "papers"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from monjyu_assets.parsing.xml_file import parse_xml
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.parsing.leaves import SECTIONS
 
 LEAVES = Path(__file__).parent / "papers" / "leaves"

@@ -21,7 +21,7 @@ from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, M
 from monjyu_core.ids import file_sha256
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.schemas import SHARDS, empty
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.assets.worlds import World
 from tests.parsing.leaves import SECTIONS
 

@@ -15,7 +15,7 @@ from monjyu_assets.parsing.line_ends import Words
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
 
 PAPER = Words(

@@ -22,7 +22,7 @@ from monjyu_assets.parsing.pdf.ocr_page import _Measured, settle_sizes
 from monjyu_assets.parsing.pdf.reading import empty_page, open_pdf, read_layout
 from monjyu_core.errors import DocumentError, ScannedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import OcrSettings, ParserSettings, ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSettings
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, SAMPLES, needs_corpora
 

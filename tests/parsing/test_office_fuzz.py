@@ -16,7 +16,7 @@ from pptx.util import Inches
 
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_core.errors import DocumentError
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.parsing.office_files import write_zip
 
 TURNS = 120

@@ -13,7 +13,7 @@ import typst
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_assets.parsing.pdf.layout import squeezed
 from monjyu_core.paper import Box, ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 SOURCES = Path(__file__).parent / "typst"
 

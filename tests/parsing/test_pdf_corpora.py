@@ -9,7 +9,7 @@ import pytest
 
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_assets.parsing.pdf.layout import squeezed
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
 
 PAPERS = [

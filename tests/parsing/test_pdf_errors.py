@@ -14,7 +14,7 @@ import typst
 
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, MalformedDocument, ScannedDocument
-from monjyu_core.settings import OcrSettings, ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
 from tests.conftest import CORPORA, ROOT, needs_corpora
 
 
@@ -94,7 +94,7 @@ import json, sys
 from pathlib import Path
 from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_core.errors import DocumentError
-from monjyu_core.settings import OcrSettings, ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
 results = {}
 for name in sys.argv[1:]:
     try:

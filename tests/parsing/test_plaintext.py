@@ -8,7 +8,7 @@ import pytest
 from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
 
 PAPER = """\

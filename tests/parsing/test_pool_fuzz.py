@@ -15,7 +15,7 @@ import psutil
 
 from monjyu_assets.parsing.pool import ParserPool, Task
 from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import SAMPLES
 
 FILES = int(os.environ.get("MONJYU_FUZZ", "300"))

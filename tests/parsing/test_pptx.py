@@ -12,7 +12,7 @@ from pptx.util import Inches, Pt
 from monjyu_assets.parsing.pptx import parse_pptx
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 from tests.parsing.office_files import R, content_types, relationships, write_zip
 
 SENTENCE = "This sentence is here so that the paragraph is long enough to be one of a text."

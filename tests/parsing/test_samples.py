@@ -16,7 +16,7 @@ import pytest
 
 from monjyu_core.ids import file_paper_id
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings import ParseSettings
+from monjyu_core.settings.settings import ParseSettings
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 NAMES = sorted(path.stem for path in (SAMPLES / "truth").glob("*.json"))

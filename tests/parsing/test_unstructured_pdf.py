@@ -16,7 +16,7 @@ from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.pool import ParserPool
 from monjyu_assets.parsing.unstructured_pdf import FAST, Piece, parse_with_unstructured
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings import ParserSettings, PdfSettings
+from monjyu_core.settings.settings import ParserSettings, PdfSettings
 from tests.conftest import ROOT, SAMPLES
 
 PAPER = SAMPLES / "relevance-budget.pdf"

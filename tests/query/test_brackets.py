@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mcp import Client
 
 from monjyu_core.folders import DataFolder
-from monjyu_core.settings import load_settings
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.state import StateStore
 from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.digest.result import Digest

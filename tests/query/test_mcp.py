@@ -28,7 +28,7 @@ from mcp.types import CallToolResult, PromptReference
 from monjyu_assets.commands import index
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.folders import DataFolder
-from monjyu_core.settings_mcp import McpSettings
+from monjyu_core.settings.mcp_settings import McpSettings
 from monjyu_core.state import StateStore
 from monjyu_query.commands import mcp
 from monjyu_query.digest.result import Digest

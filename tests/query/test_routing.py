@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings import SearchSettings
+from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.request import Mode, SearchRequest, make_request
 from monjyu_query.routing.choose import BEST, NEEDS, best_mode, refuse, route, served
 from monjyu_query.routing.kinds import QUERY_TYPES, Kind, kind_of

@@ -17,7 +17,7 @@ from fastapi import APIRouter
 from starlette.routing import BaseRoute, Mount, Route
 
 from monjyu_core.folders import DataFolder
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.state import StateStore
 from monjyu_query.service.app import create_app
 from monjyu_query.service.keys import create_key

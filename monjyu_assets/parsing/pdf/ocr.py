@@ -14,7 +14,7 @@ from monjyu_assets.parsing.ocr_state import install_hint, ocr_state
 from monjyu_assets.parsing.patience import ask_for_time
 from monjyu_assets.parsing.pdf.characters import FontTable, PageChars
 from monjyu_assets.parsing.pdf.ocr_engine import Image
-from monjyu_core.settings import OcrSettings
+from monjyu_core.settings.settings import OcrSettings
 
 _FEW, _SOME = 25, 100
 """Characters of a page that hold no text worth keeping, if the rest of it is a picture."""

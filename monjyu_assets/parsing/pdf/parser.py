@@ -32,7 +32,7 @@ from monjyu_assets.parsing.pdf.venue import find_published
 from monjyu_assets.parsing.references import label_of, parse_reference
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
-from monjyu_core.settings import OcrSettings, ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
 from monjyu_core.text.language import detect_language
 
 

@@ -22,38 +22,44 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings_graph import GraphSettings as GraphSettings
-from monjyu_core.settings_levels import LevelSettings as LevelSettings
-from monjyu_core.settings_marks import QUERY_TIME, Group, Mark
-from monjyu_core.settings_marks import Changes as Changes
-from monjyu_core.settings_marks import Limit as Limit
-from monjyu_core.settings_marks import NoResult as NoResult
-from monjyu_core.settings_mcp import McpSettings
-from monjyu_core.settings_models import CacheSettings, ModelSettings, PromptSettings, RolesSettings, SpendingSettings
-from monjyu_core.settings_names import leaves as leaves
-from monjyu_core.settings_names import problems, stray_variables
-from monjyu_core.settings_operations import (
+from monjyu_core.settings.graph_settings import GraphSettings as GraphSettings
+from monjyu_core.settings.levels_settings import LevelSettings as LevelSettings
+from monjyu_core.settings.mcp_settings import McpSettings
+from monjyu_core.settings.models_settings import (
+    CacheSettings,
+    ModelSettings,
+    PromptSettings,
+    RolesSettings,
+    SpendingSettings,
+)
+from monjyu_core.settings.operations_settings import (
     AutomationSettings,
     LogSettings,
     RunSettings,
     TelemetrySettings,
     TraceSettings,
 )
-from monjyu_core.settings_papers import CheckSettings as CheckSettings
-from monjyu_core.settings_papers import ChunkSettings as ChunkSettings
-from monjyu_core.settings_papers import ChunkStrategy as ChunkStrategy
-from monjyu_core.settings_papers import CitationSettings as CitationSettings
-from monjyu_core.settings_papers import OcrSettings as OcrSettings
-from monjyu_core.settings_papers import ParserSettings as ParserSettings
-from monjyu_core.settings_papers import ParseSettings as ParseSettings
-from monjyu_core.settings_papers import PdfProcessor as PdfProcessor
-from monjyu_core.settings_papers import PdfSettings as PdfSettings
-from monjyu_core.settings_profiles import BUILT_IN, PROFILES
-from monjyu_core.settings_search import AnswerSettings as AnswerSettings
-from monjyu_core.settings_search import LazySettings as LazySettings
-from monjyu_core.settings_search import SearchSettings as SearchSettings
-from monjyu_core.settings_service import ServiceSettings
-from monjyu_core.validation import sentence
+from monjyu_core.settings.papers_settings import CheckSettings as CheckSettings
+from monjyu_core.settings.papers_settings import ChunkSettings as ChunkSettings
+from monjyu_core.settings.papers_settings import ChunkStrategy as ChunkStrategy
+from monjyu_core.settings.papers_settings import CitationSettings as CitationSettings
+from monjyu_core.settings.papers_settings import OcrSettings as OcrSettings
+from monjyu_core.settings.papers_settings import ParserSettings as ParserSettings
+from monjyu_core.settings.papers_settings import ParseSettings as ParseSettings
+from monjyu_core.settings.papers_settings import PdfProcessor as PdfProcessor
+from monjyu_core.settings.papers_settings import PdfSettings as PdfSettings
+from monjyu_core.settings.profiles import BUILT_IN, PROFILES
+from monjyu_core.settings.search_settings import AnswerSettings as AnswerSettings
+from monjyu_core.settings.search_settings import LazySettings as LazySettings
+from monjyu_core.settings.search_settings import SearchSettings as SearchSettings
+from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.settings.setting_marks import QUERY_TIME, Group, Mark
+from monjyu_core.settings.setting_marks import Changes as Changes
+from monjyu_core.settings.setting_marks import Limit as Limit
+from monjyu_core.settings.setting_marks import NoResult as NoResult
+from monjyu_core.settings.setting_names import leaves as leaves
+from monjyu_core.settings.setting_names import problems, stray_variables
+from monjyu_core.settings.validation import sentence
 from monjyu_core.words import did_you_mean
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]

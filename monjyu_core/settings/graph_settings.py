@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from monjyu_core.settings_marks import Changes, Group, NoResult
+from monjyu_core.settings.setting_marks import Changes, Group, NoResult
 
 NODES = Changes("noun_graph")
 PARTITION = Changes("communities", "entity_communities")

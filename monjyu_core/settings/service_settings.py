@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from monjyu_core.settings_marks import Group, NoResult
+from monjyu_core.settings.setting_marks import Group, NoResult
 
 SERVED = NoResult("how the service answers, not what is indexed")
 

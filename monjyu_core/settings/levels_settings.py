@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from monjyu_core.settings_marks import Changes, Group, NoResult
+from monjyu_core.settings.setting_marks import Changes, Group, NoResult
 
 
 class EntitySettings(Group):

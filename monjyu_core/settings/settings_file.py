@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from monjyu_core.settings import Settings
+from monjyu_core.settings.settings import Settings
 
 HEAD = """\
 # Settings of Monjyu. Uncomment what you want to change. Environment variables win over this file:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from monjyu_core.settings_marks import Group, NoResult
+from monjyu_core.settings.setting_marks import Group, NoResult
 
 SERVED = NoResult("what clients of the MCP server may do, not what is indexed")
 

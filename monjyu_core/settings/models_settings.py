@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from monjyu_core.settings_marks import QUERY_TIME, Changes, Group
+from monjyu_core.settings.setting_marks import QUERY_TIME, Changes, Group
 
 
 class ModelSettings(Group):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from monjyu_core.settings_marks import QUERY_TIME, Group
+from monjyu_core.settings.setting_marks import QUERY_TIME, Group
 
 SettledMode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 FusedMode = Literal["vector", "keyword", "hybrid", "lazy", "local", "global"]

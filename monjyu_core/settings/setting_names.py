@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from monjyu_core.validation import plain
+from monjyu_core.settings.validation import plain
 from monjyu_core.words import did_you_mean
 
 PREFIX, BETWEEN = "MONJYU_", "__"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from monjyu_core.settings_marks import PARSE_LIMIT, Changes, Group, NoResult
+from monjyu_core.settings.setting_marks import PARSE_LIMIT, Changes, Group, NoResult
 
 
 class ParseSettings(Group):
