@@ -19,9 +19,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.paper import SectionType
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import open_current
 from monjyu_query.embedding import QueryEmbedder
 from monjyu_query.evaluate import DEPTH, JudgedQuery, Ranked, judged, read_qrels, read_queries, run_queries, summary
 from monjyu_query.ranker import rank

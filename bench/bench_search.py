@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.evaluate import DEPTH, JudgedQuery, judged, read_qrels, read_queries, run_queries, summary
 from monjyu_query.metrics import percentile
 from monjyu_query.request import make_request

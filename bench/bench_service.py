@@ -25,8 +25,8 @@ from typing import Any
 
 import psutil
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import open_current
 from monjyu_query.metrics import percentile
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "corpora" / "jose" / "pdf"

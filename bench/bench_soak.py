@@ -29,7 +29,7 @@ import numpy as np
 import psutil
 from soak_load import MAIN, Client, Watch, Writer, write_note
 
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples" / "papers"
 NOTES = 30

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from monjyu_core.folders import DataFolder  # noqa: E402
+from monjyu_core.storage.folders import DataFolder  # noqa: E402
 from monjyu_core.text.tokens import count_many  # noqa: E402
 from monjyu_query.request import make_request  # noqa: E402
 from monjyu_query.search import Searcher  # noqa: E402

@@ -24,8 +24,8 @@ import spacy  # noqa: F401
 from monjyu_assets.graph.community_tables import Tables, community_tables
 from monjyu_assets.graph.cooccurrence import build_graph
 from monjyu_assets.graph.rules import graph_rules, partition_rules
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import GraphSettings
+from monjyu_core.storage.schemas import TABLES
 from monjyu_core.text.sentences import split_sentences
 
 

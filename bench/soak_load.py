@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import Snapshot, published, read_current, read_manifest
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import Snapshot, published, read_current, read_manifest
 
 MAIN = "soak"
 QUICK = ("hybrid", "vector", "keyword", "auto")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from monjyu_core.schemas import LEVEL_NAMES, TABLES, TableSpec
+from monjyu_core.storage.schemas import LEVEL_NAMES, TABLES, TableSpec
 
 PAGE = Path(__file__).with_name("tables.md")
 SQL = {
@@ -58,7 +58,7 @@ WHAT = {
 }
 HEAD = """# The tables
 
-Written by `python docs/tables_page.py` from `monjyu_core/schemas.py`. How to open them: [dagster.md](dagster.md).
+Written by `python docs/tables_page.py` from `monjyu_core/storage/schemas.py`. How to open them: [dagster.md](dagster.md).
 
 `index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more
 column there, `shard`, and from level 1 on there is `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`,

@@ -76,7 +76,7 @@ def index(
     them; without a SOURCE it is brought to those it has (-c says which).
     """
     from monjyu_assets.indexing import index_collection
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     with progress_lines() if as_lines else progress_for(verbose=verbose) as progress:
         done = index_collection(
@@ -127,7 +127,7 @@ def upgrade(
     What stands is kept; what failed or was stopped by a cap is tried again.
     """
     from monjyu_assets.indexing import upgrade_collection
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     if estimate:
         from dataclasses import asdict
@@ -164,7 +164,7 @@ def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bo
     Older snapshots still hold them, until they are collected.
     """
     from monjyu_assets.indexing import downgrade_collection
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     if not yes:
         click.confirm(f"Drop what {collection} holds above level {level}?", abort=True, err=True)

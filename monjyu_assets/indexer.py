@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from monjyu_assets.index_result import IndexResult
     from monjyu_assets.source_list import ListedSource
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total): scan, parse, chunk, embed, phrases, …, publish; a total of 0 is not known yet."""
@@ -53,7 +53,7 @@ class Indexer:
     """
 
     def __init__(self, data: str | Path | None = None, *, progress: Progress = _nothing, say: Say = _nothing) -> None:
-        from monjyu_core.folders import DataFolder
+        from monjyu_core.storage.folders import DataFolder
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
         self._hear: dict[str, Any] = {"progress": progress, "say": say}

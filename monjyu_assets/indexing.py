@@ -21,14 +21,14 @@ from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Progress, Timer, Work, no_progress, no_warning
 from monjyu_assets.todo import check_level, look
 from monjyu_assets.walking import types_hint
-from monjyu_core.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
-from monjyu_core.ids import check_collection_name, collection_name_for, unlike_source
 from monjyu_core.models.caps import SpendingCap
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
-from monjyu_core.other_files import OtherFiles, read_other_files
-from monjyu_core.snapshot import read_current, read_manifest
+from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
+from monjyu_core.storage.other_files import OtherFiles, read_other_files
+from monjyu_core.storage.snapshot import read_current, read_manifest
 
 Say = Callable[[str], None]
 

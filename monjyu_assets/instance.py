@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from monjyu_core.folders import DataFolder, write_atomically
-from monjyu_core.private import private_folder, tighten_inside
+from monjyu_core.storage.folders import DataFolder, write_atomically
+from monjyu_core.storage.private import private_folder, tighten_inside
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from monjyu_assets.run_rules import goal_of
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import load_record, record_lock, save_record
+from monjyu_core.storage.collection import load_record, record_lock, save_record
 
 
 @contextmanager

@@ -13,13 +13,13 @@ from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
-from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
-from monjyu_core.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.snapshot import held, published, read_current, read_manifest, unreadable
-from monjyu_core.state import StateStore
+from monjyu_core.storage.collection import target_level
+from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
+from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.state_store import StateStore
 from monjyu_core.words import among
 
 

@@ -11,8 +11,8 @@ from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
 from monjyu_assets.scan import record_rows
 from monjyu_assets.walking import DOCUMENT_TYPES
 from monjyu_core.errors import DocumentError
-from monjyu_core.ids import file_paper_id
 from monjyu_core.settings.settings import load_settings, parser_settings
+from monjyu_core.storage.ids import file_paper_id
 
 
 def parse_files(files: Sequence[Path]) -> Iterator[dict[str, Any]]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import dagster as dg
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import SHARDS
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import SHARDS
 
 collections = dg.DynamicPartitionsDefinition(name="collections")
 shards = dg.StaticPartitionsDefinition(list(SHARDS))

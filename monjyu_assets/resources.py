@@ -9,8 +9,8 @@ import dagster as dg
 
 from monjyu_assets.progress import reporter, warner
 from monjyu_assets.stages.common import Work
-from monjyu_core.folders import DataFolder
 from monjyu_core.observing import set_up_observing
+from monjyu_core.storage.folders import DataFolder
 
 
 class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from monjyu_core.collection import CollectionRecord
-from monjyu_core.folders import CollectionFolder
 from monjyu_core.models.caps import Reservation, SpendingCap
 from monjyu_core.models.errors import CostCapReached
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.folders import CollectionFolder
 
 _caps: list[SpendingCap | None] = []
 _again: list[bool] = []

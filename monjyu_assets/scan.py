@@ -14,12 +14,12 @@ import pyarrow.compute as pc
 from monjyu_assets.parsing.beside import files_beside, joined_sha256
 from monjyu_assets.sources import rules_of, source_root
 from monjyu_assets.walking import DOCUMENT_TYPES, walk, way_for
-from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
-from monjyu_core.ids import digest, file_paper_id
-from monjyu_core.other_files import OtherFiles
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import PublishSettings
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.ids import digest, file_paper_id
+from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.schemas import TABLES
 
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"

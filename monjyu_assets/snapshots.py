@@ -109,8 +109,8 @@ def collections() -> None:
 @json_option
 def list_collections(as_json: bool) -> None:
     """Names, levels and sizes of the collections in the data folder."""
-    from monjyu_core.folders import DataFolder
     from monjyu_core.status import collection_status
+    from monjyu_core.storage.folders import DataFolder
 
     data = DataFolder.default()
     found = [collection_status(data, name) for name in data.collections()]
@@ -128,7 +128,7 @@ def list_collections(as_json: bool) -> None:
 def delete_collection(name: str, yes: bool, as_json: bool) -> None:
     """Delete a collection's index, snapshots and kept copies. Its source files stay."""
     from monjyu_assets.maintenance import delete_index
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     if not yes:
         click.confirm(f"Delete the index of {name} with all its snapshots?", abort=True, err=True)
@@ -148,7 +148,7 @@ def purge(paper_id: str, collection: str, as_json: bool) -> None:
     The paper is not indexed again, even while its source file stands. The file itself is not touched.
     """
     from monjyu_assets.maintenance import purge_paper
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     done = purge_paper(DataFolder.default(), collection, paper_id, tell)
     text = (

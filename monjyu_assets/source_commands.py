@@ -40,7 +40,7 @@ def sources() -> None:
 def list_sources(collection: str, as_json: bool) -> None:
     """The folders and files that are indexed, with the papers of each."""
     from monjyu_assets.source_list import list_sources
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     found = list_sources(DataFolder.default(), collection)
     if as_json:
@@ -73,8 +73,8 @@ def add(
 ) -> None:
     """Add a folder or file, or give one that is there other patterns: what `monjyu index SOURCE` does."""
     from monjyu_assets.indexing import index_collection
-    from monjyu_core.collection import known_record
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.collection import known_record
+    from monjyu_core.storage.folders import DataFolder
 
     data = DataFolder.default()
     known_record(data, collection)
@@ -104,7 +104,7 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
     The files themselves are not touched.
     """
     from monjyu_assets.indexing import move_source
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:
         data = DataFolder.default()
@@ -119,7 +119,7 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
 def remove(source: Path, collection: str, as_json: bool) -> None:
     """Take a source's papers out of the index and forget it. The files themselves are not touched."""
     from monjyu_assets.indexing import remove_source
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:
         done = remove_source(DataFolder.default(), collection, source, progress=progress, say=tell)

@@ -11,8 +11,8 @@ from monjyu_assets.scan import papers_under
 from monjyu_assets.sources import rules_of
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.manifest import current_manifest
-from monjyu_core.collection import known_record
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.collection import known_record
+from monjyu_core.storage.folders import DataFolder
 
 
 class ListedSource(BaseModel):

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from monjyu_core.collection import CollectionRecord, SourceRules
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.collection import CollectionRecord, SourceRules
 
 
 def source_root(source: Path) -> Path:

@@ -24,9 +24,9 @@ from monjyu_assets.stages import (
 )
 from monjyu_assets.stages.common import Work
 from monjyu_core.embedding import load_embedder
-from monjyu_core.ids import shard_of
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import COLLECTION_SHARD, SHARDS
+from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 
 
 def stale_shards(work: Work, scanned: pa.Table) -> list[str]:

@@ -13,11 +13,11 @@ from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
 from monjyu_assets.walking import types_hint
-from monjyu_core.collection import target_level
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.other_files import OtherFiles
 from monjyu_core.settings.settings import Settings
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.collection import target_level
+from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.snapshot import read_current
 
 
 @dataclass(frozen=True)

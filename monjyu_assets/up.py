@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from monjyu_assets.location import location_name
 from monjyu_assets.supervising import Program, supervising
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 
 HOST = "127.0.0.1"
 SOCKET = "code.sock"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from monjyu_assets.parsing.latex_files import is_main
 from monjyu_assets.sources import chosen
-from monjyu_core.collection import SourceRules
 from monjyu_core.errors import IndexBuildError
-from monjyu_core.other_files import OtherFiles
+from monjyu_core.storage.collection import SourceRules
+from monjyu_core.storage.other_files import OtherFiles
 
 DOCUMENT_TYPES = {
     ".pdf": "pdf",

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def status(collection: str | None, files: bool, as_json: bool) -> None:
     """Show the collections: levels, counts, failures, last build."""
-    from monjyu_core.collection import known_record
-    from monjyu_core.folders import DataFolder
     from monjyu_core.status import collection_status, describe
+    from monjyu_core.storage.collection import known_record
+    from monjyu_core.storage.folders import DataFolder
 
     data = DataFolder.default()
     names = [known_record(data, collection).name] if collection else data.collections()
@@ -47,10 +47,10 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def cost(collection: str | None, by: By, as_json: bool) -> None:
     """Show what calls of models took: tokens, money, time."""
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.ids import check_collection_name
     from monjyu_core.models.ledger_table import describe_totals
     from monjyu_core.models.ledger_totals import totals
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.ids import check_collection_name
 
     data = DataFolder.default()
     found = totals(data, by, check_collection_name(collection) if collection else None)
@@ -92,9 +92,9 @@ def config_show(as_json: bool) -> None:
 def config_init(path: Path | None, force: bool) -> None:
     """Write monjyu.yaml with every setting, its default and what it does."""
     from monjyu_core.errors import ConfigurationError
-    from monjyu_core.folders import write_atomically
     from monjyu_core.settings.settings import data_folder
     from monjyu_core.settings.settings_file import template
+    from monjyu_core.storage.folders import write_atomically
 
     target = path or data_folder() / "monjyu.yaml"
     if target.exists() and not force:

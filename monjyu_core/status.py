@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import usage_by_level
-from monjyu_core.other_files import MOST_LISTED, OtherFiles, describe_other_files, read_other_files
 from monjyu_core.settings.settings import Settings
-from monjyu_core.snapshot import Snapshot, read_current, reading
+from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.other_files import MOST_LISTED, OtherFiles, describe_other_files, read_other_files
+from monjyu_core.storage.snapshot import Snapshot, read_current, reading
 from monjyu_core.words import counted
 
 

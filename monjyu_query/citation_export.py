@@ -6,7 +6,7 @@ import io
 import re
 from dataclasses import dataclass
 
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.citation_keys import citation_key, distinct
 from monjyu_query.citation_view import canonical_id
 from monjyu_query.render import safe

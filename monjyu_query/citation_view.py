@@ -8,7 +8,7 @@ import duckdb
 from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 
 Direction = Literal["cites", "cited_by"]
 MOST_DEPTH = 10

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import SectionType
-from monjyu_core.snapshot import Snapshot, mend
+from monjyu_core.storage.snapshot import Snapshot, mend
 from monjyu_query.background import now
 from monjyu_query.fusion import Mask
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.evaluate import numbered_lines
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult

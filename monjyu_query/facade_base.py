@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from monjyu_core.folders import DataFolder
     from monjyu_core.paper import ParsedPaper
-    from monjyu_core.snapshot import Snapshot
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.snapshot import Snapshot
     from monjyu_query.citation_view import CitationView
     from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.search import Searcher
@@ -27,8 +27,8 @@ class Collections:
     """What `Monjyu` is made of besides its questions. May be shared by threads."""
 
     def __init__(self, data: str | Path | None = None) -> None:
-        from monjyu_core.folders import DataFolder
-        from monjyu_core.state import StateStore
+        from monjyu_core.storage.folders import DataFolder
+        from monjyu_core.storage.state_store import StateStore
         from monjyu_query.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
@@ -129,7 +129,7 @@ class Collections:
 
     def reading(self, collection: str | None = None) -> AbstractContextManager[Snapshot]:
         """The published snapshot, open as long as the block; StorageError where its files fail."""
-        from monjyu_core.snapshot import reading
+        from monjyu_core.storage.snapshot import reading
         from monjyu_query.which_collection import chosen_collection
 
         return reading(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))

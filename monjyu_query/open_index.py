@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from monjyu_core.snapshot import Snapshot, unreadable
+from monjyu_core.storage.snapshot import Snapshot, unreadable
 from monjyu_query.background import now
 from monjyu_query.corpus import Corpus, load_corpus
 from monjyu_query.fusion import Mask

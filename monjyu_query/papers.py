@@ -8,7 +8,7 @@ import duckdb
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 
 _SHORT = (
     *("paper_id", "title", "year", "venue", "doi", "arxiv_id", "language", "document_type", "page_count"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from monjyu_core.collection import known_record
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import Snapshot, current_manifest, read_current
+from monjyu_core.storage.collection import known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import Snapshot, current_manifest, read_current
 from monjyu_query.papers import list_papers
 
 

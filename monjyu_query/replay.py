@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from monjyu_core.errors import QueryError
-from monjyu_core.folders import DataFolder
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 from monjyu_query.traces import NAMESPACE, TraceLog, without_cost

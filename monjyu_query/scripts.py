@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.corpus import Corpus
 from monjyu_query.fusion import Mask, Scores
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import duckdb
 
-from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.embedding_calls import charged_to
 from monjyu_core.models.ledger import Scope
 from monjyu_core.observing import set_up_observing
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_core.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
+from monjyu_core.storage.collection import collection_settings, known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
 from monjyu_query.controllers import CONTROLLERS
 from monjyu_query.events import Emit, unheard
 from monjyu_query.modes import Modes

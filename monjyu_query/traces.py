@@ -10,7 +10,7 @@ from typing import Any
 
 from monjyu_core.errors import MonjyuError
 from monjyu_core.settings.operations_settings import TraceSettings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.behind import Behind
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult

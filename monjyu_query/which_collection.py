@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.words import among
 
 

@@ -21,11 +21,11 @@ from pathlib import Path
 import psutil
 from filelock import FileLock
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.ids import file_paper_id
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import held, open_current, published, read_current, read_manifest
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import file_paper_id
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import held, open_current, published, read_current, read_manifest
 from monjyu_query.open_index import open_index
 
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]

@@ -11,11 +11,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import open_current
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import open_current
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.keys import create_key
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up

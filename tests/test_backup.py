@@ -15,9 +15,9 @@ from monjyu_assets.indexing import index_collection, index_lock
 from monjyu_assets.maintenance import snapshot_rows, verify_all
 from monjyu_assets.stages.common import Work, no_progress
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import SCHEMA_VERSION
-from monjyu_core.snapshot import MANIFEST_HASH, open_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import SCHEMA_VERSION
+from monjyu_core.storage.snapshot import MANIFEST_HASH, open_current
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from tests.killing import WORDS, World, versions
 
 pytestmark = pytest.mark.slow

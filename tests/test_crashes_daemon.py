@@ -23,7 +23,7 @@ from monjyu_assets.automation.switch import switch
 from monjyu_assets.instance import open_instance
 from monjyu_assets.run_tags import UNFINISHED
 from monjyu_assets.supervising import supervising
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.snapshot import read_current
 from tests.conftest import ROOT
 from tests.killing import World, readable
 

@@ -15,9 +15,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import open_current
 from tests.conftest import ROOT
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

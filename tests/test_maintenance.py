@@ -15,7 +15,6 @@ from click.testing import CliRunner, Result
 
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.snapshots import collections, purge, snapshots
-from monjyu_core.collection import save_record
 from monjyu_core.commands import status
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.cache import labels_of, open_cache
@@ -23,7 +22,8 @@ from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
-from monjyu_core.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
+from monjyu_core.storage.collection import save_record
+from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
 from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
@@ -192,7 +192,7 @@ def test_a_deletion_that_was_killed_is_done_again(world: World, monkeypatch: pyt
         asked(collections, "delete", "c", "--yes")
     monkeypatch.undo()
     monkeypatch.setenv("MONJYU_DATA", str(world.data.root))
-    monkeypatch.setattr("monjyu_core.folders.shutil.rmtree", _killed)
+    monkeypatch.setattr("monjyu_core.storage.folders.shutil.rmtree", _killed)
     with pytest.raises(Killed):
         asked(collections, "delete", "c", "--yes")
     monkeypatch.undo()

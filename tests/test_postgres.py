@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from monjyu_core.ids import file_paper_id, shard_of
-from monjyu_core.schemas import SHARDS
+from monjyu_core.storage.ids import file_paper_id, shard_of
+from monjyu_core.storage.schemas import SHARDS
 from tests.conftest import ROOT
 from tests.postgres_server import PG_CTL, postgres
 from tests.test_backfill import launch, versions, wait_for_backfill

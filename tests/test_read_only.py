@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query import Monjyu
 from monjyu_query.service.keys import create_key, list_keys
 from tests.conftest import SAMPLES, run_monjyu

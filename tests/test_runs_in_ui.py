@@ -17,7 +17,7 @@ from monjyu_assets.definitions import defs
 from monjyu_assets.instance import open_instance, prepare_home
 from monjyu_assets.partitions import range_tags
 from monjyu_assets.run_tags import command_tags
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from tests.conftest import run_monjyu
 from tests.test_up import Up, ask, wait_for, whole_up
 

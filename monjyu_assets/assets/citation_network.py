@@ -12,7 +12,7 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.citation_network import CODE_VERSION, build_network
 from monjyu_assets.stages.collection_stage import whole_table
 from monjyu_assets.stages.common import Timer, Work
-from monjyu_core.parts import Part
+from monjyu_core.storage.parts import Part
 
 
 @dg.asset(

@@ -15,7 +15,7 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import whole_table
 from monjyu_assets.stages.common import Timer, Work
 from monjyu_assets.stages.communities import CODE_VERSION, find_communities
-from monjyu_core.parts import Part
+from monjyu_core.storage.parts import Part
 
 
 @dg.asset(

@@ -9,7 +9,7 @@ from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
 from monjyu_assets.publishing.retrieval_gate import NAME, WHAT, RetrievalGate
 from monjyu_assets.stages.common import Work
-from monjyu_core.snapshot import Manifest
+from monjyu_core.storage.snapshot import Manifest
 
 
 def drift_specs(asset: str) -> list[dg.AssetCheckSpec]:

@@ -14,7 +14,7 @@ from monjyu_assets.plots import histogram
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer, Work
 from monjyu_assets.stages.entity_graph import CODE_VERSION, build_entity_graph
-from monjyu_core.parts import Part
+from monjyu_core.storage.parts import Part
 
 
 @dg.asset(

@@ -34,7 +34,7 @@ from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Publi
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import Timer
-from monjyu_core.other_files import OtherFiles, read_other_files
+from monjyu_core.storage.other_files import OtherFiles, read_other_files
 
 MOST_FILES = 50
 """Files of no readable type that the metadata names."""

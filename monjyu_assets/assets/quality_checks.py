@@ -12,7 +12,7 @@ from monjyu_assets.partitions import collections
 from monjyu_assets.publishing.quality import snapshot_quality
 from monjyu_assets.stages.common import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
-from monjyu_core.snapshot import Manifest
+from monjyu_core.storage.snapshot import Manifest
 
 
 def quality_specs(asset: str) -> list[dg.AssetCheckSpec]:

@@ -15,8 +15,8 @@ from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
 from monjyu_assets.stages.common import ShardReport, Timer, Work, table_rows
 from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
-from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 
 OWNERS = ["team:data-engineering"]
 SHARDS_PER_RUN = load_settings().runs.shards_per_run

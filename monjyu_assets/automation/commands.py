@@ -77,7 +77,7 @@ def _show(instance: DagsterInstance, as_json: bool) -> None:
 @contextmanager
 def _instance() -> Iterator[DagsterInstance]:
     from monjyu_assets.instance import open_instance
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
 
     with open_instance(DataFolder.default()) as instance:
         yield instance

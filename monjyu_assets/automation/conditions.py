@@ -15,10 +15,10 @@ from dagster import AutomationCondition as When
 from monjyu_assets.automation.watching import is_being_indexed, may_follow
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import target_level
 from monjyu_core.errors import MonjyuError
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import LEVEL_NAMES
+from monjyu_core.storage.collection import target_level
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import LEVEL_NAMES
 
 BASELINE = dg.AssetSelection.groups(LEVEL_NAMES[0])
 OF_COLLECTIONS = dg.AssetSelection.assets(*(asset for asset in RESTS_ON if not by_shard(asset)))

@@ -8,11 +8,11 @@ import dagster as dg
 from monjyu_assets.automation.watching import watch_collection, watched_collections
 from monjyu_assets.partitions import collections
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.collection import collection_settings, known_record
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.snapshot import read_current, read_manifest
+from monjyu_core.storage.collection import collection_settings, known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import read_current, read_manifest
 
 
 @dg.asset_check(

@@ -15,8 +15,8 @@ from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 
 from monjyu_assets.automation.watching import is_being_indexed
 from monjyu_assets.run_tags import COMMAND_TAG, UNFINISHED, is_commands_own
-from monjyu_core.folders import DataFolder, alive
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder, alive
+from monjyu_core.storage.state_store import StateStore
 
 REINDEX = "reindex"
 SUSPECTS = ("automation", "runs without their lock")

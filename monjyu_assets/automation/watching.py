@@ -16,11 +16,11 @@ from monjyu_assets.scan import find_files
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.manifest import current_manifest, keep_other_files
 from monjyu_assets.todo import Todo, look, paid_levels
-from monjyu_core.collection import known_record, target_level
 from monjyu_core.errors import ConfigurationError, MonjyuError
-from monjyu_core.folders import CollectionFolder, DataFolder
-from monjyu_core.ids import check_collection_name, digest
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.collection import known_record, target_level
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.ids import check_collection_name, digest
+from monjyu_core.storage.snapshot import read_current
 
 State = Literal["same", "changed", "settling", "busy", "stopped"]
 

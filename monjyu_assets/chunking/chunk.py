@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.chunking.pieces import Count, Limits, Measure, Piece, SectionText
 from monjyu_assets.chunking.strategies import Grouping, by_size
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 
 NOT_RETRIEVED = ("references", "acknowledgments")
 """Section types that are not chunked for retrieval."""

@@ -13,7 +13,7 @@ from monjyu_assets.entities.english import english_subjects
 from monjyu_assets.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.phrases.japanese import is_japanese
 from monjyu_assets.phrases.prose import statement_of
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 
 VERSION = "3"
 _TOPIC = re.compile(r"([^、。]{2,40}?)(?:とは|は|が)")

@@ -11,10 +11,10 @@ from monjyu_assets.engines.model_calls import ModelCalls, ModelRecipe, Question,
 from monjyu_assets.engines.protocol import ChunkResult, Failure
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.model import numbered
-from monjyu_core.ids import digest
 from monjyu_core.models.errors import ModelCallError
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 
 VERSION = "2"

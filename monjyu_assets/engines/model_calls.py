@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel
 
 from monjyu_assets.engines.protocol import Failure
-from monjyu_core.ids import digest
 from monjyu_core.models.errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import LANGUAGES, Prompt, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
 
 if TYPE_CHECKING:
     from monjyu_core.models.gateway import Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 
 
 @dataclass(frozen=True)

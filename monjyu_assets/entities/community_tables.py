@@ -10,7 +10,7 @@ import pyarrow as pa
 from monjyu_assets.graph.community_tables import community_id
 from monjyu_assets.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules
-from monjyu_core.schemas import TABLES
+from monjyu_core.storage.schemas import TABLES
 
 TOP = 10
 LIGHT = {"authored": 0.25, "affiliated": 0.25, "cites": 0.5}

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from monjyu_assets.entities.merging import Ids, Node, Row, aliases, merge
-from monjyu_core.ids import digest
-from monjyu_core.schemas import TABLES
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.schemas import TABLES
 
 MOST_SENTENCES = 40
 """Kept with an entity or relationship; `entity_chunks` has all places."""

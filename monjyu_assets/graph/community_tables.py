@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from monjyu_assets.graph.leiden import Community, Edges, Members, Numbers, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules
-from monjyu_core.ids import digest
-from monjyu_core.schemas import TABLES
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.schemas import TABLES
 
 TOP = 10
 """Phrases shown of a community: those with most weight inside it."""

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from monjyu_assets.graph.rules import HUB_FLOOR, GraphRules
-from monjyu_core.schemas import TABLES
+from monjyu_core.storage.schemas import TABLES
 
 MEMORY = "1GB"
 

@@ -10,7 +10,7 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from monjyu_assets.matching.union_find import UnionFind
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 
 SAME_WORK = 92.0
 """Least similarity (0-100) of two entries' titles of one year and first word of the authors."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from monjyu_assets.parsing.latex_files import latex_files_beside
-from monjyu_core.ids import file_sha256
+from monjyu_core.storage.ids import file_sha256
 
 _DIVIDER = b"\n\x00monjyu beside\x00 "
 _HEAD_BYTES = 64_000

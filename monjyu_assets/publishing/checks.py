@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.ids import digest
-from monjyu_core.parts import Part
-from monjyu_core.schemas import TABLES, empty
-from monjyu_core.snapshot import EmbeddingEntry, PartEntry
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import TABLES, empty
+from monjyu_core.storage.snapshot import EmbeddingEntry, PartEntry
 
 
 @dataclass(frozen=True)

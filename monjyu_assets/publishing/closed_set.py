@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from monjyu_core.errors import IndexBuildError
-from monjyu_core.ids import digest
-from monjyu_core.parts import Part, PartStore
-from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
 
 RESTS_ON: dict[str, tuple[str, ...]] = {
     "paper_manifest": (),

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.parts import Part
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import PartEntry
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import PartEntry
 
 Connect = Callable[[Path], AbstractContextManager[Any]]
 """Opens a DuckDB file for writing; the asset gives dagster-duckdb's resource."""

@@ -8,9 +8,9 @@ from typing import Any
 import duckdb
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import CollectionFolder
 from monjyu_core.settings.settings import CheckSettings
-from monjyu_core.snapshot import Manifest, read_manifest
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.snapshot import Manifest, read_manifest
 
 Pair = tuple[float, float]
 

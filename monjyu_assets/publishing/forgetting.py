@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 
 from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
 from monjyu_assets.stages.common import Work
-from monjyu_core.folders import CollectionFolder
-from monjyu_core.parts import Part, PartStore
-from monjyu_core.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
-from monjyu_core.snapshot import Manifest
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
+from monjyu_core.storage.snapshot import Manifest
 
 REPORTS = "community_reports"
 Tables = dict[str, pa.Table]

@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_core.ids import digest, file_sha256
-from monjyu_core.parts import Part
-from monjyu_core.snapshot import EmbeddingEntry, LanceEntry, Manifest
+from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.snapshot import EmbeddingEntry, LanceEntry, Manifest
 from monjyu_core.text.search_text import search_grams, search_words
 
 LAYOUT = 2

@@ -11,13 +11,13 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.stages.common import Work
-from monjyu_core.folders import write_atomically
-from monjyu_core.ids import digest
-from monjyu_core.parts import Part
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
-from monjyu_core.schemas import COLLECTION_SHARD
 from monjyu_core.settings.settings import CheckSettings
-from monjyu_core.snapshot import Manifest
+from monjyu_core.storage.folders import write_atomically
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import COLLECTION_SHARD
+from monjyu_core.storage.snapshot import Manifest
 
 
 class ShardQuality(BaseModel):

@@ -11,10 +11,10 @@ from typing import Any
 from monjyu_assets.publishing.lance import compact
 from monjyu_assets.publishing.verify import is_sound
 from monjyu_core.errors import UnknownVersion
-from monjyu_core.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
+from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
 _log = logging.getLogger(__name__)
 MARGIN = timedelta(minutes=1)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import CollectionFolder
-from monjyu_core.ids import file_sha256
-from monjyu_core.parts import PartStore, file_version
-from monjyu_core.snapshot import MANIFEST_HASH, Manifest, read_manifest
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import file_sha256
+from monjyu_core.storage.parts import PartStore, file_version
+from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, read_manifest
 
 
 def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:

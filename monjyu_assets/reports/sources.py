@@ -10,7 +10,7 @@ from typing import Any
 
 from monjyu_assets.phrases.japanese import is_japanese
 from monjyu_assets.phrases.prose import is_prose
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 from monjyu_core.text.tokens import count_many
 
 Row = dict[str, Any]

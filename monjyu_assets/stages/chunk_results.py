@@ -16,9 +16,9 @@ from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
 from monjyu_assets.stages.level_sources import only, read_papers
-from monjyu_core.ids import digest
-from monjyu_core.parts import Part
-from monjyu_core.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
 """Adds tables that are made from the others (vectors of claims, say)."""

@@ -11,8 +11,8 @@ from monjyu_assets.matching.works import work_ids
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe
 from monjyu_assets.stages.identity import AUTHOR_COLUMNS, PAPER_COLUMNS
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.schemas import TABLES
 
 ASSET = "citation_network"
 CODE_VERSION = "1"

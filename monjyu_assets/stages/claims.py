@@ -15,8 +15,8 @@ from monjyu_assets.stages.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.common import ShardReport, Work, recipe
 from monjyu_assets.stages.vectors import vector_table
 from monjyu_core.embedding import load_embedder
-from monjyu_core.ids import digest
 from monjyu_core.models.factory import check_role
+from monjyu_core.storage.ids import digest
 
 ASSET = "claims"
 CODE_VERSION = "1"

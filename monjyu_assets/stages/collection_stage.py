@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.common import Work
-from monjyu_core.parts import Part
-from monjyu_core.schemas import COLLECTION_SHARD
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 Tables = dict[str, pa.Table]
 

@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.run_rules import current_cap, goal_of
-from monjyu_core.collection import CollectionRecord, collection_settings, known_record
-from monjyu_core.folders import CollectionFolder, DataFolder
-from monjyu_core.ids import digest
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.ledger import Scope
-from monjyu_core.other_files import OtherFiles
-from monjyu_core.parts import Part, PartStore
-from monjyu_core.schemas import ASSET_TABLES, TABLES
 from monjyu_core.settings.settings import Limit, Settings, settings_key
+from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.other_files import OtherFiles
+from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 if TYPE_CHECKING:
     from monjyu_core.models.gateway import Gateway, Session

@@ -22,11 +22,11 @@ from monjyu_assets.stages.collection_stage import CollectionReport, whole_table
 from monjyu_assets.stages.common import Work, recipe, rows_of
 from monjyu_assets.stages.vectors import vector_table
 from monjyu_core.embedding import load_embedder
-from monjyu_core.ids import digest
 from monjyu_core.models.factory import check_role
-from monjyu_core.parts import Part
-from monjyu_core.schemas import COLLECTION_SHARD, TABLES
 from monjyu_core.settings.levels_settings import ReportSettings
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import COLLECTION_SHARD, TABLES
 
 ASSET = "community_reports"
 FAILURES = "report_failures"

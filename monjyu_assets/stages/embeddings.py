@@ -15,9 +15,9 @@ from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.embedding_calls import charged_to
-from monjyu_core.parts import Part
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import TABLES
 
 ASSET = "chunk_embeddings"
 CODE_VERSION = "1"

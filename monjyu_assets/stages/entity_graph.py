@@ -10,8 +10,8 @@ from monjyu_assets.entities.graph import entity_graph
 from monjyu_assets.entities.merging import Ids
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe, rows_of
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.schemas import TABLES
 
 ASSET = "entity_graph"
 CODE_VERSION = "2"

@@ -9,8 +9,8 @@ import pyarrow as pa
 from monjyu_assets.matching.identity import identify
 from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.common import Work, recipe
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.schemas import TABLES
 
 ASSET = "paper_identity"
 CODE_VERSION = "1"

@@ -14,7 +14,7 @@ from monjyu_assets.stages.entity_communities import entity_partition_rules
 from monjyu_assets.stages.entity_graph import external_ids
 from monjyu_assets.stages.extracted_entities import chosen_chunks
 from monjyu_assets.stages.level_sources import only, read_papers
-from monjyu_core.schemas import SHARDS
+from monjyu_core.storage.schemas import SHARDS
 
 
 def forecast_sources(work: Work) -> list[CommunitySource]:

@@ -11,10 +11,10 @@ from monjyu_assets.run_rules import goal_of, is_without_scan
 from monjyu_assets.scan import guard_deletes, papers_under, scan
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.errors import StorageError
-from monjyu_core.ids import shard_of
-from monjyu_core.other_files import OtherFiles, read_other_files, save_other_files
-from monjyu_core.schemas import TABLES, empty
-from monjyu_core.snapshot import published, read_manifest
+from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
+from monjyu_core.storage.schemas import TABLES, empty
+from monjyu_core.storage.snapshot import published, read_manifest
 
 CODE_VERSION = "1"
 

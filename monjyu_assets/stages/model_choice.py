@@ -6,10 +6,10 @@ from collections import Counter
 
 from monjyu_assets.keeping import changing_record
 from monjyu_assets.stages.common import Work
-from monjyu_core.collection import CollectionRecord, collection_yaml, wanted_model
 from monjyu_core.embedding.e5_file import EXTRA, installed
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import EmbeddingModel
+from monjyu_core.storage.collection import CollectionRecord, collection_yaml, wanted_model
 
 ENGLISH_MODEL: EmbeddingModel = "all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL: EmbeddingModel = "multilingual-e5-small"

@@ -17,10 +17,10 @@ from monjyu_assets.phrases.paper import ChunkText, Mention, paper_mentions
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import StorageError
 from monjyu_core.extras import install_line
-from monjyu_core.ids import digest
-from monjyu_core.parts import Part
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import TABLES
 
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"

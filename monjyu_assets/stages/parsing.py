@@ -21,11 +21,11 @@ from monjyu_assets.scan import WHOLE_FILES
 from monjyu_assets.sources import source_root
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
-from monjyu_core.folders import temporary_for
-from monjyu_core.ids import digest, file_sha256
-from monjyu_core.parts import Part
-from monjyu_core.schemas import ASSET_TABLES, TABLES
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
+from monjyu_core.storage.folders import temporary_for
+from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.parts import Part
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 ASSET = "parsed_papers"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)

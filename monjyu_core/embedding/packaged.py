@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.ids import file_sha256
+from monjyu_core.storage.ids import file_sha256
 
 
 @dataclass(frozen=True)

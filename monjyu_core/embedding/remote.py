@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models import background
 from monjyu_core.models.account import Account, Books
 from monjyu_core.models.callers import EmbeddingCaller
@@ -21,6 +20,7 @@ from monjyu_core.models.ledger import Scope
 from monjyu_core.models.resilience import Guard
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.tokens import count_many
 
 if TYPE_CHECKING:

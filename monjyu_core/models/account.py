@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cached_property
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache import ResponseCache, open_cache
 from monjyu_core.models.caps import Reservations, SpendingCap, cap_per_query, cap_per_run, reserve_in
 from monjyu_core.models.errors import CostCapReached, ModelCallError
@@ -18,6 +17,7 @@ from monjyu_core.models.prices import PriceTable
 from monjyu_core.models.resilience import Attempt, OnAttempt
 from monjyu_core.models.types import Role, TokenUsage
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import DataFolder
 
 
 class Books:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Generic, ParamSpec, Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.folders import DataFolder, alive, host_id
 from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.storage.folders import DataFolder, alive, host_id
 
 T = TypeVar("T")
 P = ParamSpec("P")

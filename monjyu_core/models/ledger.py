@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_segments import COLUMNS, Segment
 from monjyu_core.models.types import Role, TokenUsage
+from monjyu_core.storage.folders import DataFolder
 
 Status = Literal["ok", "failed", "cancelled", "partial"]
 _LONGEST_NAME = 300

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
-from monjyu_core.folders import host_id, sync_folder, temporary_for
-from monjyu_core.private import FILE, private_folder
+from monjyu_core.storage.folders import host_id, sync_folder, temporary_for
+from monjyu_core.storage.private import FILE, private_folder
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 
 LANGUAGES = ("en", "ja")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")

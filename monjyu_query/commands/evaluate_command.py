@@ -44,7 +44,7 @@ def retrieval(
     as_json: bool,
 ) -> None:
     """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
     from monjyu_query import evaluate as measure
     from monjyu_query.search import Searcher
     from monjyu_query.which_collection import chosen_collection
@@ -86,7 +86,7 @@ def lazy(
 
     Hybrid search is given as many passages as the evidence of 100 tests stands in, and all their sentences count.
     """
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
     from monjyu_query import evaluate_lazy as measure
     from monjyu_query import evaluate_lazy_summary as figures
     from monjyu_query.search import Searcher
@@ -127,8 +127,8 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
     """Make questions with gold sentences from a collection's own sentences, graph and citations (level 1)."""
     from collections import Counter
 
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.snapshot import reading
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.snapshot import reading
     from monjyu_query.questions.generate import generate
     from monjyu_query.questions.structure import Structure
     from monjyu_query.which_collection import chosen_collection, require_collection
@@ -152,7 +152,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     """Ask the question of a trace again, with its settings, and say what is not as it was."""
     from dataclasses import asdict
 
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
     from monjyu_query.replay import replay as again
 
     found = again(DataFolder.default(), trace_id)

@@ -11,7 +11,7 @@ from monjyu_query.commands.options import collection_option, json_option, print_
 from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
-    from monjyu_core.snapshot import Snapshot
+    from monjyu_core.storage.snapshot import Snapshot
     from monjyu_query.graph_export.graph import Kind
 
 

@@ -25,8 +25,8 @@ def mcp(http: bool, host: str, port: int | None) -> None:
     if not http:
         server.run("stdio")
         return
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.state import StateStore
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.state_store import StateStore
     from monjyu_query.mcp_server.http import address, http_app, listen, run
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))

@@ -11,7 +11,7 @@ from monjyu_query.commands.options import collection_option, json_option, print_
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from monjyu_core.snapshot import Snapshot
+    from monjyu_core.storage.snapshot import Snapshot
 
 
 @click.group()
@@ -56,8 +56,8 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
 
 def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:
     """The published snapshot of the collection named, or of the only one, open as long as the block."""
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.snapshot import reading
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.snapshot import reading
     from monjyu_query.which_collection import chosen_collection
 
     data = DataFolder.default()

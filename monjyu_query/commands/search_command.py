@@ -44,8 +44,8 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     deviations above the mean passage with hybrid, and 0 to 10 with lazy and global. Modes local and multi and the
     controllers progressive and hybrid join ranks and refuse it.
     """
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.state import StateStore
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.state_store import StateStore
     from monjyu_query.events import last_events
     from monjyu_query.request import make_request
     from monjyu_query.traces import TraceLog

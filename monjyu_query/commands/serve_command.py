@@ -9,7 +9,7 @@ import click
 from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
-    from monjyu_core.state import StateStore
+    from monjyu_core.storage.state_store import StateStore
     from monjyu_query.service.keys import KeyRecord
 
 
@@ -22,8 +22,8 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
 
     What is not given comes from the settings (service.*).
     """
-    from monjyu_core.folders import DataFolder
     from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
     from monjyu_query.service import server
 
     server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers))
@@ -47,7 +47,7 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
 
     Without --expires it holds until it is revoked, without --collection for all collections.
     """
-    from monjyu_core.folders import DataFolder
+    from monjyu_core.storage.folders import DataFolder
     from monjyu_query.service.keys import create_key, expiry
 
     until = None if expires is None else expiry(expires)
@@ -98,7 +98,7 @@ def _line(record: KeyRecord) -> str:
 
 
 def _store() -> StateStore:
-    from monjyu_core.folders import DataFolder
-    from monjyu_core.state import StateStore
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.state_store import StateStore
 
     return StateStore(DataFolder.default().state)

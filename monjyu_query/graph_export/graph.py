@@ -12,7 +12,7 @@ from typing import Literal
 import duckdb
 
 from monjyu_core.errors import QueryError
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 
 Kind = Literal["phrases", "entities"]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import temporary_for
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.folders import temporary_for
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.graph_export.graph import Kind, open_graph
 from monjyu_query.xml_safe import xml_text
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import temporary_for
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.folders import temporary_for
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.graph_export.graph import Kind, open_graph, tables_of
 from monjyu_query.graph_export.shapes import ALWAYS, SHAPES
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from monjyu_core.private import private_database
+from monjyu_core.storage.private import private_database
 
 _TABLE = """CREATE TABLE IF NOT EXISTS judgements (
     key TEXT PRIMARY KEY, scores TEXT NOT NULL, written REAL NOT NULL) WITHOUT ROWID"""

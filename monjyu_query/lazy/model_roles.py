@@ -9,7 +9,6 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from monjyu_core.ids import digest
 from monjyu_core.models.background import run
 from monjyu_core.models.errors import (
     CostCapReached,
@@ -23,6 +22,7 @@ from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.lazy.claims import Claim

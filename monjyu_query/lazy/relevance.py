@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from monjyu_core.ids import digest
+from monjyu_core.storage.ids import digest
 from monjyu_query.answer import Question, is_prose
 from monjyu_query.fusion import Scores
 from monjyu_query.lazy.judgements import JudgementStore

@@ -14,7 +14,7 @@ from mcp.types import (
 )
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.snapshot import published
+from monjyu_core.storage.snapshot import published
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.which_collection import chosen_collection
 

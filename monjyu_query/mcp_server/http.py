@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import ServiceSettings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
 from monjyu_query.service.audit import AuditLog
 from monjyu_query.service.gate import Gate

@@ -10,10 +10,10 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.other_files import read_other_files
 from monjyu_core.settings.mcp_settings import McpSettings
-from monjyu_core.snapshot import reading
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.other_files import read_other_files
+from monjyu_core.storage.snapshot import reading
 from monjyu_query.facade import Monjyu
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.callers import require_admin

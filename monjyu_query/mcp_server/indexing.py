@@ -15,9 +15,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, IndexBuildError, QueryError
-from monjyu_core.folders import DataFolder
-from monjyu_core.ids import collection_name_for
 from monjyu_core.settings.mcp_settings import McpSettings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import collection_name_for
 
 Tell = Callable[[dict[str, Any]], Awaitable[None]]
 """Hears of `{"stage", "text", "done", "total"}`."""

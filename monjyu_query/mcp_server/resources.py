@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError, MonjyuError, QueryError, StorageError
-from monjyu_core.snapshot import Manifest, published, read_current, read_manifest
+from monjyu_core.storage.snapshot import Manifest, published, read_current, read_manifest
 from monjyu_query.facade import Monjyu
 from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import advice

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import duckdb
 
 from monjyu_core.errors import QueryError
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answer import is_prose
 from monjyu_query.lazy.graph import GRAPH_TABLES, has_tables

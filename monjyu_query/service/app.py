@@ -11,8 +11,8 @@ from fastapi.security import HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.service import (
     admin_routes,
     collection_routes,

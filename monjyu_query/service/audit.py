@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 
 from starlette.types import Scope
 
-from monjyu_core.private import FILE, private_folder
+from monjyu_core.storage.private import FILE, private_folder
 from monjyu_query.behind import Behind
 
 _LONGEST = 2000

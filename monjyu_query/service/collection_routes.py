@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.ledger_totals import usage_by_level
-from monjyu_core.other_files import read_other_files
-from monjyu_core.snapshot import current_manifest, held
+from monjyu_core.storage.other_files import read_other_files
+from monjyu_core.storage.snapshot import current_manifest, held
 from monjyu_query.routing.choose import served
 from monjyu_query.service.errors import COMMON, NotFound
 from monjyu_query.service.state import Service, service_of

@@ -13,11 +13,11 @@ from typing import Any
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
-from monjyu_core.collection import known_record, target_level
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import SHARDS
 from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.storage.collection import known_record, target_level
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import SHARDS
 from monjyu_query.service.errors import Conflict
 
 _SECONDS = 60

@@ -17,9 +17,9 @@ from threading import Lock
 from typing import Any, Literal
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import write_atomically
-from monjyu_core.ids import check_collection_name
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import write_atomically
+from monjyu_core.storage.ids import check_collection_name
+from monjyu_core.storage.state_store import StateStore
 
 Role = Literal["reader", "admin"]
 NAMESPACE = "api_keys"

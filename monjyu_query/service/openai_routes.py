@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError, StorageError
-from monjyu_core.snapshot import read_manifest
+from monjyu_core.storage.snapshot import read_manifest
 from monjyu_query.result import SearchResult
 from monjyu_query.service.chat_text import chat_text
 from monjyu_query.service.errors import COMMON, ErrorBody, NotFound, ServiceError, request_id_of

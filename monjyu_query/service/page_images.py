@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monjyu_core.ids import digest
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.service.errors import NotFound
 
 if TYPE_CHECKING:

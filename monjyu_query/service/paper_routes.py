@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.citation_view import CitationView, citations_of
 from monjyu_query.papers import list_papers, show_paper
 from monjyu_query.service.errors import COMMON, NotFound

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import ServiceSettings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.errors import Forbidden, Unauthorized
 from monjyu_query.service.keys import KeyRing, Role, list_keys
 from monjyu_query.service.oidc import TokenReader

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.ids import digest
 from monjyu_core.models.cache import labels_of
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
 from monjyu_query.request import SearchRequest
 from monjyu_query.result import SearchResult, Usage
 

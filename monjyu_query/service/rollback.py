@@ -10,7 +10,7 @@ import sys
 from pydantic import BaseModel
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.service.errors import Conflict
 
 _SECONDS = 300

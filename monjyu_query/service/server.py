@@ -20,10 +20,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder, alive, host_id
 from monjyu_core.observing import set_up_observing
 from monjyu_core.settings.settings import Settings, load_settings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder, alive, host_id
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.app import create_app
 from monjyu_query.service.metrics import FOLDER
 from monjyu_query.service.principals import check_exposure

@@ -12,10 +12,10 @@ from typing import Any
 from fastapi import Request
 
 from monjyu_core.errors import ConfigurationError, QueryError, StorageError
-from monjyu_core.folders import CollectionFolder, DataFolder
 from monjyu_core.settings.settings import Settings
-from monjyu_core.snapshot import Snapshot, read_current, reading
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.snapshot import Snapshot, read_current, reading
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search import Searcher
 from monjyu_query.service.audit import AuditLog
 from monjyu_query.service.drawing import Drawing, Images

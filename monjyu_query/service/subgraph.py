@@ -8,7 +8,7 @@ from typing import Literal
 import duckdb
 
 from monjyu_core.errors import QueryError
-from monjyu_core.snapshot import Snapshot
+from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.service.errors import NotFound
 
 Kind = Literal["citations", "phrases", "entities"]

@@ -13,7 +13,7 @@ from typing import IO, Literal
 
 from pydantic import BaseModel
 
-from monjyu_core.folders import remove_dead_temporaries, temporary_for
+from monjyu_core.storage.folders import remove_dead_temporaries, temporary_for
 from monjyu_query.service.errors import Conflict
 
 KINDS: dict[str, bytes] = {

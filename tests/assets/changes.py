@@ -15,9 +15,9 @@ from pathlib import Path
 import yaml
 
 from monjyu_assets.maintenance import purge_paper, release_rollback, roll_back
-from monjyu_core.collection import known_record
-from monjyu_core.ids import file_paper_id
-from monjyu_core.snapshot import held, published
+from monjyu_core.storage.collection import known_record
+from monjyu_core.storage.ids import file_paper_id
+from monjyu_core.storage.snapshot import held, published
 from tests.assets.worlds import RECORDS, World
 
 WORDS = ["graph", "community", "provenance", "retrieval", "sentence", "index", "shard", "answer", "phrase", "evidence"]

@@ -18,7 +18,7 @@ from monjyu_assets.assets.index_snapshot import (
 from monjyu_assets.definitions import defs
 from monjyu_assets.partitions import range_tags
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.schemas import ASSET_TABLES, SHARDS, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(5)}

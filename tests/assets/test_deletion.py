@@ -16,9 +16,9 @@ import lancedb
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import open_current
 from monjyu_core.status import collection_status
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import open_current
 from tests.assets.changes import full_paper
 from tests.assets.worlds import World, differences
 from tests.service.conftest import serving

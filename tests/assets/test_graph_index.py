@@ -16,9 +16,9 @@ from monjyu_assets.assets.index_snapshot import lineage_metadata
 from monjyu_assets.assets.noun_graph import graph_metadata
 from monjyu_assets.maintenance import purge_paper
 from monjyu_assets.publishing.lineage import lineage_counts
-from monjyu_core.collection import save_record
-from monjyu_core.schemas import TABLES
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.collection import save_record
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import open_current
 from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 

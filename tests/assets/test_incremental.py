@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.snapshot import open_current
 from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 

@@ -13,7 +13,7 @@ import pytest
 
 from monjyu_assets import Indexer, indexer
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from tests.assets.changes import paper_text
 from tests.conftest import ROOT
 

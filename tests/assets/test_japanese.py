@@ -17,12 +17,12 @@ from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
 from monjyu_assets.stages.parsing import parse_shards
-from monjyu_core.collection import CollectionRecord, collection_settings, load_record
 from monjyu_core.embedding import e5_file, load, load_embedder
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.schemas import ASSET_TABLES, SHARDS
 from monjyu_core.settings.settings import ChunkStrategy, EmbeddingSettings, load_settings, settings_key
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.collection import CollectionRecord, collection_settings, load_record
+from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS
+from monjyu_core.storage.snapshot import open_current
 from monjyu_core.text.sentences import split_sentences
 from monjyu_core.text.tokens import count_many
 from monjyu_query import Monjyu

@@ -15,9 +15,9 @@ from monjyu_assets.instance import open_instance
 from monjyu_assets.maintenance import release_rollback, roll_back
 from monjyu_assets.partitions import range_tags
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.collection import known_record, load_record, save_record
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.snapshot import current_manifest
+from monjyu_core.storage.collection import known_record, load_record, save_record
+from monjyu_core.storage.snapshot import current_manifest
 from tests.assets.changes import paper_text
 from tests.assets.worlds import World, differences
 from tests.conftest import call_monjyu

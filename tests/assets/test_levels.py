@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from monjyu_assets.commands import upgrade
 from monjyu_assets.indexing import index_collection, upgrade_collection
 from monjyu_assets.publishing.closed_set import behind, whole_level
-from monjyu_core.collection import load_record
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import Snapshot, open_current
+from monjyu_core.storage.collection import load_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import Snapshot, open_current
 from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 

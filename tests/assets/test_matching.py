@@ -14,7 +14,7 @@ from monjyu_assets.matching.identity import Identity, identify
 from monjyu_assets.matching.keys import connect
 from monjyu_assets.matching.references import resolve
 from monjyu_assets.matching.works import work_ids
-from monjyu_core.schemas import TABLES
+from monjyu_core.storage.schemas import TABLES
 
 TITLE = "Community structure in large citation networks"
 PAPER = {

@@ -10,12 +10,12 @@ from click.testing import CliRunner
 
 from monjyu_assets.indexing import index_collection
 from monjyu_assets.scan import check_source, scan
-from monjyu_core.collection import CollectionRecord, SourceRules
 from monjyu_core.commands import status
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
-from monjyu_core.other_files import MOST_LISTED, OtherFiles, read_other_files
-from monjyu_core.schemas import empty
+from monjyu_core.storage.collection import CollectionRecord, SourceRules
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.other_files import MOST_LISTED, OtherFiles, read_other_files
+from monjyu_core.storage.schemas import empty
 
 MAIN = "\\documentclass{article}\\begin{document}Text.\\input{part}\\end{document}"
 

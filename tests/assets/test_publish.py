@@ -22,11 +22,11 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
-from monjyu_core.folders import CollectionFolder
-from monjyu_core.ids import shard_of
-from monjyu_core.parts import Part, PartStore
-from monjyu_core.schemas import SCHEMA_VERSION, SHARDS, TABLES
-from monjyu_core.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
+from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
 from monjyu_query.request import SearchRequest
 from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records
@@ -163,10 +163,10 @@ def test_what_was_never_published_says_so(tmp_path: Path) -> None:
 
 
 def test_a_snapshot_of_another_schema_is_refused_with_advice(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    monkeypatch.setattr("monjyu_core.storage.snapshot.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     with pytest.raises(StorageError, match="older"):
         open_current(world.work.folder)
-    monkeypatch.setattr("monjyu_core.snapshot.SCHEMA_VERSION", 0)
+    monkeypatch.setattr("monjyu_core.storage.snapshot.SCHEMA_VERSION", 0)
     with pytest.raises(StorageError, match="Upgrade Monjyu"):
         open_current(world.work.folder)
 
@@ -253,7 +253,7 @@ def test_a_damaged_snapshot_is_built_again_from_the_parts(world: World, name: st
 
 def test_a_snapshot_of_another_version_is_not_taken_for_damaged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     before = str(read_current(world.work.folder))
-    for module in ("monjyu_core.snapshot", "monjyu_assets.publishing.publish"):
+    for module in ("monjyu_core.storage.snapshot", "monjyu_assets.publishing.publish"):
         monkeypatch.setattr(f"{module}.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     world.publish()
     assert before in published(world.work.folder)

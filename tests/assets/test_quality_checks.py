@@ -17,12 +17,12 @@ from monjyu_assets.parsing.pdf.parser import parse_pdf
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.quality import snapshot_quality
 from monjyu_assets.resources import DataFolderResource
-from monjyu_core.ids import shard_of
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import CheckSettings, ParseSettings
-from monjyu_core.snapshot import open_current
 from monjyu_core.status import collection_status, describe
+from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.snapshot import open_current
 from tests.assets.worlds import World, write_records
 from tests.parsing.pdf_samples import one_column
 

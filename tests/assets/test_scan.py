@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.scan import check_source, guard_deletes, scan
-from monjyu_core.collection import CollectionRecord
 from monjyu_core.errors import ConfigurationError, IndexBuildError
-from monjyu_core.schemas import empty
 from monjyu_core.settings.settings import PublishSettings
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.schemas import empty
 
 
 def scanned(

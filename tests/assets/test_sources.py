@@ -12,10 +12,10 @@ import pytest
 from monjyu_assets.instance import open_instance
 from monjyu_assets.scan import find_files
 from monjyu_assets.sources import chosen, moved_source, named_source, rules_of, with_source, without_source
-from monjyu_core.collection import CollectionRecord, SourceRules, load_record
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
-from monjyu_core.parts import PartStore
+from monjyu_core.storage.collection import CollectionRecord, SourceRules, load_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import PartStore
 from tests.assets.changes import paper_text
 from tests.conftest import call_monjyu
 
@@ -201,7 +201,7 @@ def fail(*_: object) -> None:
 
 def test_the_scan_counts(tmp_path: Path) -> None:
     from monjyu_assets.scan import scan
-    from monjyu_core.schemas import empty
+    from monjyu_core.storage.schemas import empty
 
     for number in range(3):
         (tmp_path / f"{number}.md").write_text(str(number))

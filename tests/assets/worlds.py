@@ -28,10 +28,10 @@ from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.noun_graph import build_noun_graph
 from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.parsing import parse_shards
-from monjyu_core.collection import CollectionRecord, known_record, save_record
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import SHARDS, TABLES
-from monjyu_core.snapshot import open_current
+from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import SHARDS, TABLES
+from monjyu_core.storage.snapshot import open_current
 
 RECORDS = "records.jsonl"
 Rows = list[dict[str, Any]]

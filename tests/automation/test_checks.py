@@ -22,9 +22,9 @@ from monjyu_assets.publishing.drift import drift
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import no_progress, no_warning
 from monjyu_core.errors import IndexBuildError
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.settings import CheckSettings
-from monjyu_core.snapshot import published, read_current, read_manifest
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import published, read_current, read_manifest
 
 TOPICS = ("graph pruning", "score fusion", "reader leases", "shard sizes", "noun phrases", "page boxes")
 

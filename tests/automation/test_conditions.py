@@ -11,10 +11,10 @@ from dagster._core.definitions.declarative_automation.serialized_objects import 
 from monjyu_assets.definitions import defs
 from monjyu_assets.partitions import shard_key
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, level_of
-from monjyu_core.collection import CollectionRecord, save_record
-from monjyu_core.folders import DataFolder
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import ASSET_TABLES, SHARDS, empty
+from monjyu_core.storage.collection import CollectionRecord, save_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, empty
 
 NAME = "notes"
 DOWNSTREAM = ("chunks", "chunk_embeddings", "noun_phrases")

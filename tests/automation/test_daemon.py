@@ -14,8 +14,8 @@ import pytest
 
 from monjyu_assets.automation.switch import SENSORS, switch, switched
 from monjyu_assets.instance import open_instance
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import open_current, read_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import open_current, read_current
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 from tests.conftest import SAMPLES

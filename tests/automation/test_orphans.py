@@ -17,7 +17,7 @@ from monjyu_assets.automation.reindex import reindex
 from monjyu_assets.instance import open_instance
 from monjyu_assets.run_tags import COMMAND_TAG, command_tags
 from monjyu_assets.runs import end_dead_runs
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 
 STARTED, FAILED = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE
 

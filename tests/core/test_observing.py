@@ -14,11 +14,11 @@ from monjyu_assets.observing import asset_done, shard_done
 from monjyu_assets.stages.common import ShardReport, Work
 from monjyu_core import telemetry
 from monjyu_core.errors import QueryError
-from monjyu_core.folders import DataFolder
 from monjyu_core.logs import set_up_logs
 from monjyu_core.observing import set_up_observing
 from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_core.errors import StorageError
-from monjyu_core.parts import PartStore, data_version, file_version
-from monjyu_core.schemas import ASSET_TABLES, TABLES, empty
+from monjyu_core.storage.parts import PartStore, data_version, file_version
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, empty
 
 
 def chunk_rows(*texts: str) -> pa.Table:

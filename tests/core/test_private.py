@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.instance import prepare_home
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache_sqlite import SQLiteCache
 from monjyu_core.models.ledger import Entry, Ledger, Scope
 from monjyu_core.models.ledger_segments import gather
-from monjyu_core.private import private_database
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.private import private_database
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.service.audit import AuditLog
 

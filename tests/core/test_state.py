@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 
 
 def test_values_survive_and_are_replaced(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from monjyu_assets.graph.community_tables import community_id, community_tables
 from monjyu_assets.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.graph.rules import PartitionRules, partition_rules
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import GraphSettings
+from monjyu_core.storage.schemas import TABLES
 
 BACKENDS = ["igraph", "leidenalg", "graspologic-native"]
 

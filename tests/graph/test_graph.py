@@ -12,8 +12,8 @@ import pytest
 from monjyu_assets.graph.centrality import central_chunks
 from monjyu_assets.graph.cooccurrence import build_graph
 from monjyu_assets.graph.rules import COMPAT, GraphRules, graph_rules
-from monjyu_core.schemas import TABLES
 from monjyu_core.settings.settings import GraphSettings
+from monjyu_core.storage.schemas import TABLES
 
 ALL = GraphRules(
     prune_first=True,

@@ -13,7 +13,7 @@ from monjyu_assets.commands import describe, exit_code
 from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, level_causes, level_failures
 from monjyu_assets.publishing.closed_set import behind
 from monjyu_assets.stages.extracted_entities import extract_shards
-from monjyu_core.schemas import SHARDS
+from monjyu_core.storage.schemas import SHARDS
 from tests.assets.changes import paper_text
 from tests.assets.worlds import World
 from tests.conftest import call_monjyu

@@ -6,12 +6,12 @@ import asyncio
 import sys
 from pathlib import Path
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.account import Books
 from monjyu_core.models.gateway import Gateway
 from monjyu_core.models.ledger import Scope
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.folders import DataFolder
 from tests.models.fake_server import KEY
 
 QUESTIONS = 100

@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
-from monjyu_core.folders import DataFolder, host_id
 from monjyu_core.models.cache import Codec, ResponseCache, forget_answers, labels_of, new_owner, once, open_cache
 from monjyu_core.models.cache_keys import CHAT, VECTOR, chat_key, embedding_key
 from monjyu_core.models.cache_redis import RedisCache
@@ -27,6 +26,7 @@ from monjyu_core.models.cache_sqlite import SQLiteCache
 from monjyu_core.models.errors import ModelRefused
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.storage.folders import DataFolder, host_id
 from tests.models.workers import CONTEXT, ask, in_processes, note, noted, reply
 
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no Redis: apt-get install redis-server")

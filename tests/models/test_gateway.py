@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.account import Books
 from monjyu_core.models.errors import (
     CostCapReached,
@@ -32,6 +31,7 @@ from monjyu_core.models.ledger import Scope
 from monjyu_core.models.ledger_totals import CallFilter, Used, totals, usage_of
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings, load_settings
+from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.tokens import count_many
 from tests.models import fake_server as server
 from tests.models.chat_worker import AT_ONCE, QUESTIONS

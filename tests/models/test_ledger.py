@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from monjyu_core.commands import cost
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.folders import DataFolder
 from monjyu_core.models import ledger as ledger_module
 from monjyu_core.models.ledger import COLUMNS, Entry, Ledger, Scope
 from monjyu_core.models.ledger_segments import gather
@@ -31,6 +30,7 @@ from monjyu_core.models.ledger_totals import (
     usage_of,
 )
 from monjyu_core.models.types import TokenUsage
+from monjyu_core.storage.folders import DataFolder
 from tests.models.workers import (
     CONTEXT,
     gather_again_and_again,

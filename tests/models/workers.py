@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache import once, open_cache
 from monjyu_core.models.cache_keys import CHAT
 from monjyu_core.models.ledger import Entry, Ledger, Scope
@@ -17,6 +16,7 @@ from monjyu_core.models.ledger_segments import gather
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.types import ChatReply, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.storage.folders import DataFolder
 
 CONTEXT = multiprocessing.get_context("forkserver")  # not fork: the tests' own process has threads of DuckDB
 CONTEXT.set_forkserver_preload(["tests.models.workers", "duckdb", "redis"])

@@ -17,11 +17,11 @@ from monjyu_assets.parsing.markdown import parse_markdown
 from monjyu_assets.scan import scan
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
-from monjyu_core.collection import CollectionRecord
-from monjyu_core.ids import file_sha256
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.schemas import SHARDS, empty
 from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.ids import file_sha256
+from monjyu_core.storage.schemas import SHARDS, empty
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, needs_corpora
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.ids import file_paper_id
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.storage.ids import file_paper_id
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 NAMES = sorted(path.stem for path in (SAMPLES / "truth").glob("*.json"))

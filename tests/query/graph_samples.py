@@ -6,8 +6,8 @@ from pathlib import Path
 
 import duckdb
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import Snapshot, open_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import Snapshot, open_current
 from tests.assets.worlds import World
 from tests.copies import copy_data
 

@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from monjyu_core.embedding import load_embedder
-from monjyu_core.folders import DataFolder
-from monjyu_core.schemas import TABLES, empty
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import TABLES, empty
+from monjyu_core.storage.snapshot import read_current
 from tests.copies import copy_data
 
 ENTITIES = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query import retrieval
 from monjyu_query.background import now
 from monjyu_query.open_index import OpenIndex, open_index

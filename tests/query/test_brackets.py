@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.digest.result import Digest
 from monjyu_query.llm_answer.marked import Marked, PaperBrackets, marked_sentences

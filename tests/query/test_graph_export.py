@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.snapshot import Snapshot, open_current
+from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_query.commands import graph
 from monjyu_query.graph_export.shapes import SHAPES
 from monjyu_query.graph_export.tables import write_tables

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from monjyu_core.snapshot import is_leased
+from monjyu_core.storage.snapshot import is_leased
 from monjyu_query.request import SearchRequest
 from monjyu_query.search import Searcher
 from tests.assets.worlds import World, write_records

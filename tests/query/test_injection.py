@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.prompts import fence
-from monjyu_core.snapshot import reading
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.quotes import foreign_addresses, rests_on, without_foreign
 from monjyu_query.render import print_result
 from monjyu_query.request import make_request

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.parts import PartStore
-from monjyu_core.schemas import COLLECTION_SHARD
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import COLLECTION_SHARD
 from monjyu_query.request import make_request
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher

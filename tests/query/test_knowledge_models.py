@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import read_current
 from monjyu_query.global_search.reduce import point_passages
 from monjyu_query.knowledge.sentences import sentences_by_id
 from monjyu_query.lazy.claims import Claim

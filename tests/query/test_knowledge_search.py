@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.global_search.selection import dynamic_selection, static_selection
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.request import make_request

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 from tests.models import fake_server as server

@@ -27,9 +27,9 @@ from mcp.types import CallToolResult, PromptReference
 
 from monjyu_assets.commands import index
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.mcp_settings import McpSettings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.commands import mcp
 from monjyu_query.digest.result import Digest
 from monjyu_query.facade_async import THREADS, AsyncMonjyu

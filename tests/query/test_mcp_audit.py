@@ -12,7 +12,7 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from monjyu_core.settings.service_settings import ServiceSettings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
 from monjyu_query.service.audit import AuditLog
 from monjyu_query.service.gate import Gate

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.folders import DataFolder
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.replay import read_trace
 from monjyu_query.request import LONGEST_QUERY, SearchRequest, make_request
 from monjyu_query.result import SearchResult

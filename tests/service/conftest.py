@@ -21,9 +21,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from monjyu_assets.indexing import index_collection
 from monjyu_assets.stages.common import no_progress
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.app import create_app
 from monjyu_query.service.keys import create_key
 from monjyu_query.service.protocol import protocol_with

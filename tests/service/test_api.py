@@ -16,8 +16,8 @@ import httpx2
 import pytest
 from PIL import Image
 
-from monjyu_core.folders import DataFolder
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import read_current
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher
 from tests.models import fake_server

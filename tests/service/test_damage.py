@@ -13,8 +13,8 @@ import httpx2
 import pytest
 
 from monjyu_assets.maintenance import verify_all
-from monjyu_core.folders import CollectionFolder, DataFolder
-from monjyu_core.snapshot import read_current
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.snapshot import read_current
 from monjyu_query import search
 from monjyu_query.facade import Monjyu
 from monjyu_query.mcp_server.errors import advice

@@ -22,10 +22,10 @@ import pytest
 from filelock import FileLock
 
 from monjyu_assets.maintenance import verify_all
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.ledger_totals import totals
-from monjyu_core.snapshot import is_leased, read_current
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import is_leased, read_current
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.keys import create_key, list_keys
 from tests.copies import copy_data
 

@@ -15,13 +15,13 @@ import pytest
 from pydantic import SecretStr
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.folders import DataFolder
 from monjyu_core.models.cache import forget_answers
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.settings.settings import Settings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.request import make_request
 from monjyu_query.result import Hit, Routing, SearchResult, Usage
 from monjyu_query.service.errors import Busy, Conflict, NotFound, TooMany

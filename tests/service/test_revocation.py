@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.keys import FRESH_SECONDS, KeyRing, create_key, revoke_key
 from tests.models import fake_server
 from tests.models.fake_server import FakeModels

@@ -24,7 +24,7 @@ from jwt.algorithms import RSAAlgorithm
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import OidcSettings, ServiceSettings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.commands import keys as keys_command
 from monjyu_query.service import keys as key_store
 from monjyu_query.service.errors import Forbidden, ServiceError

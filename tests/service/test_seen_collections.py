@@ -16,9 +16,9 @@ import pytest
 from fastapi import APIRouter
 from starlette.routing import BaseRoute, Mount, Route
 
-from monjyu_core.folders import DataFolder
 from monjyu_core.settings.settings import Settings
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.app import create_app
 from monjyu_query.service.keys import create_key
 from tests.service.conftest import Served, Serving, upload

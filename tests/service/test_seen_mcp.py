@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference
 
-from monjyu_core.state import StateStore
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.keys import create_key
 
 OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"

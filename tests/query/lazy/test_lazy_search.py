@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.evaluate_lazy import read_questions
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.graph import ConceptGraph, read_tree

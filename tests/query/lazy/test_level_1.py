@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_core.folders import DataFolder
-from monjyu_core.state import StateStore
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.replay import replay

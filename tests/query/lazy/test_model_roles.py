@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.folders import DataFolder
+from monjyu_core.storage.folders import DataFolder
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.request import make_request

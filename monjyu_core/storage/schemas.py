@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from monjyu_core.schemas_levels import LEVEL_SPECS
-from monjyu_core.table_spec import (
+from monjyu_core.storage.schemas_levels import LEVEL_SPECS
+from monjyu_core.storage.table_spec import (
     BOOL,
     BOX,
     COLLECTION_SHARD,
@@ -20,7 +20,7 @@ from monjyu_core.table_spec import (
     TEXTS,
     TableSpec,
 )
-from monjyu_core.table_spec import table as _table
+from monjyu_core.storage.table_spec import table as _table
 
 __all__ = [
     "ASSET_TABLES",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from monjyu_core.table_spec import BOOL, INT, TEXT, TEXTS, TableSpec, table
+from monjyu_core.storage.table_spec import BOOL, INT, TEXT, TEXTS, TableSpec, table
 
 FLOAT = pa.float64()
 VECTOR = pa.list_(pa.float32())

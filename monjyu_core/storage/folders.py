@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.ids import check_collection_name
 from monjyu_core.settings.settings import data_folder
+from monjyu_core.storage.ids import check_collection_name
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import StorageError
-from monjyu_core.private import private_database
+from monjyu_core.storage.private import private_database
 
 _TABLE = """CREATE TABLE IF NOT EXISTS state (
     namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import QueryError, StorageError, UnknownVersion
-from monjyu_core.folders import CollectionFolder
-from monjyu_core.schemas import SCHEMA_VERSION
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.schemas import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,8 +9,8 @@ from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
+from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.words import did_you_mean
 
 

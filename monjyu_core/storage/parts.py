@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monjyu_core.errors import StorageError
-from monjyu_core.folders import write_atomically
-from monjyu_core.ids import digest
-from monjyu_core.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.folders import write_atomically
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 _METADATA = b"monjyu"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ValidationError
 
-from monjyu_core.folders import CollectionFolder, write_atomically
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
 
 MOST_LISTED = 1000
 """Files of no readable type that are listed; all are counted."""
