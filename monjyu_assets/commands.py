@@ -97,7 +97,7 @@ def index(
 def exit_code(done: IndexResult, asked: int | None) -> int:
     """3 where the level asked for was not reached because a model's server was not reached, failed or refused; 1 where
     anything else has failed."""
-    from monjyu_core.models.errors import SERVER_FAILED
+    from monjyu_core.models.call_errors import SERVER_FAILED
 
     held_back = asked is not None and done.level < asked
     if held_back and any(cause.error_type in SERVER_FAILED for cause in done.causes):

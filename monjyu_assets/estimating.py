@@ -22,10 +22,10 @@ from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.level_forecast import forecast_sources
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.estimate import Estimate, PlannedCall, estimate
+from monjyu_core.models.accounting.estimate import Estimate, PlannedCall, estimate
+from monjyu_core.models.accounting.ledger_totals import mean_completions
+from monjyu_core.models.accounting.prices import PriceTable
 from monjyu_core.models.factory import role_model
-from monjyu_core.models.ledger_totals import mean_completions
-from monjyu_core.models.prices import PriceTable
 from monjyu_core.models.types import ChatRole
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest

@@ -22,8 +22,8 @@ from monjyu_assets.stages.common import Progress, Timer, Work, no_progress, no_w
 from monjyu_assets.todo import check_level, look
 from monjyu_assets.walking import types_hint
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.caps import SpendingCap
-from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.models.accounting.caps import SpendingCap
+from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source

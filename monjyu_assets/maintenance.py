@@ -14,7 +14,7 @@ from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
-from monjyu_core.models.cache import forget_answers
+from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically

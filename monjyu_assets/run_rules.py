@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from monjyu_core.models.caps import Reservation, SpendingCap
-from monjyu_core.models.errors import CostCapReached
+from monjyu_core.models.accounting.caps import Reservation, SpendingCap
+from monjyu_core.models.call_errors import CostCapReached
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.folders import CollectionFolder
 

@@ -31,7 +31,7 @@ from monjyu_assets.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, comm
 from monjyu_assets.stages.common import Work
 from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
-from monjyu_core.models.caps import SpendingCap
+from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.observing import set_up_observing
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current

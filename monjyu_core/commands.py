@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from monjyu_core.models.ledger_totals import By
+    from monjyu_core.models.accounting.ledger_totals import By
 
 
 @click.command()
@@ -47,8 +47,8 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def cost(collection: str | None, by: By, as_json: bool) -> None:
     """Show what calls of models took: tokens, money, time."""
-    from monjyu_core.models.ledger_table import describe_totals
-    from monjyu_core.models.ledger_totals import totals
+    from monjyu_core.models.accounting.ledger_table import describe_totals
+    from monjyu_core.models.accounting.ledger_totals import totals
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.ids import check_collection_name
 

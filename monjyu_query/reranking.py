@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_core.models.account import Account
-from monjyu_core.models.background import run
-from monjyu_core.models.callers import RerankCaller
-from monjyu_core.models.counting import estimated_texts
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.accounting.account import Account
+from monjyu_core.models.accounting.counting import estimated_texts
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.calls.guarded_clients import RerankCaller
+from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.factory import rerank_client, role_model
-from monjyu_core.models.resilience import Guard
 from monjyu_core.settings.settings import Settings
 from monjyu_query.passages import Passage
 

@@ -10,9 +10,9 @@ from typing import Any
 import duckdb
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.account import Account, Books
-from monjyu_core.models.embedding_calls import charged_to
-from monjyu_core.models.ledger import Scope
+from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.observing import set_up_observing
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monjyu_core.models.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Books
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings

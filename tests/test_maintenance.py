@@ -17,9 +17,9 @@ from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.snapshots import collections, purge, snapshots
 from monjyu_core.commands import status
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.cache import labels_of, open_cache
-from monjyu_core.models.ledger import Entry, Ledger, Scope
-from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
+from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.cache.response_cache import labels_of, open_cache
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.collection import save_record

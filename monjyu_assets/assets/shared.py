@@ -14,7 +14,7 @@ from monjyu_assets.partitions import by_collection, collections, papers, shard_k
 from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.collection_stage import CollectionReport
 from monjyu_assets.stages.common import ShardReport, Timer, Work, table_rows
-from monjyu_core.models.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 

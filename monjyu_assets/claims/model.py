@@ -11,7 +11,7 @@ from monjyu_assets.engines.model_calls import ModelCalls, ModelRecipe, Question,
 from monjyu_assets.engines.protocol import ChunkResult, Failure
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.entities.model import numbered
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest

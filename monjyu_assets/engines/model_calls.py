@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from pydantic import BaseModel
 
 from monjyu_assets.engines.protocol import Failure
-from monjyu_core.models.errors import ModelCallError, ModelUnavailable
+from monjyu_core.models.call_errors import ModelCallError, ModelUnavailable
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.prompts import LANGUAGES, Prompt, load_prompt
 from monjyu_core.models.types import ChatRole, Message
@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 
 if TYPE_CHECKING:
-    from monjyu_core.models.gateway import Session
+    from monjyu_core.models.calls.gateway import Session
 
 T = TypeVar("T", bound=BaseModel)
 AT_ONCE = 4
@@ -80,7 +80,7 @@ class ModelCalls(Generic[T]):
 
     def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, T | ModelCallError]]:
         """The answer to each, or why there is none, in order. Anything but a ModelCallError is raised."""
-        from monjyu_core.models.background import run
+        from monjyu_core.models.calls.event_loop import run
 
         remaining = iter(questions)
         while batch := list(islice(remaining, self._batch)):

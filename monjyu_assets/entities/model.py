@@ -15,7 +15,7 @@ from monjyu_assets.entities.findings import fold
 from monjyu_assets.entities.merging import split_acronym
 from monjyu_assets.entities.paper_entities import ENTITIES, LINKS, merged_entities, merged_links
 from monjyu_assets.phrases.words import normalise
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings

@@ -30,7 +30,7 @@ from monjyu_assets.publishing.verify import is_sound, is_torn
 from monjyu_assets.stages.common import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import IndexBuildError, StorageError
-from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import CollectionFolder, remove_folder, sync_folder, write_atomically

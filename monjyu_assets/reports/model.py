@@ -9,7 +9,7 @@ from monjyu_assets.engines.model_calls import ModelCalls, ModelRecipe, Question,
 from monjyu_assets.engines.protocol import Failure
 from monjyu_assets.reports.protocol import Finding, Report, ReportResult
 from monjyu_assets.reports.sources import CommunitySource
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings

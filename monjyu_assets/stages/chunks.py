@@ -27,7 +27,7 @@ from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
 from monjyu_assets.stages.model_choice import settle_model
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.run_rules import current_cap, goal_of
-from monjyu_core.models.account import Account, Books
-from monjyu_core.models.ledger import Scope
+from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.settings.settings import Limit, Settings, settings_key
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
@@ -23,7 +23,7 @@ from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
 
 if TYPE_CHECKING:
-    from monjyu_core.models.gateway import Gateway, Session
+    from monjyu_core.models.calls.gateway import Gateway, Session
 
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total)."""
@@ -89,7 +89,7 @@ class Work:
 
     def session(self, asset: str) -> Session:
         """Chat calls that are charged to an asset."""
-        from monjyu_core.models.gateway import Gateway
+        from monjyu_core.models.calls.gateway import Gateway
 
         if self._gateway is None:
             self._gateway = Gateway(self.books)
@@ -98,7 +98,7 @@ class Work:
     def close(self) -> None:
         """Close the connections to models, if any were opened."""
         if self._gateway is not None:
-            from monjyu_core.models.background import run
+            from monjyu_core.models.calls.event_loop import run
 
             run(self._gateway.close())
             self._gateway = None

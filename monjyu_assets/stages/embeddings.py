@@ -14,7 +14,7 @@ from monjyu_assets.chunking import input_text
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
-from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES

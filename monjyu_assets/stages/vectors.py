@@ -10,7 +10,7 @@ import pyarrow as pa
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.embeddings import BATCH, Vectors, matrix
 from monjyu_core.embedding import load_embedder
-from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES

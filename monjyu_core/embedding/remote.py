@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.models import background
-from monjyu_core.models.account import Account, Books
-from monjyu_core.models.callers import EmbeddingCaller
-from monjyu_core.models.embedding_calls import embed_batch, paying
-from monjyu_core.models.errors import ModelAnswerUnusable
+from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.call_errors import ModelAnswerUnusable
+from monjyu_core.models.calls import event_loop as background
+from monjyu_core.models.calls.embedding_calls import embed_batch, paying
+from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
+from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.factory import embedding_client, server_of
-from monjyu_core.models.ledger import Scope
-from monjyu_core.models.resilience import Guard
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
@@ -63,7 +63,7 @@ class RemoteEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Vectors (n, d), each of L2 norm 1, in requests of `BATCH` texts, several at once as the role allows.
 
-        Raises the errors of `monjyu_core.models.errors`.
+        Raises the errors of `monjyu_core.models.call_errors`.
         """
         if not texts:
             return np.empty((0, self.dimensions), dtype=np.float32)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.server import Server, server_for
+from monjyu_core.models.clients.model_server import Server, server_for
 from monjyu_core.models.types import ChatClient, EmbeddingClient, RerankClient, Role
 from monjyu_core.settings.models_settings import ModelSettings
 
@@ -51,11 +51,11 @@ def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
     """The chat client of a model. `timeout`: seconds for each wait. ConfigurationError for missing settings."""
     server = server_of(name, model)
     if model.provider == "ollama":
-        from monjyu_core.models.json_http import JsonHttp
-        from monjyu_core.models.ollama_chat import OllamaChat
+        from monjyu_core.models.clients.json_http import JsonHttp
+        from monjyu_core.models.clients.ollama_chat import OllamaChat
 
         return OllamaChat(JsonHttp(server, timeout), server, model.context_tokens, model.native_schema)
-    from monjyu_core.models.openai_chat import OpenAIChat
+    from monjyu_core.models.clients.openai_chat import OpenAIChat
 
     return OpenAIChat(_library(server, model, timeout), server, model.provider, model.native_schema)
 
@@ -63,17 +63,17 @@ def chat_client(name: str, model: ModelSettings, timeout: float) -> ChatClient:
 def embedding_client(name: str, model: ModelSettings, timeout: float) -> EmbeddingClient:
     """The embedding client of a model; as `chat_client`."""
     server = server_of(name, model)
-    from monjyu_core.models.embedding_clients import OllamaEmbeddings, OpenAIEmbeddings
+    from monjyu_core.models.clients.embedding_clients import OllamaEmbeddings, OpenAIEmbeddings
 
     if model.provider == "ollama":
-        from monjyu_core.models.json_http import JsonHttp
+        from monjyu_core.models.clients.json_http import JsonHttp
 
         return OllamaEmbeddings(JsonHttp(server, timeout), server, model.context_tokens, model.dimensions)
     return OpenAIEmbeddings(_library(server, model, timeout), server, model.provider, model.dimensions)
 
 
 def _library(server: Server, model: ModelSettings, timeout: float) -> AsyncOpenAI:
-    from monjyu_core.models.openai_server import azure_library, openai_library
+    from monjyu_core.models.clients.openai_server import azure_library, openai_library
 
     if model.provider == "azure":
         return azure_library(server, model.api_version, timeout)
@@ -88,8 +88,8 @@ def rerank_client(name: str, model: ModelSettings, timeout: float) -> RerankClie
             "Give a server with /rerank as provider openai.",
         )
     server = server_of(name, model)
-    from monjyu_core.models.json_http import JsonHttp
-    from monjyu_core.models.rerank_client import HttpRerank
+    from monjyu_core.models.clients.json_http import JsonHttp
+    from monjyu_core.models.clients.rerank_client import HttpRerank
 
     return HttpRerank(JsonHttp(server, timeout), server)
 

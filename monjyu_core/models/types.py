@@ -49,7 +49,7 @@ class ChatReply:
 
 
 class ChatClient(Protocol):
-    """One model on one server. Raises the errors of `monjyu_core.models.errors`; never retries by itself."""
+    """One model on one server. Raises the errors of `monjyu_core.models.call_errors`; never retries by itself."""
 
     @property
     def identity(self) -> str:

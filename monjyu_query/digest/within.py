@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_core.models.embedding_calls import charged_to
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.passage_search import ANSWER_PASSAGES
 from monjyu_query.passages import Passage, load_passages

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.prompts import fence
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import rests_on

@@ -9,16 +9,16 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
 
-from monjyu_core.models.background import run
-from monjyu_core.models.errors import (
+from monjyu_core.models.call_errors import (
     CostCapReached,
     ModelCallError,
     ModelContentFiltered,
     ModelRefused,
     ModelUnavailable,
 )
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.factory import role_model
-from monjyu_core.models.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatRole, Message
 from monjyu_core.settings.settings import Settings

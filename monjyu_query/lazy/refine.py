@@ -142,7 +142,7 @@ def _expanded(
     own = expand(index, graph, query, [index.corpus.chunk_ids[row] for row in best], most)
     if roles is None or not tools.uses_model("expand"):
         return own
-    from monjyu_core.models.errors import ModelCallError
+    from monjyu_core.models.call_errors import ModelCallError
 
     try:
         made = roles.expand(ask.request.query, ask.request.history, _named(graph, own), most)

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Sequence
 
 from monjyu_core.embedding import load_embedder
-from monjyu_core.models.account import Account, Books
-from monjyu_core.models.background import run
-from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.gateway import Gateway, Session
+from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.settings.settings import Settings
 from monjyu_query.answer import Question
 from monjyu_query.answering import Answer

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from monjyu_core.models.estimate import prompt_tokens
-from monjyu_core.models.gateway import Session
+from monjyu_core.models.accounting.estimate import prompt_tokens
+from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings
@@ -46,7 +46,7 @@ async def write_answer(
 
     `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "segments", "citations"}`.
 
-    Raises the errors of `monjyu_core.models.errors` where no sentence was written before the call failed.
+    Raises the errors of `monjyu_core.models.call_errors` where no sentence was written before the call failed.
     """
     language = "ja" if count_wide(request.query) else "en"
     system = load_prompt("answer", language, settings.prompts.folder)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from monjyu_core.models.account import Account
-from monjyu_core.models.background import run
-from monjyu_core.models.errors import ModelCallError
+from monjyu_core.models.accounting.account import Account
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import without_foreign

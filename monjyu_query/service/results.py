@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.models.cache import labels_of
+from monjyu_core.models.cache.response_cache import labels_of
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_query.request import SearchRequest
@@ -140,7 +140,7 @@ class RedisResults:
     keeps = True
 
     def __init__(self, url: str, max_entries: int) -> None:
-        from monjyu_core.models.cache_redis import RedisCache
+        from monjyu_core.models.cache.cache_redis import RedisCache
 
         self._cache = RedisCache(url, max_entries)
         self._away_until = 0.0

@@ -14,7 +14,7 @@ from monjyu_assets.automation import watching
 from monjyu_assets.maintenance import roll_back, verify_all
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing import retention
-from monjyu_core.models.cache_sqlite import SQLiteCache
+from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.storage.snapshot import published, read_current
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search import Searcher

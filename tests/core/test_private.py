@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.instance import prepare_home
-from monjyu_core.models.cache_sqlite import SQLiteCache
-from monjyu_core.models.ledger import Entry, Ledger, Scope
-from monjyu_core.models.ledger_segments import gather
+from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
+from monjyu_core.models.accounting.ledger_segments import gather
+from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.private import private_database
 from monjyu_core.storage.state_store import StateStore

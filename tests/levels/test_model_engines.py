@@ -25,8 +25,8 @@ from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
 from monjyu_assets.stages.level_sources import only, read_papers
 from monjyu_assets.todo import level_to_build
-from monjyu_core.models.caps import SpendingCap
-from monjyu_core.models.ledger_totals import usage_by_level
+from monjyu_core.models.accounting.caps import SpendingCap
+from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SHARDS

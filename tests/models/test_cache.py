@@ -19,11 +19,19 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
-from monjyu_core.models.cache import Codec, ResponseCache, forget_answers, labels_of, new_owner, once, open_cache
-from monjyu_core.models.cache_keys import CHAT, VECTOR, chat_key, embedding_key
-from monjyu_core.models.cache_redis import RedisCache
-from monjyu_core.models.cache_sqlite import SQLiteCache
-from monjyu_core.models.errors import ModelRefused
+from monjyu_core.models.cache.cache_keys import CHAT, VECTOR, chat_key, embedding_key
+from monjyu_core.models.cache.cache_redis import RedisCache
+from monjyu_core.models.cache.cache_sqlite import SQLiteCache
+from monjyu_core.models.cache.response_cache import (
+    Codec,
+    ResponseCache,
+    forget_answers,
+    labels_of,
+    new_owner,
+    once,
+    open_cache,
+)
+from monjyu_core.models.call_errors import ModelRefused
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.folders import DataFolder, host_id

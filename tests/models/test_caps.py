@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_core.models.caps import SpendingCap, cap_per_query, cap_per_run, reserve_in
-from monjyu_core.models.errors import CostCapReached
+from monjyu_core.models.accounting.caps import SpendingCap, cap_per_query, cap_per_run, reserve_in
+from monjyu_core.models.call_errors import CostCapReached
 from monjyu_core.settings.models_settings import SpendingSettings
 
 

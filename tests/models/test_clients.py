@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models import errors
-from monjyu_core.models.errors import ModelCallError, ModelRefused
+from monjyu_core.models import call_errors as errors
+from monjyu_core.models.call_errors import ModelCallError, ModelRefused
+from monjyu_core.models.clients.model_server import retry_after
+from monjyu_core.models.clients.openai_chat import is_strict
+from monjyu_core.models.clients.thinking import Unthinking, without_thinking
 from monjyu_core.models.factory import chat_client, embedding_client, rerank_client, role_model
-from monjyu_core.models.openai_chat import is_strict
-from monjyu_core.models.server import retry_after
-from monjyu_core.models.thinking import Unthinking, without_thinking
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.settings import load_settings
@@ -505,7 +505,7 @@ def test_wrong_rankings_are_an_error(fake: FakeModels, body: bytes) -> None:
 
 def test_nothing_is_imported_before_a_client_is_made() -> None:
     script = (
-        "import sys, monjyu_core.models.factory, monjyu_core.models.callers, monjyu_core.embedding.load;"
+        "import sys, monjyu_core.models.factory, monjyu_core.models.calls.guarded_clients, monjyu_core.embedding.load;"
         "print(sorted({name.split('.')[0] for name in sys.modules} & {'openai', 'httpx2', 'tiktoken', 'ollama'}))"
     )
     result = subprocess.run([sys.executable, "-c", script], env=os.environ, capture_output=True, text=True, check=True)

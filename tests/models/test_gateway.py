@@ -16,8 +16,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from monjyu_core.models.account import Books
-from monjyu_core.models.errors import (
+from monjyu_core.models.accounting.account import Books
+from monjyu_core.models.accounting.estimate import prompt_tokens
+from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, totals, usage_of
+from monjyu_core.models.call_errors import (
     CostCapReached,
     ModelAnswerUnusable,
     ModelCallError,
@@ -25,10 +28,7 @@ from monjyu_core.models.errors import (
     ModelRefused,
     ModelUnreachable,
 )
-from monjyu_core.models.estimate import prompt_tokens
-from monjyu_core.models.gateway import Gateway, Session
-from monjyu_core.models.ledger import Scope
-from monjyu_core.models.ledger_totals import CallFilter, Used, totals, usage_of
+from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder
@@ -109,7 +109,7 @@ def test_what_matters_is_in_the_key(fake: FakeModels, tmp_path: Path) -> None:
 def test_what_may_pass_is_tried_again_and_counted(
     fake: FakeModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, replies: Any, calls: int, text: str
 ) -> None:
-    monkeypatch.setattr("monjyu_core.models.resilience.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("monjyu_core.models.calls.resilience.FIRST_WAIT", 0.01)
     fake.script(*replies)
     assert run(tmp_path, settings_for(fake), chat).text == text
     assert used(DataFolder(tmp_path)).llm_calls == calls == len(fake.requests)
@@ -128,7 +128,7 @@ def test_what_may_pass_is_tried_again_and_counted(
 def test_what_cannot_pass_is_a_clear_error(
     fake: FakeModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Any, error: Any, calls: int
 ) -> None:
-    monkeypatch.setattr("monjyu_core.models.resilience.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("monjyu_core.models.calls.resilience.FIRST_WAIT", 0.01)
     fake.default = reply
     with pytest.raises(error) as raised:
         run(tmp_path, settings_for(fake), chat)

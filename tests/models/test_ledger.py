@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from monjyu_core.commands import cost
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.models import ledger as ledger_module
-from monjyu_core.models.ledger import COLUMNS, Entry, Ledger, Scope
-from monjyu_core.models.ledger_segments import gather
-from monjyu_core.models.ledger_totals import (
+from monjyu_core.models.accounting import ledger as ledger_module
+from monjyu_core.models.accounting.ledger import COLUMNS, Entry, Ledger, Scope
+from monjyu_core.models.accounting.ledger_segments import gather
+from monjyu_core.models.accounting.ledger_totals import (
     By,
     CallFilter,
     Used,

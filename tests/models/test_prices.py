@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monjyu_core.models.estimate import Estimate, PlannedCall, completion_tokens, estimate, prompt_tokens, worst_cost
-from monjyu_core.models.prices import Cost, PriceTable
+from monjyu_core.models.accounting.estimate import (
+    Estimate,
+    PlannedCall,
+    completion_tokens,
+    estimate,
+    prompt_tokens,
+    worst_cost,
+)
+from monjyu_core.models.accounting.prices import Cost, PriceTable
 from monjyu_core.models.types import ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import PriceSettings
 from monjyu_core.text.tokens import count_tokens

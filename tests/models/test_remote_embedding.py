@@ -13,11 +13,11 @@ import pytest
 from monjyu_core.embedding import Embedder, load, load_embedder
 from monjyu_core.embedding.remote import BATCH, RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.models.account import Books
-from monjyu_core.models.embedding_calls import charged_to
-from monjyu_core.models.errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
-from monjyu_core.models.ledger import Scope
-from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.accounting.account import Books
+from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.call_errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_settings
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder

@@ -9,10 +9,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_core.models import background
-from monjyu_core.models.breaker import Breaker
-from monjyu_core.models.callers import Caller, EmbeddingCaller, RerankCaller
-from monjyu_core.models.errors import (
+from monjyu_core.models.call_errors import (
     ModelAnswerUnusable,
     ModelContentFiltered,
     ModelRateLimited,
@@ -21,10 +18,13 @@ from monjyu_core.models.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
+from monjyu_core.models.calls import event_loop as background
+from monjyu_core.models.calls.breaker import Breaker
+from monjyu_core.models.calls.guarded_clients import Caller, EmbeddingCaller, RerankCaller
+from monjyu_core.models.calls.rate_limits import Limits, Window
+from monjyu_core.models.calls.resilience import Attempt, Guard
+from monjyu_core.models.calls.timing import Timing
 from monjyu_core.models.factory import chat_client
-from monjyu_core.models.limits import Limits, Window
-from monjyu_core.models.resilience import Attempt, Guard
-from monjyu_core.models.timing import Timing
 from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import ModelSettings, RoleSettings
 from tests.models.fake_server import FakeModels, closing, failing, filtered, hanging, rate_limited, say, slow

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.errors import ModelAnswerUnusable
+from monjyu_core.models.call_errors import ModelAnswerUnusable
+from monjyu_core.models.calls.structured import ask_structured, find_json, read_as, schema_of
 from monjyu_core.models.prompts import fence, load_prompt
-from monjyu_core.models.structured import ask_structured, find_json, read_as, schema_of
 from monjyu_core.models.types import ChatReply, Finish, Message, TokenUsage
 
 

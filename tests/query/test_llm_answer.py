@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher

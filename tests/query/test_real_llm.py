@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.models.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.request import make_request
 from monjyu_query.search import Searcher

@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.models.cache import forget_answers
+from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.settings.service_settings import ServiceSettings

@@ -11,7 +11,7 @@ from dataclasses import asdict
 
 from pydantic import TypeAdapter, ValidationError
 
-from monjyu_core.models.cache import Codec
+from monjyu_core.models.cache.response_cache import Codec
 from monjyu_core.models.types import ChatReply, ChatRequest, Role
 
 FORMAT = "1"

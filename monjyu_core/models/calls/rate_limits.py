@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from monjyu_core.models.errors import ModelRateLimited
-from monjyu_core.models.timing import REAL, Timing
+from monjyu_core.models.call_errors import ModelRateLimited
+from monjyu_core.models.calls.timing import REAL, Timing
 from monjyu_core.settings.models_settings import RoleSettings
 
 MINUTE = 60.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 
-from monjyu_core.models.prices import PriceTable
+from monjyu_core.models.accounting.prices import PriceTable
 from monjyu_core.models.types import ChatRequest, Role, TokenUsage
 from monjyu_core.text.tokens import count_many
 

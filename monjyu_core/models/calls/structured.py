@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from monjyu_core.models.errors import ModelAnswerUnusable
+from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.types import ChatReply, Message
 
 T = TypeVar("T", bound=BaseModel)

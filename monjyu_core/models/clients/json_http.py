@@ -9,11 +9,11 @@ from typing import Any
 
 import httpx2
 
-from monjyu_core.models.server import Server
+from monjyu_core.models.clients.model_server import Server
 
 
 class JsonHttp:
-    """POST to one server. Raises the errors of `monjyu_core.models.errors`."""
+    """POST to one server. Raises the errors of `monjyu_core.models.call_errors`."""
 
     def __init__(self, server: Server, timeout: float) -> None:
         self._server = server

@@ -9,14 +9,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from monjyu_core.models.account import Account, Books
-from monjyu_core.models.cache import Codec, labels_of, once
-from monjyu_core.models.cache_keys import CHAT, chat_key
-from monjyu_core.models.callers import Caller
-from monjyu_core.models.estimate import PlannedCall, worst_cost
+from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.estimate import PlannedCall, worst_cost
+from monjyu_core.models.cache.cache_keys import CHAT, chat_key
+from monjyu_core.models.cache.response_cache import Codec, labels_of, once
+from monjyu_core.models.calls.guarded_clients import Caller
+from monjyu_core.models.calls.resilience import Guard
+from monjyu_core.models.calls.structured import ask_structured, read_as, schema_message, schema_of
 from monjyu_core.models.factory import chat_client, role_model
-from monjyu_core.models.resilience import Guard
-from monjyu_core.models.structured import ask_structured, read_as, schema_message, schema_of
 from monjyu_core.models.types import ChatReply, ChatRequest, ChatRole, Message
 
 CODE_VERSION = "1"
@@ -71,7 +71,7 @@ class Session:
         """The reply to these messages, from the cache where an equal call was answered before.
 
         `paper_ids`: whose text is in the messages. A reply that is not `usable` (or was cut off) is not kept.
-        Raises the errors of `monjyu_core.models.errors`, CostCapReached among them.
+        Raises the errors of `monjyu_core.models.call_errors`, CostCapReached among them.
         """
         request = self._request(role, messages, schema)
         cache = self._gateway.books.cache

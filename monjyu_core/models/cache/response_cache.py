@@ -87,13 +87,13 @@ def forget_answers(settings: CacheSettings, data: DataFolder, label: str) -> int
 def _redis(settings: CacheSettings) -> ResponseCache | None:
     if settings.redis_url is None:
         return None
-    from monjyu_core.models.cache_redis import RedisCache
+    from monjyu_core.models.cache.cache_redis import RedisCache
 
     return RedisCache(settings.redis_url.get_secret_value(), settings.max_entries)
 
 
 def _sqlite(settings: CacheSettings, data: DataFolder) -> ResponseCache:
-    from monjyu_core.models.cache_sqlite import SQLiteCache
+    from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 
     return SQLiteCache(data.state / "model_cache.sqlite", settings.max_entries)
 

@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from monjyu_core.models.errors import (
+from monjyu_core.models.call_errors import (
     ModelCallError,
     ModelContentFiltered,
     ModelRateLimited,

@@ -10,9 +10,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from monjyu_core.models.errors import ModelAnswerUnusable, ModelRefused
-from monjyu_core.models.json_http import JsonHttp
-from monjyu_core.models.server import Server
+from monjyu_core.models.call_errors import ModelAnswerUnusable, ModelRefused
+from monjyu_core.models.clients.json_http import JsonHttp
+from monjyu_core.models.clients.model_server import Server
 
 
 class HttpRerank:

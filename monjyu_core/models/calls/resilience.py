@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeVar, cast
 
-from monjyu_core.models.breaker import Breaker
-from monjyu_core.models.errors import ModelCallError, ModelRateLimited, ModelServerError, ModelUnreachable
-from monjyu_core.models.limits import Entry, Limits
-from monjyu_core.models.timing import REAL, Timing
+from monjyu_core.models.call_errors import ModelCallError, ModelRateLimited, ModelServerError, ModelUnreachable
+from monjyu_core.models.calls.breaker import Breaker
+from monjyu_core.models.calls.rate_limits import Entry, Limits
+from monjyu_core.models.calls.timing import REAL, Timing
 from monjyu_core.models.types import ChatReply, TokenUsage
 from monjyu_core.settings.models_settings import RoleSettings
 

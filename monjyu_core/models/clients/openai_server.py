@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import openai
 
-from monjyu_core.models.errors import ModelCallError
-from monjyu_core.models.server import Server
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.clients.model_server import Server
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -51,7 +51,7 @@ def azure_library(server: Server, api_version: str | None, timeout: float) -> As
 
 @contextmanager
 def our_errors(server: Server) -> Iterator[None]:
-    """Raises the errors of `monjyu_core.models.errors` for those of the libraries. Theirs are not chained: they hold
+    """Raises the errors of `monjyu_core.models.call_errors` for those of the libraries. Theirs are not chained: they hold
     requests with keys."""
     try:
         yield

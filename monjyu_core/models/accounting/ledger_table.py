@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_core.models.ledger_totals import By, Totals
+from monjyu_core.models.accounting.ledger_totals import By, Totals
 
 _NUMBERS = ("calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd", "seconds")
 _HEADS = ("calls", "cached", "prompt tokens", "answer tokens", "US$", "seconds")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import openai
 
-from monjyu_core.models.counting import estimated_usage
-from monjyu_core.models.openai_server import Parameters, our_errors, status_in
-from monjyu_core.models.server import Server
-from monjyu_core.models.thinking import Unthinking, without_thinking
+from monjyu_core.models.accounting.counting import estimated_usage
+from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.openai_server import Parameters, our_errors, status_in
+from monjyu_core.models.clients.thinking import Unthinking, without_thinking
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
 
 if TYPE_CHECKING:

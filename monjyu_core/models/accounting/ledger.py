@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.ledger_segments import COLUMNS, Segment
+from monjyu_core.models.accounting.ledger_segments import COLUMNS, Segment
 from monjyu_core.models.types import Role, TokenUsage
 from monjyu_core.storage.folders import DataFolder
 

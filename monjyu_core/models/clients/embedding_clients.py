@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import openai
 
-from monjyu_core.models.counting import estimated_texts
-from monjyu_core.models.errors import ModelAnswerUnusable
-from monjyu_core.models.json_http import JsonHttp
-from monjyu_core.models.openai_chat import plain, usage_in
-from monjyu_core.models.openai_server import Parameters, our_errors
-from monjyu_core.models.server import Server
+from monjyu_core.models.accounting.counting import estimated_texts
+from monjyu_core.models.call_errors import ModelAnswerUnusable
+from monjyu_core.models.clients.json_http import JsonHttp
+from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.openai_chat import plain, usage_in
+from monjyu_core.models.clients.openai_server import Parameters, our_errors
 from monjyu_core.models.types import TokenUsage
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Literal
 
-from monjyu_core.models.errors import CostCapReached
+from monjyu_core.models.call_errors import CostCapReached
 from monjyu_core.settings.models_settings import SpendingSettings
 
 CAUTION = 2.0

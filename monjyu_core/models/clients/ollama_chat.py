@@ -10,10 +10,10 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from typing import Any
 
-from monjyu_core.models.counting import estimated_usage
-from monjyu_core.models.json_http import JsonHttp
-from monjyu_core.models.server import Server
-from monjyu_core.models.thinking import Unthinking, without_thinking
+from monjyu_core.models.accounting.counting import estimated_usage
+from monjyu_core.models.clients.json_http import JsonHttp
+from monjyu_core.models.clients.model_server import Server
+from monjyu_core.models.clients.thinking import Unthinking, without_thinking
 from monjyu_core.models.types import ChatReply, ChatRequest, Finish, TokenUsage
 
 _PATH = "/api/chat"

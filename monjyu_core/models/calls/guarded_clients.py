@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from monjyu_core.models.counting import count_messages, estimated_texts, estimated_usage
-from monjyu_core.models.resilience import Guard, OnAttempt, untold
+from monjyu_core.models.accounting.counting import count_messages, estimated_texts, estimated_usage
+from monjyu_core.models.calls.resilience import Guard, OnAttempt, untold
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, EmbeddingClient, RerankClient
 
 
@@ -25,7 +25,7 @@ class Caller:
     async def chat(self, request: ChatRequest, on_attempt: OnAttempt = untold) -> ChatReply:
         """The reply, after as many attempts as the role allows; `on_attempt` hears of each, the failed ones too.
 
-        Raises the errors of `monjyu_core.models.errors`. Cancelling closes the connection.
+        Raises the errors of `monjyu_core.models.call_errors`. Cancelling closes the connection.
         """
         return await self._guard.call(
             lambda: self.client.chat(request), lambda reply: reply.usage, self._tokens(request), on_attempt

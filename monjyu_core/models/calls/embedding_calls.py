@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from monjyu_core.models.account import Account
-from monjyu_core.models.cache import labels_of
-from monjyu_core.models.cache_keys import VECTOR, embedding_key
-from monjyu_core.models.callers import EmbeddingCaller
-from monjyu_core.models.counting import estimated_texts
+from monjyu_core.models.accounting.account import Account
+from monjyu_core.models.accounting.counting import estimated_texts
+from monjyu_core.models.cache.cache_keys import VECTOR, embedding_key
+from monjyu_core.models.cache.response_cache import labels_of
+from monjyu_core.models.calls.guarded_clients import EmbeddingCaller
 
 CODE_VERSION = "1"
 

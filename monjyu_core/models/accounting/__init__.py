@@ -1,0 +1,1 @@
+"""What calls cost: the ledger, caps, prices, estimates."""

@@ -1,0 +1,1 @@
+"""Answers of models, kept: in SQLite or Redis."""

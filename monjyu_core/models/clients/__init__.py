@@ -1,0 +1,1 @@
+"""Clients of model servers: what each API wants and gives."""
