@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from monjyu_core.embedding import Embedder, load_embedder  # noqa: E402
-from monjyu_core.embedding.engine import _processor_flags  # noqa: E402
+from monjyu_core.embedding.local.compiled import _processor_flags  # noqa: E402
 from monjyu_core.settings.settings import EmbeddingSettings  # noqa: E402
 from tests.core.minilm_reference import Reference  # noqa: E402
 

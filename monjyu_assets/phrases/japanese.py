@@ -11,7 +11,7 @@ from typing import Any
 
 from monjyu_assets.phrases.english import Phrase
 from monjyu_assets.phrases.words import is_phrase, normalise, word_list
-from monjyu_core.embedding.packaged import checked_path
+from monjyu_core.embedding.local.packaged import checked_path
 
 DICTIONARY = "small"
 DICTIONARY_SHA256 = "c5e2bb9988cc88b05c37734d985eac59c9c4b35353187f068c605f3d3908716a"

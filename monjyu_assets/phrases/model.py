@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from monjyu_core.embedding.packaged import checked_path
+from monjyu_core.embedding.local.packaged import checked_path
 
 if TYPE_CHECKING:
     from spacy.language import Language

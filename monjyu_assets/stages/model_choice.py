@@ -6,7 +6,7 @@ from collections import Counter
 
 from monjyu_assets.keeping import changing_record
 from monjyu_assets.stages.common import Work
-from monjyu_core.embedding.e5_file import EXTRA, installed
+from monjyu_core.embedding.local.e5_file import EXTRA, installed
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import EmbeddingModel
 from monjyu_core.storage.collection import CollectionRecord, collection_yaml, wanted_model

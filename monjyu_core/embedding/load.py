@@ -49,10 +49,10 @@ def _remote(name: str, model: ModelSettings, settings: Settings) -> Embedder:
 
 def _local(settings: EmbeddingSettings) -> Embedder:
     if settings.model == "multilingual-e5-small":
-        from monjyu_core.embedding.e5 import E5
+        from monjyu_core.embedding.local.e5 import E5
 
         return E5(settings.precision, settings.threads)
-    from monjyu_core.embedding.minilm import MiniLM
+    from monjyu_core.embedding.local.minilm import MiniLM
 
     return MiniLM(settings.precision, settings.threads)
 

@@ -17,7 +17,8 @@ from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
 from monjyu_assets.stages.parsing import parse_shards
-from monjyu_core.embedding import e5_file, load, load_embedder
+from monjyu_core.embedding import load, load_embedder
+from monjyu_core.embedding.local import e5_file
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import ChunkStrategy, EmbeddingSettings, load_settings, settings_key
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, load_record

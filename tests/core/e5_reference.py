@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.e5_file import FILE, PACKAGE
-from monjyu_core.embedding.packaged import package_folder
+from monjyu_core.embedding.local.e5_file import FILE, PACKAGE
+from monjyu_core.embedding.local.packaged import package_folder
 from tests.core.minilm_reference import Reference
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from monjyu_core.embedding.weights import TOKENIZER, WEIGHTS, model_folder
+from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, model_folder
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from monjyu_core.embedding import Embedder, e5_file, graph, load_embedder, packaged
-from monjyu_core.embedding.e5 import E5
+from monjyu_core.embedding import Embedder, load_embedder
+from monjyu_core.embedding.local import e5_file, packaged
+from monjyu_core.embedding.local import encoder_graph as graph
+from monjyu_core.embedding.local.e5 import E5
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.e5_reference import E5Reference

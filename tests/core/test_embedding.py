@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from monjyu_core.embedding import Embedder, encoder, engine, graph, load_embedder, packaged, weights
-from monjyu_core.embedding.minilm import MiniLM
-from monjyu_core.embedding.runtime import op
+from monjyu_core.embedding import Embedder, load_embedder
+from monjyu_core.embedding.local import compiled as engine
+from monjyu_core.embedding.local import encoder, packaged, weights
+from monjyu_core.embedding.local import encoder_graph as graph
+from monjyu_core.embedding.local.minilm import MiniLM
+from monjyu_core.embedding.local.runtime import op
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.minilm_reference import Reference

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_core.embedding.packaged import checked_path
+from monjyu_core.embedding.local.packaged import checked_path
 from monjyu_core.errors import ConfigurationError
 
 FILES = {"model/weights.bin": b"1234", "model/vocab/words": b"a b", "single.onnx": b"5678"}

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from monjyu_core.embedding.minilm import MiniLM
-from monjyu_core.embedding.together import MOST, Ids, Together, Vectors
+from monjyu_core.embedding.local.minilm import MiniLM
+from monjyu_core.embedding.micro_batching import MOST, Ids, Together, Vectors
 
 WORDS = (Path(__file__).parents[2] / "data/samples/papers/incremental-indexes.txt").read_text().split()
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.packaged import checked_path
+from monjyu_core.embedding.local.packaged import checked_path
 
 Image = NDArray[np.uint8]
 
@@ -156,13 +156,13 @@ def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float, N
 
 
 def _model(name: str) -> Any:
-    from monjyu_core.embedding.runtime import ov
+    from monjyu_core.embedding.local.runtime import ov
 
     return ov.Core().read_model(checked_path("rapidocr", f"models/{name}", _SHA256[name], _HINT))
 
 
 def _compiled(model: Any) -> Any:
-    from monjyu_core.embedding.runtime import ov
+    from monjyu_core.embedding.local.runtime import ov
 
     # bf16 without matrix units takes twice the time, and the cache of shapes is what grows with every width.
     properties = {

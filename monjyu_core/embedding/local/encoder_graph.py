@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.runtime import op, ov
-from monjyu_core.embedding.shape import HEADS, WIDTH, Shape
-from monjyu_core.embedding.weights import Weights
+from monjyu_core.embedding.local.runtime import op, ov
+from monjyu_core.embedding.local.shape import HEADS, WIDTH, Shape
+from monjyu_core.embedding.local.weights import Weights
 
 HEAD_WIDTH = WIDTH // HEADS
 EPSILON = 1e-12

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.e5_file import FILE, E5File, check_installed, from_blocks
-from monjyu_core.embedding.encoder import SentenceEncoder
-from monjyu_core.embedding.engine import Precision
-from monjyu_core.embedding.shape import Shape
-from monjyu_core.embedding.together import Ids
+from monjyu_core.embedding.local.compiled import Precision
+from monjyu_core.embedding.local.e5_file import FILE, E5File, check_installed, from_blocks
+from monjyu_core.embedding.local.encoder import SentenceEncoder
+from monjyu_core.embedding.local.shape import Shape
+from monjyu_core.embedding.micro_batching import Ids
 
 if TYPE_CHECKING:
-    from monjyu_core.embedding.e5_tokens import E5Tokenizer
-    from monjyu_core.embedding.runtime import ov
+    from monjyu_core.embedding.local.e5_tokens import E5Tokenizer
+    from monjyu_core.embedding.local.runtime import ov
 
 PADDING_ID, SEPARATOR_ID = 1, 2
 
@@ -46,7 +46,7 @@ class E5(SentenceEncoder):
         """Read, check and unpack the weights while the engine is imported."""
         with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
             reading = pool.submit(self._file.weights)
-            from monjyu_core.embedding.graph import build_model
+            from monjyu_core.embedding.local.encoder_graph import build_model
 
             return build_model(reading.result(), self.shape)
 
@@ -63,6 +63,6 @@ class E5(SentenceEncoder):
 
     @cached_property
     def _loaded_tokenizer(self) -> E5Tokenizer:
-        from monjyu_core.embedding.e5_tokens import E5Tokenizer
+        from monjyu_core.embedding.local.e5_tokens import E5Tokenizer
 
         return E5Tokenizer(self._file.vocabulary())

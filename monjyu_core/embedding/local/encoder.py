@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.engine import Engine, Precision, engine_name, resolve_precision
-from monjyu_core.embedding.shape import WIDTH, Shape
-from monjyu_core.embedding.together import Ids, Vectors
+from monjyu_core.embedding.local.compiled import Engine, Precision, engine_name, resolve_precision
+from monjyu_core.embedding.local.shape import WIDTH, Shape
+from monjyu_core.embedding.micro_batching import Ids, Vectors
 
 if TYPE_CHECKING:
-    from monjyu_core.embedding.runtime import ov
+    from monjyu_core.embedding.local.runtime import ov
 
 BLOCK = 4096
 """Texts sorted and batched together; bounds the memory that word pieces take."""

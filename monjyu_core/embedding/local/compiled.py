@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.together import Ids, Together, Vectors
+from monjyu_core.embedding.micro_batching import Ids, Together, Vectors
 from monjyu_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from monjyu_core.embedding.runtime import ov
+    from monjyu_core.embedding.local.runtime import ov
 
 Precision = Literal["auto", "f32", "bf16"]
 Key = TypeVar("Key")
@@ -72,7 +72,7 @@ class Compiled:
     """The model compiled for a number of streams, with one request a stream. Each stream runs on one core."""
 
     def __init__(self, model: ov.Model, precision: str, streams: int) -> None:
-        from monjyu_core.embedding.runtime import ov
+        from monjyu_core.embedding.local.runtime import ov
 
         properties = {
             "INFERENCE_PRECISION_HINT": precision,

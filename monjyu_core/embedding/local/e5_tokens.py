@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monjyu_core.embedding.e5_file import Vocabulary
+from monjyu_core.embedding.local.e5_file import Vocabulary
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor

@@ -8,15 +8,15 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from monjyu_core.embedding.encoder import SentenceEncoder
-from monjyu_core.embedding.engine import Precision
-from monjyu_core.embedding.shape import Shape
-from monjyu_core.embedding.weights import TOKENIZER, WEIGHTS, checked_bytes, read_weights
+from monjyu_core.embedding.local.compiled import Precision
+from monjyu_core.embedding.local.encoder import SentenceEncoder
+from monjyu_core.embedding.local.shape import Shape
+from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, checked_bytes, read_weights
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-    from monjyu_core.embedding.runtime import ov
+    from monjyu_core.embedding.local.runtime import ov
 
 
 class MiniLM(SentenceEncoder):
@@ -35,7 +35,7 @@ class MiniLM(SentenceEncoder):
         """Read and check the weights while the engine is imported: each takes a tenth of a second or two."""
         with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
             reading = pool.submit(read_weights)
-            from monjyu_core.embedding.graph import build_model
+            from monjyu_core.embedding.local.encoder_graph import build_model
 
             return build_model(reading.result(), self.shape)
 

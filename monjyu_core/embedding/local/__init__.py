@@ -1,0 +1,1 @@
+"""Embedding models that run here, with weights from packages."""
