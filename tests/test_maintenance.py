@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.snapshots import collections, purge, snapshots
-from monjyu_core.commands import status
+from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of

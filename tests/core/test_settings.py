@@ -8,7 +8,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from monjyu_core.commands import config
+from monjyu_core.core_commands import config
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.models_settings import ModelSettings, PriceSettings
 from monjyu_core.settings.settings import Changes, Limit, NoResult, Settings, leaves, load_settings, settings_key

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_core.commands import cost
+from monjyu_core.core_commands import cost
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.models.accounting import ledger as ledger_module
 from monjyu_core.models.accounting.ledger import COLUMNS, Entry, Ledger, Scope
