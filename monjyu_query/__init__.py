@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from monjyu_query.facade import Monjyu
-from monjyu_query.facade_async import AsyncMonjyu
+from monjyu_query.api.facade import Monjyu
+from monjyu_query.api.facade_async import AsyncMonjyu
 
 __all__ = ["AsyncMonjyu", "Monjyu"]

@@ -9,8 +9,8 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
 
 from monjyu_core.errors import QueryError
-from monjyu_query.facade import Monjyu
-from monjyu_query.facade_async import AsyncMonjyu
+from monjyu_query.api.facade import Monjyu
+from monjyu_query.api.facade_async import AsyncMonjyu
 
 NONE: frozenset[str] = frozenset()
 _seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citation_view import CitationView
 from monjyu_query.digest.result import Digest
-from monjyu_query.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import Tools

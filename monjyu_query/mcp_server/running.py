@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from mcp.server.mcpserver import Context
 
+from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.events import Emit
-from monjyu_query.facade_async import AsyncMonjyu
 
 T = TypeVar("T")
 Work = Callable[[Emit, threading.Event], T]

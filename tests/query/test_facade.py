@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_query import AsyncMonjyu, Monjyu, facade, facade_async, facade_base
+from monjyu_query import AsyncMonjyu, Monjyu
+from monjyu_query.api import facade, facade_async, facade_base
+from monjyu_query.api.listings import CollectionRecord, PaperRecord
 from monjyu_query.citation_view import CitationView
-from monjyu_query.records import CollectionRecord, PaperRecord
 from monjyu_query.result import SearchResult
 from monjyu_query.search import Searcher
 

@@ -11,15 +11,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
-from monjyu_query.facade import Event, Monjyu, SearchOptions
+from monjyu_query.api.facade import Event, Monjyu, SearchOptions
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from monjyu_core.paper import ParsedPaper
+    from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.citation_view import CitationView
     from monjyu_query.digest.result import Digest
-    from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.request import Filters, SearchRequest
     from monjyu_query.result import SearchResult
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from monjyu_core.paper import ParsedPaper
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import Snapshot
+    from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.citation_view import CitationView
-    from monjyu_query.records import CollectionRecord, PaperRecord
     from monjyu_query.search import Searcher
 
 
@@ -64,7 +64,7 @@ class Collections:
         >>> [(one.name, one.papers) for one in Monjyu(data).collections()]
         [('samples', 9)]
         """
-        from monjyu_query.records import collection_record
+        from monjyu_query.api.listings import collection_record
 
         return [collection_record(self.data, name) for name in self.data.collections()]
 
@@ -75,7 +75,7 @@ class Collections:
         >>> Monjyu(data).papers()[0].title
         'Edges That Earn Their Place: Weighting and Pruning Noun-Phrase Graphs for Retrieval'
         """
-        from monjyu_query.records import paper_records
+        from monjyu_query.api.listings import paper_records
 
         with self.reading(collection) as snapshot:
             return paper_records(snapshot)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
-from monjyu_query.facade_base import AS_ARGUMENT, Collections
+from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
     from monjyu_query.digest.result import Digest
@@ -93,7 +93,7 @@ class Monjyu(Collections):
         >>> len(result.hits), result.mode, result.answer
         (3, 'vector', '')
         """
-        from monjyu_query.vector_search import search_by_vector
+        from monjyu_query.api.vector_search import search_by_vector
 
         request = self.request("vector", collection, filters=filters or {}, top_k=top_k, min_score=min_score)
         searcher = self.searcher(request.collection)

@@ -1,0 +1,1 @@
+"""The way in for Python programs: `Monjyu` and `AsyncMonjyu`."""
