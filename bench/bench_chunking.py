@@ -26,8 +26,8 @@ from monjyu_query.embedding import QueryEmbedder
 from monjyu_query.evaluate import DEPTH, JudgedQuery, Ranked, judged, read_qrels, read_queries, run_queries, summary
 from monjyu_query.ranker import rank
 from monjyu_query.ranking import best_rows
-from monjyu_query.request import Filters
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import Filters
+from monjyu_query.search.searcher import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 SOURCES = {"jose": "jose/pdf", "cranfield": "cranfield/corpus.jsonl", "cacm": "cacm/corpus.jsonl"}

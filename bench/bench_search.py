@@ -21,8 +21,8 @@ from typing import Any
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.evaluate import DEPTH, JudgedQuery, judged, read_qrels, read_queries, run_queries, summary
 from monjyu_query.metrics import percentile
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 GOALS = {"cranfield": {"keyword": 0.38, "hybrid": 0.42}, "cacm": {"keyword": 0.50, "hybrid": 0.57}}

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.passages import PassageSentence
 from monjyu_query.retrieval import QueryTerm
 from monjyu_query.scale import Scale
+from monjyu_query.search.passages import PassageSentence
 
 _USUAL_WORDS = 24
 """A sentence of more terms finds words of the question by chance: its overlap counts less (as length does in BM25)."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import duckdb
 
 from monjyu_core.paper import Span
-from monjyu_query.passages import PassageSentence, standing
-from monjyu_query.result import Citation
+from monjyu_query.search.passages import PassageSentence, standing
+from monjyu_query.search.result import Citation
 
 
 def cite(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[Citation]:

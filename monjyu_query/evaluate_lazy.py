@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.evaluate import numbered_lines
-from monjyu_query.request import make_request
-from monjyu_query.result import SearchResult
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
 
 if TYPE_CHECKING:
-    from monjyu_query.search import Searcher
+    from monjyu_query.search.searcher import Searcher
 
 Gold = frozenset[tuple[str, str]]
 """(paper_id, sentence) pairs."""

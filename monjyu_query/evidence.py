@@ -13,12 +13,12 @@ from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import SAME, Claim
 from monjyu_query.lazy.compose import claim_passages
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, PassageSentence, load_passages, load_sentences
-from monjyu_query.request import ResponseType
-from monjyu_query.result import Hit, SearchResult
 from monjyu_query.retrieval import vector_scores
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
+from monjyu_query.search.request import ResponseType
+from monjyu_query.search.result import Hit, SearchResult
+from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.topic import sides_of, topic_of
 
 _WORTH = 0.6

@@ -9,7 +9,7 @@ from monjyu_query.lazy.expansion import READ_CHUNKS, related_terms
 from monjyu_query.lazy.graph import ConceptGraph
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.tools import Ask, Tools
 
 WEIGHT = 1 / 3
 """Of the expanded question beside the question itself: related terms help, but are not what was asked."""

@@ -10,7 +10,7 @@ import numpy as np
 from monjyu_core.errors import QueryError
 from monjyu_query.corpus import Corpus
 from monjyu_query.fusion import Mask
-from monjyu_query.request import Filters
+from monjyu_query.search.request import Filters
 
 _WORDS = r"regexp_extract_all(strip_accents(lower({})), '[\p{{L}}\p{{N}}]+')"
 _NAME = _WORDS.format("authors.name")

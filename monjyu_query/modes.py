@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from monjyu_query.result import SearchResult
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.tools import Ask, Tools
 
 Search = Callable[[Ask], SearchResult]
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answering import Answer, answer_from
-from monjyu_query.passages import Passage, hit_of, load_passages
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import SearchResult, Status, Usage
 from monjyu_query.retrieval import QueryTerm, vector_scores
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.passages import Passage, hit_of, load_passages
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult, Status, Usage
+from monjyu_query.search.tools import Ask, Tools
 
 CANDIDATES = 50
 """Passages that a rerank model reads anew; what ranks lower is not among them."""

@@ -10,10 +10,10 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.embedding import QueryEmbedder
 from monjyu_query.filters import passing_chunks
 from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.request import Filters
 from monjyu_query.retrieval import vector_scores
 from monjyu_query.scripts import levelled, merged, unread
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.request import Filters
 
 
 @dataclass(frozen=True)

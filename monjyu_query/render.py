@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_query.result import Citation, SearchResult
+from monjyu_query.search.result import Citation, SearchResult
 from monjyu_query.segments import escaped, pieces
 
 _SNIPPET = 150

@@ -13,7 +13,7 @@ from monjyu_core.models.calls.guarded_clients import RerankCaller
 from monjyu_core.models.calls.resilience import Guard
 from monjyu_core.models.factory import rerank_client, role_model
 from monjyu_core.settings.settings import Settings
-from monjyu_query.passages import Passage
+from monjyu_query.search.passages import Passage
 
 
 class Reranker:

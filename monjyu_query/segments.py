@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from monjyu_query.request import ResponseType
-from monjyu_query.result import Segment
+from monjyu_query.search.request import ResponseType
+from monjyu_query.search.result import Segment
 
 _BRACKETS = re.compile(r"(\\*)([\[\]]|$)")
 

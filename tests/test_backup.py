@@ -18,9 +18,9 @@ from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SCHEMA_VERSION
 from monjyu_core.storage.snapshot import MANIFEST_HASH, open_current
-from monjyu_query.request import make_request
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
 from tests.conftest import ROOT, SAMPLES
 
 NAME = "samples"

@@ -24,9 +24,9 @@ from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
-from monjyu_query.open_index import OpenIndex, open_index
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.open_index import OpenIndex, open_index
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(6)}
@@ -236,7 +236,7 @@ def test_a_purge_between_opening_a_snapshot_and_reading_it_is_not_noticed(
             asked(purge, "secret", "-c", "c")
         return open_index(snapshot)
 
-    monkeypatch.setattr("monjyu_query.search.open_index", late)
+    monkeypatch.setattr("monjyu_query.search.searcher.open_index", late)
     request = make_request(query="graphs and provenance", collection="c", mode="keyword", answer=False)
     result = Searcher(world.data, "c").search(request)
     assert len(opened) == 2

@@ -11,9 +11,9 @@ from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
     from monjyu_query.digest.result import Digest
-    from monjyu_query.events import Emit
-    from monjyu_query.request import Filters, SearchRequest, Turn
-    from monjyu_query.result import SearchResult
+    from monjyu_query.search.events import Emit
+    from monjyu_query.search.request import Filters, SearchRequest, Turn
+    from monjyu_query.search.result import SearchResult
 
 Event = dict[str, Any]
 """One event of a search, by its key `event`: subquery, community, test, claim, budget, answer, done."""
@@ -151,7 +151,7 @@ class Monjyu(Collections):
         ('Overview', 3)
         """
         from monjyu_query.digest.survey import survey
-        from monjyu_query.events import unheard
+        from monjyu_query.search.events import unheard
 
         request = self.request(topic, collection, filters=filters or {})
         searcher = self.searcher(request.collection)
@@ -159,8 +159,8 @@ class Monjyu(Collections):
 
     def request(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchRequest:
         """A checked request, for `ask` and `events`; QueryError where a value is wrong."""
-        from monjyu_query.request import make_request
-        from monjyu_query.which_collection import chosen_collection
+        from monjyu_query.search.request import make_request
+        from monjyu_query.search.which_collection import chosen_collection
 
         return make_request(query=query, collection=chosen_collection(self.data, collection, AS_ARGUMENT), **options)
 
@@ -172,7 +172,7 @@ class Monjyu(Collections):
 
     def events(self, request: SearchRequest) -> Iterator[Event]:
         """The events of a request; the search runs in a thread of its own, and is cancelled when this is closed."""
-        from monjyu_query.events import last_events
+        from monjyu_query.search.events import last_events
 
         found: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
         cancel = threading.Event()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.citation_view import CitationView
     from monjyu_query.digest.result import Digest
-    from monjyu_query.request import Filters, SearchRequest
-    from monjyu_query.result import SearchResult
+    from monjyu_query.search.request import Filters, SearchRequest
+    from monjyu_query.search.result import SearchResult
 
 T = TypeVar("T")
 
@@ -158,7 +158,7 @@ class AsyncMonjyu:
 
     async def events(self, request: SearchRequest) -> AsyncIterator[Event]:
         """The events of a request."""
-        from monjyu_query.events import last_events
+        from monjyu_query.search.events import last_events
 
         loop, cancel = asyncio.get_running_loop(), threading.Event()
         found: asyncio.Queue[Event | None] = asyncio.Queue()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.citation_view import CitationView
-    from monjyu_query.search import Searcher
+    from monjyu_query.search.searcher import Searcher
 
 
 AS_ARGUMENT = "as `collection`"
@@ -29,7 +29,7 @@ class Collections:
     def __init__(self, data: str | Path | None = None) -> None:
         from monjyu_core.storage.folders import DataFolder
         from monjyu_core.storage.state_store import StateStore
-        from monjyu_query.traces import TraceLog
+        from monjyu_query.search.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
         self._whole = self.data
@@ -88,7 +88,7 @@ class Collections:
         >>> paper.sections[0].heading, len(paper.references) > 0
         ('Abstract', True)
         """
-        from monjyu_query.papers import show_paper
+        from monjyu_query.search.paper_records import show_paper
 
         with self.reading(collection) as snapshot:
             return show_paper(snapshot, paper_id)
@@ -108,14 +108,14 @@ class Collections:
 
     def chosen_searcher(self, collection: str | None) -> Searcher:
         """That of the collection named, or of the only one."""
-        from monjyu_query.which_collection import chosen_collection
+        from monjyu_query.search.which_collection import chosen_collection
 
         return self.searcher(chosen_collection(self.data, collection, AS_ARGUMENT))
 
     def searcher(self, collection: str) -> Searcher:
         """The searches of a collection, kept until its record (sources, level, model) changes."""
         from monjyu_core.settings.settings import settings_of_folder
-        from monjyu_query.search import Searcher
+        from monjyu_query.search.searcher import Searcher
 
         record = self.data.collection(collection).record
         written = record.stat().st_mtime_ns if record.is_file() else 0
@@ -130,6 +130,6 @@ class Collections:
     def reading(self, collection: str | None = None) -> AbstractContextManager[Snapshot]:
         """The published snapshot, open as long as the block; StorageError where its files fail."""
         from monjyu_core.storage.snapshot import reading
-        from monjyu_query.which_collection import chosen_collection
+        from monjyu_query.search.which_collection import chosen_collection
 
         return reading(self.data.collection(chosen_collection(self.data, collection, AS_ARGUMENT)))

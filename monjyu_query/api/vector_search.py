@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
 from monjyu_query.filters import passing_chunks
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import hit_of, load_passages
 from monjyu_query.ranking import best_rows
-from monjyu_query.request import Filters
-from monjyu_query.result import Routing, SearchResult
 from monjyu_query.retrieval import vector_scores
 from monjyu_query.scripts import levelled
-from monjyu_query.search import Searcher
-from monjyu_query.traces import new_trace_id
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import hit_of, load_passages
+from monjyu_query.search.request import Filters
+from monjyu_query.search.result import Routing, SearchResult
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import new_trace_id
 
 
 def search_by_vector(

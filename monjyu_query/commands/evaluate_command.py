@@ -46,8 +46,8 @@ def retrieval(
     """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query import evaluate as measure
-    from monjyu_query.search import Searcher
-    from monjyu_query.which_collection import chosen_collection
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.search.which_collection import chosen_collection
 
     judged = measure.judged(measure.read_queries(queries), measure.read_qrels(qrels))
     data = DataFolder.default()
@@ -89,8 +89,8 @@ def lazy(
     from monjyu_core.storage.folders import DataFolder
     from monjyu_query import evaluate_lazy as measure
     from monjyu_query import evaluate_lazy_summary as figures
-    from monjyu_query.search import Searcher
-    from monjyu_query.which_collection import chosen_collection
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.search.which_collection import chosen_collection
 
     wanted = _numbers(budgets)
     gold = measure.read_questions(questions)
@@ -131,7 +131,7 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
     from monjyu_core.storage.snapshot import reading
     from monjyu_query.questions.generate import generate
     from monjyu_query.questions.structure import Structure
-    from monjyu_query.which_collection import chosen_collection, require_collection
+    from monjyu_query.search.which_collection import chosen_collection, require_collection
 
     data = DataFolder.default()
     folder = require_collection(data, chosen_collection(data, collection))
@@ -153,7 +153,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.replay import replay as again
+    from monjyu_query.search.replay import replay as again
 
     found = again(DataFolder.default(), trace_id)
     if as_json:

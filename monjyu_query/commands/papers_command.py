@@ -24,7 +24,7 @@ def papers() -> None:
 @json_option
 def papers_list(collection: str | None, as_json: bool) -> None:
     """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
-    from monjyu_query.papers import list_papers
+    from monjyu_query.search.paper_records import list_papers
 
     with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
@@ -42,7 +42,7 @@ def papers_list(collection: str | None, as_json: bool) -> None:
 @json_option
 def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     """One paper: what was understood of it, with its sections and references."""
-    from monjyu_query.papers import show_paper
+    from monjyu_query.search.paper_records import show_paper
 
     with open_chosen(collection) as snapshot:
         paper = show_paper(snapshot, paper_id.encode("utf-8", "replace").decode())
@@ -58,7 +58,7 @@ def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:
     """The published snapshot of the collection named, or of the only one, open as long as the block."""
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
-    from monjyu_query.which_collection import chosen_collection
+    from monjyu_query.search.which_collection import chosen_collection
 
     data = DataFolder.default()
     return reading(data.collection(chosen_collection(data, collection)))

@@ -46,16 +46,16 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     """
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.events import last_events
-    from monjyu_query.request import make_request
-    from monjyu_query.traces import TraceLog
-    from monjyu_query.which_collection import chosen_collection
+    from monjyu_query.search.events import last_events
+    from monjyu_query.search.request import make_request
+    from monjyu_query.search.traces import TraceLog
+    from monjyu_query.search.which_collection import chosen_collection
 
     data = DataFolder.default()
     name = chosen_collection(data, collection)
     request = make_request(query=query, collection=name, answer=not no_answer, **_request_values(options))
 
-    from monjyu_query.search import Searcher
+    from monjyu_query.search.searcher import Searcher
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
@@ -88,7 +88,7 @@ def _interrupt() -> threading.Event:
 def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
     """A sentence of a model's answer as soon as it is written and checked; steps of a lazy search on stderr."""
     from monjyu_query.render import quotable, safe
-    from monjyu_query.result import Segment
+    from monjyu_query.search.result import Segment
     from monjyu_query.segments import markdown
 
     if not isinstance(event, dict):

@@ -14,9 +14,9 @@ from monjyu_query.assemble import result_of
 from monjyu_query.evidence import answer_found, found_by
 from monjyu_query.modes import Modes
 from monjyu_query.passage_search import paper_cap
-from monjyu_query.result import Hit, SearchResult
-from monjyu_query.routing.choose import BEST, served
-from monjyu_query.tools import Ask
+from monjyu_query.search.result import Hit, SearchResult
+from monjyu_query.search.routing.choose import BEST, served
+from monjyu_query.search.tools import Ask
 
 DEPTH = 30
 """Passages of each mode that are fused."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from monjyu_query.digest.draft import Draft
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage
-from monjyu_query.request import make_request
-from monjyu_query.result import Usage
-from monjyu_query.search import Searcher
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import Usage
+from monjyu_query.search.searcher import Searcher
 
 MOST_PASSAGES = 24
 

@@ -10,9 +10,9 @@ from monjyu_query.digest.draft import Draft
 from monjyu_query.digest.paper_text import ASPECTS, FURTHER, about, best_sentences, passages_by_aspect, question_of
 from monjyu_query.digest.result import Digest
 from monjyu_query.digest.within import extractive_answer
-from monjyu_query.passages import Passage
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 
 MOST_PAPERS = 6
 MOST_ASPECTS = 8

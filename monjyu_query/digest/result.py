@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from monjyu_query.result import Citation, Status, Usage
+from monjyu_query.search.result import Citation, Status, Usage
 from monjyu_query.segments import escaped, laid_out, markdown
 
 Engine = Literal["extractive", "llm"]

@@ -16,10 +16,10 @@ from monjyu_query.digest.paper_text import (
     question_of,
 )
 from monjyu_query.digest.result import Digest
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 from monjyu_query.segments import plain
 
 SENTENCES = {"short": 1, "medium": 2, "long": 4}

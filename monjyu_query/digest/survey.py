@@ -10,12 +10,12 @@ from monjyu_core.errors import QueryError
 from monjyu_query.digest.draft import Draft
 from monjyu_query.digest.paper_text import best_sentences, question_of
 from monjyu_query.digest.result import Digest
-from monjyu_query.events import Emit, unheard
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, load_passages
-from monjyu_query.request import Filters, make_request
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.events import Emit, unheard
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.request import Filters, make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
 from monjyu_query.segments import plain
 
 MOST_PAPERS = 30

@@ -5,11 +5,11 @@ from __future__ import annotations
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.passage_search import ANSWER_PASSAGES
-from monjyu_query.passages import Passage, load_passages
 from monjyu_query.ranker import rank
 from monjyu_query.ranking import best_rows
-from monjyu_query.request import SearchRequest
-from monjyu_query.search import Searcher
+from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.searcher import Searcher
 
 
 def extractive_answer(searcher: Searcher, request: SearchRequest) -> tuple[Answer, list[Passage]]:

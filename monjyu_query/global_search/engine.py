@@ -14,10 +14,10 @@ from monjyu_query.global_search.reduce import answer_points
 from monjyu_query.global_search.selection import dynamic_selection, static_selection
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.lazy.claims import MOST, Claim, merged, within_tokens
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage
-from monjyu_query.result import SearchResult
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.tools import Ask, Tools
 
 
 class GlobalSearch:

@@ -9,7 +9,7 @@ from monjyu_query.global_search.asking import Asking
 from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.lazy.claims import Claim
-from monjyu_query.passages import PassageSentence
+from monjyu_query.search.passages import PassageSentence
 
 _OVERVIEW = {"abstract": 1.0, "introduction": 0.95, "conclusion": 0.95}
 _DETAIL = 0.8

@@ -11,8 +11,8 @@ from monjyu_query.evidence import spread_answer
 from monjyu_query.global_search.asking import Asking
 from monjyu_query.lazy.claims import Claim
 from monjyu_query.lazy.compose import MOST_PASSAGES, passages_of
-from monjyu_query.passages import Passage
-from monjyu_query.tools import Tools
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.tools import Tools
 
 MOST_SOURCES = 24
 """Chunks that a model writes an answer from; of each it sees a few sentences."""

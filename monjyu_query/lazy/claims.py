@@ -9,8 +9,8 @@ from typing import Any
 from monjyu_core.text.tokens import count_many
 from monjyu_query.answer import Question, alike
 from monjyu_query.lazy.state import Relevant
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import PassageSentence, standing
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import PassageSentence, standing
 
 SAME = 0.7
 """Claims whose terms agree to this share (Jaccard) are one; `monjyu_query.answer` uses the same."""

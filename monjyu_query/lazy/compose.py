@@ -10,9 +10,9 @@ from monjyu_query.answer import Question, choose_sentences, weigh_evidence
 from monjyu_query.answering import Answer, abstained, for_type, quoted
 from monjyu_query.citations import cite
 from monjyu_query.lazy.claims import Claim
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, PassageSentence
-from monjyu_query.request import ResponseType
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, PassageSentence
+from monjyu_query.search.request import ResponseType
 
 MOST_PASSAGES = 12
 ADDED_WEIGHT = 0.2

@@ -12,10 +12,10 @@ from monjyu_query.lazy.reduce import answer_claims, answer_without_tests, make_c
 from monjyu_query.lazy.refine import Question, refine
 from monjyu_query.lazy.searching import CommunitySearcher
 from monjyu_query.lazy.tree import CommunityTree
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import hit_of
-from monjyu_query.result import SearchResult, Usage
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import hit_of
+from monjyu_query.search.result import SearchResult, Usage
+from monjyu_query.search.tools import Ask, Tools
 
 
 class LazySearch:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answer import Question
 from monjyu_query.lazy.graph import Concept, ConceptGraph
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import load_passages
-from monjyu_query.request import Turn
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import load_passages
+from monjyu_query.search.request import Turn
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")

@@ -29,8 +29,8 @@ from monjyu_query.lazy.claims import Claim
 from monjyu_query.lazy.expansion import Expansion
 from monjyu_query.lazy.relevance import text_hash
 from monjyu_query.lazy.state import Candidate, Judgement, Relevant
-from monjyu_query.passages import PassageSentence
-from monjyu_query.request import Turn
+from monjyu_query.search.passages import PassageSentence
+from monjyu_query.search.request import Turn
 
 VERSION = "1"
 """Of how the model's scores are read."""

@@ -9,7 +9,7 @@ from monjyu_query.lazy.claims import Claim, ExtractiveClaims, grouped, rank_clai
 from monjyu_query.lazy.compose import MOST_PASSAGES, claim_passages, compose
 from monjyu_query.lazy.refine import Question
 from monjyu_query.lazy.stored import stored_claims
-from monjyu_query.tools import Tools
+from monjyu_query.search.tools import Tools
 
 
 def make_claims(asked: Question, tools: Tools) -> list[Claim]:

@@ -18,12 +18,12 @@ from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
 from monjyu_query.lazy.state import LazyState, Relevant
 from monjyu_query.lazy.tree import CommunityTree
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, load_passages
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.retrieval import QueryTerm
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.tools import Ask, Tools
 
 if TYPE_CHECKING:
     from monjyu_query.lazy.model_roles import ModelRoles

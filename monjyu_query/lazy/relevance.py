@@ -12,8 +12,8 @@ from monjyu_query.fusion import Scores
 from monjyu_query.lazy.judgements import JudgementStore
 from monjyu_query.lazy.searching import Wanted
 from monjyu_query.lazy.state import Candidate, Judgement
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import load_passages, sentences_by_chunk
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import load_passages, sentences_by_chunk
 
 VERSION = "2"
 """Of the extractive assessor: raised when equal inputs get other scores."""

@@ -6,9 +6,9 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from monjyu_query.events import Emit, unheard
 from monjyu_query.lazy.budget import Budget
-from monjyu_query.passages import Passage, PassageSentence
+from monjyu_query.search.events import Emit, unheard
+from monjyu_query.search.passages import Passage, PassageSentence
 
 Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "cancelled", "failed"]
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from monjyu_query.knowledge.claims import chunks_with_claims, claims_of
 from monjyu_query.lazy.claims import Claim, ExtractiveClaims
 from monjyu_query.lazy.state import Relevant
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import standing
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import standing
 
 
 def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tuple[list[Claim], list[list[Relevant]]]:

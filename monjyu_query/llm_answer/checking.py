@@ -13,9 +13,9 @@ from monjyu_query.answer import Question
 from monjyu_query.citations import cite
 from monjyu_query.llm_answer.marked import Marked
 from monjyu_query.llm_answer.support import find_support, same_facts
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage, PassageSentence, load_sentences
-from monjyu_query.result import Citation
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
+from monjyu_query.search.result import Citation
 
 NEAR, NEAR_ACROSS = 0.9, 0.6
 """Where on the model's scale between chance and paraphrase a sentence must lie that shares too few words; across

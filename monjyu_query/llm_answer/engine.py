@@ -13,13 +13,13 @@ from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.settings.settings import Settings
 from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
-from monjyu_query.events import Emit
 from monjyu_query.llm_answer.checking import Checker
 from monjyu_query.llm_answer.writer import write_answer
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage
-from monjyu_query.request import SearchRequest
 from monjyu_query.retrieval import QueryTerm
+from monjyu_query.search.events import Emit
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.request import SearchRequest
 
 _log = logging.getLogger(__name__)
 

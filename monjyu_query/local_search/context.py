@@ -16,8 +16,8 @@ from monjyu_query.lazy.claims import Claim, merged
 from monjyu_query.lazy.graph import has_tables
 from monjyu_query.local_search.entities import Entity
 from monjyu_query.local_search.relationships import relationships_of
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.passages import Passage
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
 from monjyu_query.worth import worth
 
 MOST_REPORTS = 8

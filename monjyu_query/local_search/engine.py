@@ -16,13 +16,13 @@ from monjyu_query.lazy.expansion import in_context
 from monjyu_query.local_search import context
 from monjyu_query.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities
 from monjyu_query.local_search.neighbourhood import passage_scores
-from monjyu_query.open_index import OpenIndex
 from monjyu_query.passage_search import paper_cap
-from monjyu_query.passages import Passage, load_passages
 from monjyu_query.ranker import Ranking, rank
 from monjyu_query.ranking import best_rows
-from monjyu_query.result import SearchResult
-from monjyu_query.tools import Ask, Tools
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.topic import topic_of
 from monjyu_query.worth import nearness
 

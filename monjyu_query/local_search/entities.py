@@ -11,7 +11,7 @@ import duckdb
 
 from monjyu_query.answer import Question
 from monjyu_query.lazy.graph import has_tables
-from monjyu_query.open_index import OpenIndex
+from monjyu_query.search.open_index import OpenIndex
 
 MOST_CANDIDATES = 2000
 READ_CHUNKS = 20

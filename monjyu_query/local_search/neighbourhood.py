@@ -11,7 +11,7 @@ from monjyu_query.fusion import Scores
 from monjyu_query.lazy.expansion import matching_concepts
 from monjyu_query.lazy.graph import ConceptGraph, has_tables
 from monjyu_query.local_search.entities import Entity, chunks_of
-from monjyu_query.open_index import OpenIndex
+from monjyu_query.search.open_index import OpenIndex
 
 NEIGHBOURS = 5
 """Of each phrase in the noun graph."""

@@ -16,7 +16,7 @@ from mcp.types import (
 from monjyu_core.errors import MonjyuError
 from monjyu_core.storage.snapshot import published
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.which_collection import chosen_collection
+from monjyu_query.search.which_collection import chosen_collection
 
 MOST = 100
 """Values of one answer, by the protocol."""

@@ -22,7 +22,7 @@ from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.indexing import Indexer, IndexOutcome, sources_within
 from monjyu_query.mcp_server.register import WRITES, Tools
 from monjyu_query.mcp_server.texts import given
-from monjyu_query.which_collection import chosen_collection
+from monjyu_query.search.which_collection import chosen_collection
 
 MOST_FAILURES = 50
 

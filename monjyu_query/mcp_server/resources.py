@@ -18,7 +18,7 @@ from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.mcp_server.errors import advice
 from monjyu_query.mcp_server.paper_view import markdown_of
-from monjyu_query.which_collection import require_collection
+from monjyu_query.search.which_collection import require_collection
 
 JSON = "application/json"
 

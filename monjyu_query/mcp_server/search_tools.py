@@ -17,8 +17,8 @@ from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
-from monjyu_query.request import Controller, Mode
-from monjyu_query.result import SearchResult
+from monjyu_query.search.request import Controller, Mode
+from monjyu_query.search.result import SearchResult
 
 Collection = Annotated[
     str | None, Field(description="Name of the collection (see monjyu_status); may be left out where there is one.")

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from monjyu_query.digest.result import Digest, source_line
 from monjyu_query.render import quotable, safe
-from monjyu_query.result import Hit, SearchResult
+from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.segments import markdown
 
 LONGEST_PASSAGE = 1500

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
-from monjyu_query.request import NUMBER, Switch
+from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service import audit
 from monjyu_query.service.dagster_runs import Launched, launch
 from monjyu_query.service.errors import COMMON, Conflict

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_query.render import safe
-from monjyu_query.result import Citation, SearchResult
+from monjyu_query.search.result import Citation, SearchResult
 from monjyu_query.segments import markdown
 
 _MARKUP = re.compile(r"(\\*)([\[\]<`]|(?<=\])\()")

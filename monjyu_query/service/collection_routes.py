@@ -12,7 +12,7 @@ from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import current_manifest, held
-from monjyu_query.routing.choose import served
+from monjyu_query.search.routing.choose import served
 from monjyu_query.service.errors import COMMON, NotFound
 from monjyu_query.service.state import Service, service_of
 

@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, Field, StrictBool
 
 from monjyu_core.errors import QueryError
-from monjyu_query.request import SearchRequest, Turn, make_request
-from monjyu_query.result import SearchResult
+from monjyu_query.search.request import SearchRequest, Turn, make_request
+from monjyu_query.search.result import SearchResult
 
 _ROLES: dict[str, Literal["user", "assistant", "system"]] = {
     "user": "user",

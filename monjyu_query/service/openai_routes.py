@@ -16,7 +16,7 @@ from starlette.requests import Request
 
 from monjyu_core.errors import QueryError, StorageError
 from monjyu_core.storage.snapshot import read_manifest
-from monjyu_query.result import SearchResult
+from monjyu_query.search.result import SearchResult
 from monjyu_query.service.chat_text import chat_text
 from monjyu_query.service.errors import COMMON, ErrorBody, NotFound, ServiceError, request_id_of
 from monjyu_query.service.openai_models import (

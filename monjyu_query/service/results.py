@@ -13,8 +13,8 @@ from monjyu_core.errors import MonjyuError
 from monjyu_core.models.cache.response_cache import labels_of
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import SearchResult, Usage
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult, Usage
 
 T = TypeVar("T")
 _AWAY_SECONDS = 30.0

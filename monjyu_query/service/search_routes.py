@@ -10,8 +10,8 @@ from fastapi.responses import Response, StreamingResponse
 from fastapi.sse import EventSourceResponse
 from starlette.requests import Request
 
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import SearchResult
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult
 from monjyu_query.service import audit
 from monjyu_query.service.errors import COMMON, ClientGone, request_id_of
 from monjyu_query.service.searching import KeptResult, Search, look_up

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
-from monjyu_query.events import Emit
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import SearchResult
+from monjyu_query.search.events import Emit
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult
 from monjyu_query.service.results import keepable, kept_copy, result_key
 from monjyu_query.service.state import Served, Service
 

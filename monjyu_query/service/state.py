@@ -16,7 +16,8 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.snapshot import Snapshot, read_current, reading
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search import Searcher
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import TraceLog
 from monjyu_query.service.audit import AuditLog
 from monjyu_query.service.drawing import Drawing, Images
 from monjyu_query.service.errors import NotFound
@@ -24,7 +25,6 @@ from monjyu_query.service.metrics import Metrics
 from monjyu_query.service.principals import Principal
 from monjyu_query.service.results import ResultCache, open_results
 from monjyu_query.service.turns import Turns
-from monjyu_query.traces import TraceLog
 
 TRACE_PAUSE = 0.3
 """Seconds in which traces gather: a write alone takes a tenth of the processor time of a search."""

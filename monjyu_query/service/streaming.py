@@ -11,7 +11,7 @@ from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
-from monjyu_query.events import kept_events, last_events
+from monjyu_query.search.events import kept_events, last_events
 from monjyu_query.service.errors import body_of, described
 from monjyu_query.service.searching import KeptResult, Search
 

@@ -17,7 +17,7 @@ from monjyu_assets.publishing import retention
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.storage.snapshot import published, read_current
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search import Searcher
+from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
 from tests.query.test_hot_swap import REQUEST
 

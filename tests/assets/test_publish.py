@@ -27,8 +27,8 @@ from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
 from monjyu_core.storage.snapshot import SnapshotReader, open_current, published, read_current, read_manifest
-from monjyu_query.request import SearchRequest
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(12)}

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from monjyu_assets.instance import open_instance
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.which_collection import chosen_collection
+from monjyu_query.search.which_collection import chosen_collection
 from tests.assets.changes import paper_text
 from tests.conftest import call_monjyu, once
 

@@ -19,8 +19,8 @@ from monjyu_core.observing import set_up_observing
 from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 
 REPORT = ShardReport("7", total=3, reused=1, recomputed=2, failed=1, seconds=0.5, recomputed_ids=["a", "b"])
 

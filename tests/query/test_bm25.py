@@ -13,9 +13,9 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query import retrieval
 from monjyu_query.background import now
-from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.retrieval import ASKED_BEFORE, KeywordIndex
-from monjyu_query.search import Searcher
+from monjyu_query.search.open_index import OpenIndex, open_index
+from monjyu_query.search.searcher import Searcher
 
 ODD = [
     *("", "?", "the", "x" * 200, "learning learn learned", "zebraing caches", "naïve Übung café"),

@@ -15,7 +15,7 @@ from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.commands import evaluate, papers, search
 from monjyu_query.commands.options import CONTROLLERS, MODES
-from monjyu_query.events import last_events
+from monjyu_query.search.events import last_events
 
 QUESTION = "What is early cutoff in a build system?"
 Run = Callable[..., tuple[int, str, str]]
@@ -44,7 +44,7 @@ def test_summaries_are_those_of_the_root_command() -> None:
 def test_choices_are_those_of_the_request() -> None:
     from typing import get_args
 
-    from monjyu_query.request import Controller, Mode
+    from monjyu_query.search.request import Controller, Mode
 
     assert (get_args(Mode), get_args(Controller)) == (MODES, CONTROLLERS)
 

@@ -16,8 +16,8 @@ from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.api import facade, facade_async, facade_base
 from monjyu_query.api.listings import CollectionRecord, PaperRecord
 from monjyu_query.citation_view import CitationView
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
 HEAVY = ("duckdb", "lancedb", "numpy", "openvino", "pyarrow", "pydantic")

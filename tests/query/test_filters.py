@@ -15,7 +15,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_query.corpus import Corpus
 from monjyu_query.filters import passing_chunks
-from monjyu_query.request import Filters
+from monjyu_query.search.request import Filters
 
 PAPERS = [
     ("a", 1999, "en", ["Perlis, A. J.", "Samelson,K."]),

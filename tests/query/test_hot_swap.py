@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from monjyu_core.storage.snapshot import is_leased
-from monjyu_query.request import SearchRequest
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records
 
 RECORDS = {

@@ -16,9 +16,9 @@ from monjyu_core.storage.snapshot import read_current
 from monjyu_query.global_search.reduce import point_passages
 from monjyu_query.knowledge.sentences import sentences_by_id
 from monjyu_query.lazy.claims import Claim
-from monjyu_query.request import make_request
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
 from tests.copies import copy_data
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Reply, Request

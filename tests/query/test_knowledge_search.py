@@ -13,9 +13,9 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.global_search.selection import dynamic_selection, static_selection
 from monjyu_query.knowledge.reports import Report, Reports
-from monjyu_query.request import make_request
-from monjyu_query.result import Citation, SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import Citation, SearchResult
+from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 
 LEIDEN = "What does the Leiden algorithm guarantee that Louvain does not?"

@@ -15,8 +15,8 @@ import pytest
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Reply, Request
 

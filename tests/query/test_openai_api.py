@@ -15,7 +15,7 @@ from openai import OpenAI
 
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.result import SearchResult
+from monjyu_query.search.result import SearchResult
 from monjyu_query.service.app import create_app
 from monjyu_query.service.chat_text import chat_text, inert
 from tests.models.fake_server import FakeModels, say

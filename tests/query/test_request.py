@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from monjyu_core.errors import QueryError
-from monjyu_query.request import LONGEST_QUERY, SearchRequest, make_request
-from monjyu_query.routing.kinds import kind_of
+from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, make_request
+from monjyu_query.search.routing.question_kinds import kind_of
 
 
 def ask(**more: Any) -> SearchRequest:

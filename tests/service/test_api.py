@@ -18,8 +18,8 @@ from PIL import Image
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 from tests.models import fake_server
 from tests.models.fake_server import FakeModels
 from tests.service.conftest import Served, Serving

@@ -22,8 +22,9 @@ from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.request import make_request
-from monjyu_query.result import Hit, Routing, SearchResult, Usage
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import Hit, Routing, SearchResult, Usage
+from monjyu_query.search.traces import NAMESPACE, TraceLog
 from monjyu_query.service.errors import Busy, Conflict, NotFound, TooMany
 from monjyu_query.service.metrics import Metrics
 from monjyu_query.service.rates import BURST_SECONDS, Rates
@@ -31,7 +32,6 @@ from monjyu_query.service.results import MemoryResults, kept_copy, open_results,
 from monjyu_query.service.state import Service
 from monjyu_query.service.turns import Turns
 from monjyu_query.service.uploads import safe_name
-from monjyu_query.traces import NAMESPACE, TraceLog
 from tests.copies import copy_data
 from tests.models.test_cache import needs_redis, redis_url  # noqa: F401
 

@@ -15,7 +15,7 @@ from monjyu_query.lazy.deepening import IterativeDeepener, Walk
 from monjyu_query.lazy.searching import CommunitySearcher, Wanted
 from monjyu_query.lazy.state import Candidate, Judgement, LazyState
 from monjyu_query.lazy.tree import CommunityTree, build_tree, flat_tree
-from monjyu_query.passages import Passage, PassageSentence
+from monjyu_query.search.passages import Passage, PassageSentence
 
 
 def passage(row: int) -> Passage:

@@ -18,9 +18,9 @@ from monjyu_query.evaluate_lazy import read_questions
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.graph import ConceptGraph, read_tree
 from monjyu_query.lazy.judgements import JudgementStore
-from monjyu_query.request import make_request
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 VOLATILE = {"trace_id", "usage"}

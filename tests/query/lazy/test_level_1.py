@@ -13,11 +13,11 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.judgements import JudgementStore
-from monjyu_query.replay import replay
-from monjyu_query.request import make_request
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
-from monjyu_query.traces import NAMESPACE, TraceLog
+from monjyu_query.search.replay import replay
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import NAMESPACE, TraceLog
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 

@@ -14,9 +14,9 @@ import pytest
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.lazy import engine
 from monjyu_query.lazy.judgements import JudgementStore
-from monjyu_query.request import make_request
-from monjyu_query.result import SearchResult
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
 from tests.models import fake_server as server
 from tests.models.fake_server import FakeModels, Reply, Request
 

@@ -20,8 +20,8 @@ from monjyu_query.evaluate_lazy_summary import by_kind, draw, summary, table, wi
 from monjyu_query.questions.generate import generate
 from monjyu_query.questions.kinds import KINDS
 from monjyu_query.questions.structure import Structure
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu
 
 

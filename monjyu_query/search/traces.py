@@ -11,9 +11,9 @@ from typing import Any
 from monjyu_core.errors import MonjyuError
 from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.behind import Behind
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import SearchResult
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.write_behind import Behind
 
 NAMESPACE = "traces"
 _MOST_WAITING = 1000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import Routing
-from monjyu_query.routing.kinds import Kind, QueryType
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import Routing
+from monjyu_query.search.routing.question_kinds import Kind, QueryType
 
 NEEDS = {"vector": 0, "keyword": 0, "hybrid": 0, "lazy": 0, "multi": 0, "local": 2, "global": 3}
 """The level that a mode rests on. Lazy has communities to walk through from level 1."""

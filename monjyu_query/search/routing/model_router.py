@@ -11,8 +11,8 @@ from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import without_foreign
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.routing.kinds import Kind, QueryType, kind_of
-from monjyu_query.tools import Tools
+from monjyu_query.search.routing.question_kinds import Kind, QueryType, kind_of
+from monjyu_query.search.tools import Tools
 
 _LONGEST_REASON = 200
 

@@ -11,10 +11,10 @@ from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings
 from monjyu_query.embedding import QueryEmbedder
-from monjyu_query.events import Emit
-from monjyu_query.open_index import OpenIndex
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import Routing
+from monjyu_query.search.events import Emit
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import Routing
 
 if TYPE_CHECKING:
     from monjyu_query.llm_answer.engine import LlmAnswers

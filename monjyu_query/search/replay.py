@@ -8,9 +8,9 @@ from typing import Any
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.request import make_request
-from monjyu_query.search import Searcher
-from monjyu_query.traces import NAMESPACE, TraceLog, without_cost
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import NAMESPACE, TraceLog, without_cost
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from monjyu_query.modes import Modes
-from monjyu_query.result import SearchResult
-from monjyu_query.tools import Ask
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.tools import Ask
 
 Control = Callable[[Modes, Ask], SearchResult]
 
@@ -17,7 +17,7 @@ def _unified(modes: Modes, ask: Ask) -> SearchResult:
 
 
 def _progressive(modes: Modes, ask: Ask) -> SearchResult:
-    from monjyu_query.controllers.progressive import search_progressively
+    from monjyu_query.search.controllers.progressive import search_progressively
 
     return search_progressively(modes, ask)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from monjyu_core.logs import log_event
 from monjyu_core.telemetry import Value, span, telemetry
-from monjyu_query.request import SearchRequest
-from monjyu_query.result import SearchResult
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult
 
 
 def observed(request: SearchRequest, search: Callable[[], SearchResult]) -> SearchResult:

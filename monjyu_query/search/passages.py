@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from monjyu_query.result import Hit
+from monjyu_query.search.result import Hit
 
 
 @dataclass(frozen=True)

@@ -18,20 +18,20 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
-from monjyu_query.controllers import CONTROLLERS
-from monjyu_query.events import Emit, unheard
 from monjyu_query.modes import Modes
-from monjyu_query.observing import observed
-from monjyu_query.open_index import OpenIndex, open_index
 from monjyu_query.ranker import rank
 from monjyu_query.ranking import best_rows
-from monjyu_query.request import Filters, SearchRequest
-from monjyu_query.result import SearchResult
-from monjyu_query.routing.choose import refuse, route
-from monjyu_query.routing.kinds import Kind, kind_of
-from monjyu_query.tools import Ask, Tools
-from monjyu_query.traces import TraceLog, new_trace_id, trace_of
-from monjyu_query.which_collection import require_collection
+from monjyu_query.search.controllers import CONTROLLERS
+from monjyu_query.search.events import Emit, unheard
+from monjyu_query.search.open_index import OpenIndex, open_index
+from monjyu_query.search.request import Filters, SearchRequest
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.routing.choose import refuse, route
+from monjyu_query.search.routing.question_kinds import Kind, kind_of
+from monjyu_query.search.search_telemetry import observed
+from monjyu_query.search.tools import Ask, Tools
+from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
+from monjyu_query.search.which_collection import require_collection
 
 FORGET_SECONDS = 5.0
 """Between two readings of a snapshot whose files fail."""
@@ -170,7 +170,7 @@ class Searcher:
     def _kind(self, request: SearchRequest, account: Account) -> Kind:
         """By patterns, or by a model where the setting says so and something depends on it."""
         if self.settings.search.router == "model" and request.mode == "auto":
-            from monjyu_query.routing.by_model import asked_kind
+            from monjyu_query.search.routing.model_router import asked_kind
 
             return asked_kind(self.tools, request.query, account)
         return kind_of(request.query)

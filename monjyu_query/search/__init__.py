@@ -1,0 +1,1 @@
+"""From a question to a result: request, routing, controllers, trace."""
