@@ -18,7 +18,7 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
-from monjyu_query.modes import Modes
+from monjyu_query.modes.modes import Modes
 from monjyu_query.ranker import rank
 from monjyu_query.ranking import best_rows
 from monjyu_query.search.controllers import CONTROLLERS

@@ -18,7 +18,7 @@ from monjyu_query.search.result import Routing
 
 if TYPE_CHECKING:
     from monjyu_query.llm_answer.engine import LlmAnswers
-    from monjyu_query.reranking import Reranker
+    from monjyu_query.modes.passages.reranking import Reranker
 
 ROLES: tuple[Role, ...] = ("answer", "rerank", "expand", "assess", "extract")
 """Roles that a search may give to a model; a wrong setting is said before anything is read."""
@@ -57,7 +57,7 @@ class Tools:
     def reranker(self) -> Reranker:
         with self._lock:
             if self._rerank is None:
-                from monjyu_query.reranking import Reranker
+                from monjyu_query.modes.passages.reranking import Reranker
 
                 self._rerank = Reranker(self.settings)
             return self._rerank

@@ -19,7 +19,7 @@ from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.private import private_database
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.service.audit import AuditLog
 
 

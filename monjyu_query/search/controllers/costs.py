@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import Role, TokenUsage
 from monjyu_query.knowledge.reports import load_reports
-from monjyu_query.lazy.budget import Budget
+from monjyu_query.modes.lazy.budget import Budget
 from monjyu_query.search.tools import Ask, Tools
 
 TEST_TOKENS = 600

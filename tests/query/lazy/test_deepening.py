@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_query.lazy.budget import Budget, enough_sentences
-from monjyu_query.lazy.deepening import IterativeDeepener, Walk
-from monjyu_query.lazy.searching import CommunitySearcher, Wanted
-from monjyu_query.lazy.state import Candidate, Judgement, LazyState
-from monjyu_query.lazy.tree import CommunityTree, build_tree, flat_tree
+from monjyu_query.modes.lazy.budget import Budget, enough_sentences
+from monjyu_query.modes.lazy.community_search import CommunitySearcher, Wanted
+from monjyu_query.modes.lazy.community_tree import CommunityTree, build_tree, flat_tree
+from monjyu_query.modes.lazy.deepening import IterativeDeepener, Walk
+from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
 from monjyu_query.search.passages import Passage, PassageSentence
 
 

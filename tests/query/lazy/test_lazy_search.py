@@ -15,9 +15,9 @@ import pytest
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.evaluate_lazy import read_questions
-from monjyu_query.lazy import engine
-from monjyu_query.lazy.graph import ConceptGraph, read_tree
-from monjyu_query.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy import lazy_search as engine
+from monjyu_query.modes.lazy.concept_graph import ConceptGraph, read_tree
+from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher

@@ -11,8 +11,8 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.lazy import engine
-from monjyu_query.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy import lazy_search as engine
+from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.replay import replay
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult

@@ -1,0 +1,1 @@
+"""The search modes, one folder each."""

@@ -1,0 +1,66 @@
+"""The reduce step: the answer from the best points, every sentence followed to its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monjyu_query.answer import weigh_evidence
+from monjyu_query.answering import Answer, abstained
+from monjyu_query.evidence import spread_answer
+from monjyu_query.modes.global_search.asking import Asking
+from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.compose import MOST_PASSAGES, passages_of
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.tools import Tools
+
+MOST_SOURCES = 24
+"""Chunks that a model writes an answer from; of each it sees a few sentences."""
+
+
+def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tuple[Answer, str]:
+    """By the engine of the role `answer`; where its model fails the composed answer, marked as partial."""
+    failure, ask = "", asking.ask
+    if tools.uses_model("answer") and points and not ask.cancel.is_set():
+        passages = point_passages(points)[:MOST_SOURCES]
+        written, failure = tools.llm_answers().answer(
+            ask.index, ask.request, passages, asking.asked, ask.account, ask.emit
+        )
+        if written is not None:
+            return written, "llm"
+    answer = compose(asking, points, tools.settings.answer.min_support)
+    if failure:
+        status = "partial" if answer.status == "complete" else answer.status
+        answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
+    return answer, "extractive"
+
+
+def point_passages(points: Sequence[Claim]) -> list[Passage]:
+    """What a model writes from: for each chunk its sentences that points rest on, and each point with its first one. So
+    a point that joins several papers can be held against all of them."""
+    said: dict[str, list[str]] = {}
+    passages: dict[str, Passage] = {}
+    for point in points:
+        for place, sentence in enumerate(point.sentences):
+            passage = passages.setdefault(sentence.passage.chunk_id, sentence.passage)
+            quote = " ".join(sentence.text.split())
+            said.setdefault(passage.chunk_id, []).extend([quote] if place else [point.statement, quote])
+    return [replace(p, text="\n".join(dict.fromkeys(said[name]))) for name, p in passages.items()]
+
+
+def compose(asking: Asking, points: Sequence[Claim], min_support: float) -> Answer:
+    """The first sentences of the best points, one of each report before a second of any. Abstains where the evidence is
+    thin; a question about the whole collection is about whatever is in it."""
+    if not points:
+        return abstained("no report speaks of it")
+    index = asking.ask.index
+    if not asking.whole:
+        sentences = [point.sentences[0] for point in points]
+        passages = passages_of(sentences)[:MOST_PASSAGES]
+        terms = index.keywords.terms([f"{passage.header}\n{passage.text}" for passage in passages])
+        similarity = max(map(asking.similarity, sentences))
+        evidence = weigh_evidence(asking.terms, terms, similarity, index.scale)
+        if evidence.support < min_support:
+            return abstained(evidence.thin_because())
+    ask = asking.ask
+    return spread_answer(index, points, ask.settings.reports.max_sentences, ask.request.response_type)

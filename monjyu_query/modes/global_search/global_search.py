@@ -1,0 +1,124 @@
+"""Global search from a question to a result: select reports, map them to points, reduce the points to an answer."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from monjyu_query.answering import Answer, abstained
+from monjyu_query.assemble import result_of
+from monjyu_query.knowledge.reports import Report, Reports, load_reports
+from monjyu_query.modes.global_search.asking import Asking, begin
+from monjyu_query.modes.global_search.global_reduce import answer_points
+from monjyu_query.modes.global_search.mapping import extractive_points, sentences_of
+from monjyu_query.modes.global_search.rating import own_ratings
+from monjyu_query.modes.global_search.report_selection import dynamic_selection, static_selection
+from monjyu_query.modes.lazy.claims import MOST, Claim, merged, within_tokens
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.tools import Ask, Tools
+
+
+class GlobalSearch:
+    """Global searches of one collection. May be shared by threads."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self._lock = threading.Lock()
+        self._read: tuple[str, Reports, list[frozenset[str]]] | None = None
+
+    def search(self, ask: Ask) -> SearchResult:
+        """The result of one question. `claims` are the points that the answer was made from."""
+        asking = begin(self.tools, *self.reports(ask.index), ask)
+        chosen = self._selected(asking)
+        points = self._points(asking, chosen)
+        answer, engine = Answer([], "complete"), "none"
+        if ask.request.answer:
+            answer, engine = (
+                answer_points(asking, points, self.tools) if points else (self._nothing(asking), "extractive")
+            )
+        if ask.cancel.is_set():
+            asking.warnings.append("The search was cancelled; this is what it had found.")
+            answer = replace(answer, status="partial")
+        return result_of(
+            ask,
+            answer,
+            engine,
+            _passages(points),
+            warnings=[*asking.ranking.warnings, *asking.warnings],
+            claims=[point.as_dict() for point in points],
+            communities=[report.id for report in chosen],
+            uses_history=True,
+        )
+
+    def reports(self, index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:
+        """The reports of a snapshot and their terms, read once."""
+        with self._lock:
+            if self._read is None or self._read[0] != index.snapshot.id:
+                reports = load_reports(index.snapshot.cursor())
+                terms = index.keywords.terms([f"{report.title}\n{report.text}" for report in reports.all])
+                self._read = (index.snapshot.id, reports, [frozenset(own) for own in terms])
+            return self._read[1:]
+
+    def _selected(self, asking: Asking) -> list[Report]:
+        """Best first by their rating, which for a static selection is our own and costs nothing."""
+        settings, reports = asking.ask.settings.reports, asking.reports
+        own = own_ratings(asking)
+        if settings.selection == "static":
+            places = sorted(static_selection(reports, settings.level), key=lambda place: (-own[place], place))
+        elif asking.roles is not None and self.tools.uses_model("assess"):
+            from monjyu_query.modes.global_search.model_points import ModelRater
+
+            found, _ = dynamic_selection(reports, ModelRater(asking, asking.roles), settings.relevant_from)
+            places = list(found)
+        elif asking.whole:
+            places = sorted(reports.roots, key=lambda place: (-own[place], place))
+        else:
+            found, _ = dynamic_selection(reports, lambda some: [own[place] for place in some], settings.relevant_from)
+            places = list(found)
+        for place in places:
+            report = reports.all[place]
+            asking.ask.emit({"event": "community", "community_id": report.id, "level": report.level, "subquery": 0})
+        return [reports.all[place] for place in places]
+
+    def _points(self, asking: Asking, reports: list[Report]) -> list[Claim]:
+        """By the engine of the role `extract`, best first, without duplicates, within the token budget."""
+        sentences = sentences_of(asking, reports)
+        points: list[Claim] = []
+        if asking.roles is not None and self.tools.uses_model("extract") and not asking.ask.cancel.is_set():
+            from monjyu_query.modes.global_search.model_points import ModelMapper
+
+            mapper = ModelMapper(asking, asking.roles)
+            points = mapper.points(reports, sentences)
+            if mapper.dropped:
+                asking.warnings.append(f"{mapper.dropped} points of the model rest on no finding and were left out.")
+            if mapper.failed:
+                asking.warnings.append(f"{len(mapper.failed)} calls for points failed: {mapper.failed[0]}")
+        if not points:
+            points = extractive_points(asking, reports, sentences)
+        lowest = asking.ask.settings.min_score
+        points = [point for point in points if lowest is None or round(point.score, 2) >= lowest]
+        points.sort(key=lambda point: (-point.score, point.sentences[0].sentence_id))
+        terms = asking.ask.index.keywords.terms([point.statement for point in points[:MOST]])
+        distinct = merged(list(zip(points[:MOST], map(frozenset, terms), strict=True)))
+        kept = within_tokens(distinct, asking.ask.settings.reports.reduce_tokens)
+        for point in kept:
+            asking.ask.emit({"event": "claim", **point.as_dict()})
+        return kept
+
+    def _nothing(self, asking: Asking) -> Answer:
+        if not asking.reports.all:
+            return abstained("it has no community reports")
+        lowest = asking.ask.settings.min_score
+        return abstained("no report speaks of it" if lowest is None else f"no point reaches the score {lowest:g}")
+
+
+def _passages(points: list[Claim]) -> list[Passage]:
+    """The chunks that the points rest on, by their best point."""
+    found: dict[str, Passage] = {}
+    for point in points:
+        for sentence in point.sentences:
+            passage = sentence.passage
+            found.setdefault(passage.chunk_id, replace(passage, score=round(point.score, 2)))
+    return list(found.values())

@@ -1,0 +1,109 @@
+"""Claims: what the relevant chunks say on the question, each with a sentence of the source; duplicates are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from monjyu_core.text.tokens import count_many
+from monjyu_query.answer import Question, alike
+from monjyu_query.modes.lazy.lazy_state import Relevant
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import PassageSentence, standing
+
+SAME = 0.7
+"""Claims whose terms agree to this share (Jaccard) are one; `monjyu_query.answer` uses the same."""
+MOST = 400
+"""Claims that are compared with each other."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement with the sentences of the source that say it, the best first; `score` is 0 to 10."""
+
+    statement: str
+    sentences: tuple[PassageSentence, ...]
+    score: float
+    community: str | None
+    engine: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """As in the result."""
+        first = self.sentences[0]
+        return {
+            "statement": self.statement,
+            "quote": first.text,
+            "paper_id": first.passage.paper_id,
+            "chunk_id": first.passage.chunk_id,
+            "sentence_ids": [sentence.sentence_id for sentence in self.sentences],
+            "community_id": self.community,
+            "score": self.score,
+            "engine": self.engine,
+        }
+
+
+class ExtractiveClaims:
+    """Each relevant sentence is a claim, once it was found in its source."""
+
+    def __init__(self, index: OpenIndex) -> None:
+        self._index = index
+        self.dropped = 0
+
+    def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
+        found = [(s, score, r.candidate.community) for group in groups for r in group for s, score in r.sentences]
+        real = {s.sentence_id for s in standing(self._index.snapshot.cursor(), [s for s, _, _ in found])}
+        self.dropped = len({s.sentence_id for s, _, _ in found} - real)
+        claims: dict[str, Claim] = {}
+        for sentence, score, community in found:
+            known = claims.get(sentence.sentence_id)
+            if sentence.sentence_id in real and (known is None or known.score < score):
+                text = " ".join(sentence.text.split())
+                claims[sentence.sentence_id] = Claim(text, (sentence,), score, community, "extractive")
+        return list(claims.values())
+
+
+def grouped(relevant: Sequence[Relevant]) -> list[list[Relevant]]:
+    """By community, in order of the best chunk of each."""
+    groups: dict[str | None, list[Relevant]] = {}
+    for found in sorted(relevant, key=lambda found: (-found.score, found.candidate.row)):
+        groups.setdefault(found.candidate.community, []).append(found)
+    return list(groups.values())
+
+
+def rank_claims(index: OpenIndex, question: Question, claims: Sequence[Claim]) -> list[Claim]:
+    """Best first, by the mean of the score and ten times the share of the question's own terms; duplicates merged."""
+    terms = [frozenset(some) for some in index.keywords.terms([claim.statement for claim in claims])]
+    scored = [
+        (round((claim.score + 10 * question.share(some)) / 2, 2), claim, some)
+        for claim, some in zip(claims, terms, strict=True)
+    ]
+    scored.sort(key=lambda item: (-item[0], item[1].sentences[0].sentence_id, item[1].statement))
+    return merged([(replace(claim, score=score), some) for score, claim, some in scored[:MOST]])
+
+
+def merged(claims: Sequence[tuple[Claim, frozenset[str]]]) -> list[Claim]:
+    """Claims in order with their terms: one that says what an earlier one says gives it its sentences, and goes."""
+    kept: list[tuple[Claim, frozenset[str]]] = []
+    for claim, terms in claims:
+        for place, (other, others) in enumerate(kept):
+            if alike(terms, others) >= SAME:
+                known = {sentence.sentence_id for sentence in other.sentences}
+                more = tuple(s for s in claim.sentences if s.sentence_id not in known)
+                kept[place] = (replace(other, sentences=other.sentences + more), others)
+                break
+        else:
+            kept.append((claim, terms))
+    return [claim for claim, _ in kept]
+
+
+def within_tokens(claims: Sequence[Claim], most: int) -> list[Claim]:
+    """As many of the first claims as have `most` tokens together; the first in any case."""
+    total = 0
+    kept: list[Claim] = []
+    for claim, tokens in zip(claims, count_many([claim.statement for claim in claims]), strict=True):
+        total += tokens
+        if kept and total > most:
+            break
+        kept.append(claim)
+    return kept

@@ -1,0 +1,121 @@
+"""One subquery's walk through the communities: best first, breadth first, deeper where it was worth it.
+
+Microsoft Research, "LazyGraphRAG: Setting a new standard for quality and cost" (November 2024), query step "match".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from monjyu_query.fusion import Scores
+from monjyu_query.modes.lazy.community_tree import Community, CommunityTree, Rows
+
+
+@dataclass(frozen=True)
+class Visit:
+    """The untested top chunks of one community that are to be tested now."""
+
+    community: Community
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """It opens with the `opening` chunks most like the subquery, wherever they stand; then `top_k` chunks a visit;
+    after `patience` communities in a row without a relevant chunk it goes down, at most `max_depth` times."""
+
+    opening: int = 0
+    top_k: int = 3
+    patience: int = 5
+    max_depth: int = 10
+
+
+class IterativeDeepener:
+    """Says which chunks to test next. After each visit it must be told whether a chunk was relevant."""
+
+    def __init__(self, tree: CommunityTree, scores: Scores, walk: Walk) -> None:
+        """`scores` (n,): similarity of each chunk with the subquery, `-inf` for one that no filter lets pass."""
+        self._tree = tree
+        self._scores = scores
+        self._walk = walk
+        self._sorted: dict[int, Rows] = {}
+        self.depth = 0
+        self._frontier = self._opened([*(tree.communities[root] for root in tree.roots), *self._loose()])
+        self._place = 0
+        self._barren = 0
+        self._fruitful: list[Community] = []
+
+    def next_visit(self, taken: Collection[int]) -> Visit | None:
+        """The next community with untested chunks; None at the end. `taken` are the rows tested under any subquery."""
+        while True:
+            while self._place < len(self._frontier) and self._barren < self._walk.patience:
+                community = self._frontier[self._place]
+                self._place += 1
+                rows = self._untested(community, taken)
+                if rows:
+                    return Visit(community, rows)
+            if not self._deepen(taken):
+                return None
+
+    def learn(self, visit: Visit, *, relevant: bool) -> None:
+        """What the tests of a visit said. A group of chunks that is no community is not counted as barren: there the
+        walk has nowhere to go down, and without communities it would end early."""
+        counts = visit.community.id is not None
+        self._barren = 0 if relevant else self._barren + counts
+        if relevant:
+            self._fruitful.append(visit.community)
+
+    def _deepen(self, taken: Collection[int]) -> bool:
+        """Go down into the communities that had a relevant chunk; a leaf is looked at again while it has more."""
+        below: list[Community] = []
+        for community in self._fruitful:
+            down = community.children if self.depth < self._walk.max_depth else ()
+            found = [self._tree.communities[child] for child in down] or [community]
+            below += [inner for inner in found if self._untested(inner, taken)]
+        self._frontier = self._ranked(below)
+        self._place, self._barren, self._fruitful = 0, 0, []
+        self.depth += bool(below)
+        return bool(below)
+
+    def _loose(self) -> list[Community]:
+        """The chunks in no community, in groups in the order of their similarity."""
+        rows = self._ordered(self._tree.loose)
+        size = self._walk.top_k
+        return [Community(None, 0, rows[start : start + size]) for start in range(0, len(rows), size)]
+
+    def _opened(self, communities: list[Community]) -> list[Community]:
+        """The communities in order, before them the chunks to open with."""
+        first = self._ordered(np.arange(len(self._scores)))[: self._walk.opening]
+        size = self._walk.top_k
+        groups = [Community(None, 0, first[start : start + size]) for start in range(0, len(first), size)]
+        return [*groups, *self._ranked(communities)]
+
+    def _ranked(self, communities: list[Community]) -> list[Community]:
+        """By the mean similarity of their top chunks; of equals the one named first."""
+        kept = [(self._worth(community), community) for community in communities]
+        return [community for worth, community in sorted(kept, key=lambda pair: -pair[0]) if worth > -np.inf]
+
+    def _worth(self, community: Community) -> float:
+        best = self._best(community)[: self._walk.top_k]
+        return float(np.mean(self._scores[best], dtype=np.float64)) if len(best) else -np.inf
+
+    def _untested(self, community: Community, taken: Collection[int]) -> tuple[int, ...]:
+        found: list[int] = []
+        for row in self._best(community).tolist():
+            if row not in taken:
+                found.append(row)
+                if len(found) == self._walk.top_k:
+                    break
+        return tuple(found)
+
+    def _best(self, community: Community) -> Rows:
+        if id(community) not in self._sorted:
+            self._sorted[id(community)] = self._ordered(community.rows)
+        return self._sorted[id(community)]
+
+    def _ordered(self, rows: Rows) -> Rows:
+        rows = rows[self._scores[rows] > -np.inf]
+        return rows[np.argsort(-self._scores[rows], kind="stable")]

@@ -1,0 +1,100 @@
+"""What a lazy search knows while it runs: what it visited, what was relevant, what it has spent."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from monjyu_query.modes.lazy.budget import Budget
+from monjyu_query.search.events import Emit, unheard
+from monjyu_query.search.passages import Passage, PassageSentence
+
+Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "cancelled", "failed"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The scores (0 to 10) of a chunk's sentences in order; `error` is why there are none. `cached`: not paid for."""
+
+    scores: tuple[float, ...] = ()
+    error: str = ""
+    cached: bool = False
+    final: bool = False
+    """The error will not pass: no further test is worth trying (a cap is reached, a server refuses)."""
+
+    @property
+    def best(self) -> float:
+        return max(self.scores, default=0.0)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A chunk to be judged: row of the corpus, text, sentences in order, similarity to the subquery."""
+
+    row: int
+    subquery: int
+    passage: Passage
+    sentences: tuple[PassageSentence, ...]
+    similarity: float
+    community: str | None = None
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """A chunk with at least one relevant sentence; `sentences` are those, best first, with their scores."""
+
+    candidate: Candidate
+    sentences: tuple[tuple[PassageSentence, float], ...]
+
+    @property
+    def score(self) -> float:
+        return self.sentences[0][1]
+
+
+@dataclass
+class LazyState:
+    """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit,
+    `sentence_ids` the relevant sentences and `strong` those of them that count towards enough."""
+
+    budget: Budget
+    subqueries: list[str] = field(default_factory=list)
+    expanded: str = ""
+    concepts: list[str] = field(default_factory=list)
+    visited: set[int] = field(default_factory=set)
+    communities: dict[str, int] = field(default_factory=dict)
+    depth: int = 0
+    relevant: list[Relevant] = field(default_factory=list)
+    sentence_ids: set[str] = field(default_factory=set)
+    strong: set[str] = field(default_factory=set)
+    claims: list[dict[str, Any]] = field(default_factory=list)
+    cache_hits: int = 0
+    errors: list[str] = field(default_factory=list)
+    failed_rounds: int = 0
+    ended: Ended = ""
+    emit: Emit = unheard
+    cancel: threading.Event = field(default_factory=threading.Event)
+    warnings: list[str] = field(default_factory=list)
+
+    def note(self, candidate: Candidate, judgement: Judgement, relevant_from: float, enough_from: float = 0.0) -> bool:
+        """Record a judgement; whether the chunk is relevant. One that could not be read is an error, never relevant."""
+        self.cache_hits += judgement.cached
+        if judgement.error:
+            self.errors.append(judgement.error)
+            return False
+        pairs = zip(candidate.sentences, judgement.scores, strict=True)
+        found = sorted(((s, score) for s, score in pairs if score >= relevant_from), key=lambda pair: -pair[1])
+        if found:
+            self.relevant.append(Relevant(candidate, tuple(found)))
+            self.sentence_ids.update(sentence.sentence_id for sentence, _ in found)
+            self.strong.update(sentence.sentence_id for sentence, score in found if score >= enough_from)
+        return bool(found)
+
+    @property
+    def failed(self) -> bool:
+        """The assessor was given up, or judged nothing."""
+        return self.ended == "failed" or 0 < self.budget.used == len(self.errors)
+
+    @property
+    def cancelled(self) -> bool:
+        return self.cancel.is_set()

@@ -1,0 +1,236 @@
+"""The roles of lazy search by a language model: expand, assess, extract. Papers are quoted to it, never obeyed."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, Field
+
+from monjyu_core.models.call_errors import (
+    CostCapReached,
+    ModelCallError,
+    ModelContentFiltered,
+    ModelRefused,
+    ModelUnavailable,
+)
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.calls.gateway import Session
+from monjyu_core.models.factory import role_model
+from monjyu_core.models.prompts import Prompt, fence, load_prompt
+from monjyu_core.models.types import ChatRole, Message
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.expansion import Expansion
+from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
+from monjyu_query.modes.lazy.relevance import text_hash
+from monjyu_query.search.passages import PassageSentence
+from monjyu_query.search.request import Turn
+
+VERSION = "1"
+"""Of how the model's scores are read."""
+LONGEST_HISTORY = 6
+_LONGEST_TEXT = 2000
+_POLL_SECONDS = 0.1
+MOST_SENTENCES = 30
+"""Of what was found so far, when a model is asked whether it suffices."""
+
+Score = Annotated[float, Field(ge=0, le=10)]
+T = TypeVar("T")
+
+
+class Subqueries(BaseModel):
+    subqueries: list[str] = Field(min_length=1)
+    expanded_query: str
+
+
+class SentenceScore(BaseModel):
+    sentence: int = Field(ge=1)
+    score: Score
+
+
+class SentenceScores(BaseModel):
+    scores: list[SentenceScore]
+
+
+class ModelClaim(BaseModel):
+    statement: str = Field(min_length=1)
+    source: int
+    quote: str
+    score: Score
+
+
+class ModelClaims(BaseModel):
+    claims: list[ModelClaim]
+
+
+class Sufficient(BaseModel):
+    sufficient: bool
+
+
+class ModelRoles:
+    """The model roles of one search: they share its session, its language and its cancellation."""
+
+    def __init__(self, settings: Settings, session: Session, query: str, cancel: threading.Event) -> None:
+        self._settings = settings
+        self._session = session
+        self._cancel = cancel
+        self._language = "ja" if count_wide(query) else "en"
+
+    def prompt(self, name: str) -> Prompt:
+        return load_prompt(name, self._language, self._settings.prompts.folder)
+
+    def model_of(self, role: ChatRole) -> str:
+        """What a judgement depends on besides its messages."""
+        settings = getattr(self._settings.roles, role)
+        _, model = role_model(self._settings, role)
+        return digest(model.provider, model.base_url, model.model, settings.temperature, settings.max_tokens)
+
+    def expand(self, query: str, history: Sequence[Turn], concepts: Sequence[str], most: int) -> Expansion:
+        """Subqueries by the model. Raises ModelCallError."""
+        prompt = self.prompt("expand")
+        turns = [turn for turn in history if turn.role != "system"][-LONGEST_HISTORY:]
+        said = "\n".join(f"{turn.role}: {turn.content[:_LONGEST_TEXT]}" for turn in turns)
+        text = prompt.render(question=query, history=said, concepts=fence(1, ", ".join(concepts)) if concepts else "-")
+        found = run(self._session.structured("expand", [Message("user", text)], prompt.hash, Subqueries))
+        cleaned = [without_foreign(subquery, text)[:_LONGEST_TEXT] for subquery in found.subqueries]
+        subqueries = list(dict.fromkeys(filter(None, cleaned)))[:most] or [query]
+        return Expansion(subqueries, without_foreign(found.expanded_query, text)[:_LONGEST_TEXT] or query)
+
+    def sufficient(self, query: str, sentences: Sequence[str], papers: Sequence[str]) -> bool:
+        """Whether the model finds these sentences enough; where it fails, they are not."""
+        prompt = self.prompt("sufficient")
+        sources = "\n\n".join(fence(n, text) for n, text in enumerate(sentences[:MOST_SENTENCES], start=1))
+        messages = [Message("user", prompt.render(sources=sources, question=query))]
+        try:
+            found = run(self._session.structured("assess", messages, prompt.hash, Sufficient, papers))
+        except ModelCallError:
+            return False
+        return found.sufficient
+
+    def together(self, work: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | BaseException]:
+        """All calls at once (the role's limits hold them back), in order; those cancelled as errors."""
+        return run(self._together(work))
+
+    async def _together(self, work: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | BaseException]:
+        tasks = [asyncio.ensure_future(begin()) for begin in work]
+        waiting: set[asyncio.Future[T]] = set(tasks)
+        try:
+            while waiting:
+                _, waiting = await asyncio.wait(waiting, timeout=_POLL_SECONDS)
+                if self._cancel.is_set():
+                    break
+        finally:
+            for task in tasks:
+                task.cancel()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    @property
+    def session(self) -> Session:
+        return self._session
+
+
+class ModelAssessor:
+    """One call a chunk; the model lists the sentences that are relevant."""
+
+    def __init__(self, roles: ModelRoles, subqueries: Sequence[str]) -> None:
+        self._roles = roles
+        self._subqueries = subqueries
+        self._prompt = roles.prompt("assess")
+        self._model = roles.model_of("assess")
+
+    def key(self, candidate: Candidate) -> str:
+        subquery = self._subqueries[candidate.subquery]
+        return digest("llm", VERSION, self._model, self._prompt.hash, subquery, text_hash(candidate), length=32)
+
+    def assess(self, candidates: Sequence[Candidate]) -> list[Judgement]:
+        answers = self._roles.together([lambda c=c: self._ask(c) for c in candidates])  # type: ignore[misc]
+        return [self._judgement(c, answer) for c, answer in zip(candidates, answers, strict=True)]
+
+    async def _ask(self, candidate: Candidate) -> SentenceScores:
+        lines = [f"{n}. {' '.join(s.text.split())}" for n, s in enumerate(candidate.sentences, start=1)]
+        source = fence(1, "\n".join([candidate.passage.header, *lines]))
+        text = self._prompt.render(source=source, question=self._subqueries[candidate.subquery])
+        papers = [candidate.passage.paper_id]
+        return await self._roles.session.structured(
+            "assess", [Message("user", text)], self._prompt.hash, SentenceScores, papers
+        )
+
+    def _judgement(self, candidate: Candidate, answer: SentenceScores | BaseException) -> Judgement:
+        if isinstance(answer, asyncio.CancelledError):
+            return Judgement(error="cancelled")
+        if isinstance(answer, ModelCallError):
+            lasting = isinstance(answer, CostCapReached | ModelUnavailable | ModelRefused)
+            return Judgement(error=str(answer), final=lasting and not isinstance(answer, ModelContentFiltered))
+        if isinstance(answer, BaseException):
+            raise answer
+        scores = [0.0] * len(candidate.sentences)
+        for found in answer.scores:
+            if found.sentence > len(scores):
+                return Judgement(error=f"the judgement names sentence {found.sentence} of {len(scores)}")
+            scores[found.sentence - 1] = max(scores[found.sentence - 1], found.score)
+        return Judgement(tuple(scores))
+
+
+class ModelClaimExtractor:
+    """One call a group of chunks. A quote that is not in its source is not believed: the claim is dropped. Of a claim
+    whose statement does not rest on its passage only the quote is kept."""
+
+    MOST_CHUNKS = 8
+    """Of one call; larger groups are split."""
+
+    def __init__(self, roles: ModelRoles, query: str) -> None:
+        self._roles = roles
+        self._query = query
+        self._prompt = roles.prompt("extract")
+        self.dropped = 0
+        self.failed: list[str] = []
+
+    def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
+        size = self.MOST_CHUNKS
+        parts = [group[start : start + size] for group in groups for start in range(0, len(group), size)]
+        answers = self._roles.together([lambda part=part: self._ask(part) for part in parts])  # type: ignore[misc]
+        claims: list[Claim] = []
+        for part, answer in zip(parts, answers, strict=True):
+            if isinstance(answer, ModelClaims):
+                claims += self._found(part, answer)
+            elif isinstance(answer, ModelCallError | asyncio.CancelledError):
+                self.failed.append(str(answer) or "cancelled")
+            else:
+                raise answer
+        return claims
+
+    async def _ask(self, part: Sequence[Relevant]) -> ModelClaims:
+        texts = [f"{r.candidate.passage.header}\n{r.candidate.passage.text}" for r in part]
+        sources = "\n\n".join(fence(n, text) for n, text in enumerate(texts, start=1))
+        text = self._prompt.render(sources=sources, question=self._query)
+        papers = sorted({r.candidate.passage.paper_id for r in part})
+        return await self._roles.session.structured(
+            "extract", [Message("user", text)], self._prompt.hash, ModelClaims, papers
+        )
+
+    def _found(self, part: Sequence[Relevant], answer: ModelClaims) -> list[Claim]:
+        claims = []
+        for said in answer.claims:
+            source = part[said.source - 1] if 0 < said.source <= len(part) else None
+            sentence = quoted(said.quote, source.candidate.sentences) if source else None
+            if source is None or sentence is None:
+                self.dropped += 1
+            else:
+                statement = " ".join(said.statement.split())[:_LONGEST_TEXT]
+                passage = source.candidate.passage
+                if not rests_on(statement, f"{passage.header} {passage.text} {sentence.text}"):
+                    statement = " ".join(sentence.text.split())
+                claims.append(Claim(statement, (sentence,), said.score, source.candidate.community, "llm"))
+        return claims
+
+
+def quoted(quote: str, sentences: Sequence[PassageSentence]) -> PassageSentence | None:
+    """The sentence that holds the quote, letter by letter but for spaces; or that a longer quote holds."""
+    place = find_quote(quote, [sentence.text for sentence in sentences])
+    return None if place is None else sentences[place]

@@ -1,0 +1,64 @@
+"""The last steps: claims of the relevant chunks, and the answer from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from monjyu_query.answering import Answer, answer_from
+from monjyu_query.modes.lazy.claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
+from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compose
+from monjyu_query.modes.lazy.refine import Question
+from monjyu_query.modes.lazy.stored_claims import stored_claims
+from monjyu_query.search.tools import Tools
+
+
+def make_claims(asked: Question, tools: Tools) -> list[Claim]:
+    """The stored claims of level 4; of other chunks claims by the engine of the role `extract`. Ranked, without
+    duplicates, within the token budget.
+
+    Where the model gives none for the relevant chunks, their sentences are the claims.
+    """
+    state, index = asked.state, asked.ask.index
+    stored, groups = stored_claims(index, grouped(state.relevant))
+    claims: list[Claim] = []
+    if groups and asked.roles is not None and tools.uses_model("extract") and not state.cancelled:
+        from monjyu_query.modes.lazy.model_roles import ModelClaimExtractor
+
+        by_model = ModelClaimExtractor(asked.roles, state.expanded)
+        claims = by_model.extract(groups)
+        if by_model.dropped:
+            state.warnings.append(f"{by_model.dropped} claims of the model quote no source and were left out.")
+        if by_model.failed:
+            state.warnings.append(f"{len(by_model.failed)} calls for claims failed: {by_model.failed[0]}")
+    if groups and not claims:
+        claims = ExtractiveClaims(index).extract(groups)
+    ranked = within_tokens(rank_claims(index, asked.terms, [*stored, *claims]), asked.ask.settings.lazy.claim_tokens)
+    for claim in ranked:
+        state.claims.append(claim.as_dict())
+        state.emit({"event": "claim", **state.claims[-1]})
+    return ranked
+
+
+def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer, str]:
+    """By the engine of the role `answer`; where its model fails the composed answer, marked as partial."""
+    failure = ""
+    ask = asked.ask
+    if tools.uses_model("answer") and not asked.state.cancelled:
+        request = ask.request.model_copy(update={"query": asked.state.expanded})
+        passages = claim_passages(claims)[:MOST_PASSAGES]
+        written, failure = tools.llm_answers().answer(ask.index, request, passages, asked.asked, ask.account, ask.emit)
+        if written is not None:
+            return written, "llm"
+    kind, settings = ask.request.response_type, tools.settings.answer
+    answer = compose(ask.index, asked.terms, asked.expanded, claims, asked.similarity, settings, kind)
+    if failure:
+        status = "partial" if answer.status == "complete" else answer.status
+        answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
+    return answer, "extractive"
+
+
+def answer_without_tests(asked: Question, tools: Tools) -> Answer:
+    """What mode vector answers."""
+    similarity = asked.similarity if asked.nearest else None
+    settings, kind = tools.settings.answer, asked.ask.request.response_type
+    return answer_from(asked.ask.index, asked.asked, asked.nearest, similarity, settings, kind)

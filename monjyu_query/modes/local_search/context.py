@@ -1,0 +1,127 @@
+"""What entities, relationships, reports and claims say, each statement with its source sentences, in token shares."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from monjyu_core.text.tokens import count_many
+from monjyu_query.answer import Question
+from monjyu_query.fusion import Scores
+from monjyu_query.knowledge.claims import claims_of
+from monjyu_query.knowledge.reports import Report, Reports
+from monjyu_query.knowledge.sentences import in_order, sentences_by_id
+from monjyu_query.modes.lazy.claims import Claim, merged
+from monjyu_query.modes.lazy.concept_graph import has_tables
+from monjyu_query.modes.local_search.entities import Entity
+from monjyu_query.modes.local_search.relationships import relationships_of
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage
+from monjyu_query.worth import worth
+
+MOST_REPORTS = 8
+MOST_SENTENCES = 3
+"""Of one statement."""
+_MEMBERS = """SELECT community_id, entity_id FROM entity_community_members
+WHERE entity_id IN (SELECT unnest($entities::VARCHAR[]))"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A statement before its sentences are looked up; `lift` is added to what it is worth for the question."""
+
+    text: str
+    sentence_ids: tuple[str, ...]
+    engine: str
+    community: str | None = None
+    lift: float = 0.0
+
+
+@dataclass(frozen=True)
+class Weigher:
+    """Finds the sentences of statements and how much each is worth. `similar` (n,): passages' likeness to the question;
+    `within`: the chunks that the filters let pass, None for all."""
+
+    index: OpenIndex
+    question: Question
+    similar: Scores
+    within: set[str] | None
+
+    def weighed(self, statements: Iterable[Said], most_tokens: int) -> list[Claim]:
+        """The best statements first, within so many tokens, none twice; what has no source sentence is left out."""
+        said = list(statements)
+        cursor = self.index.snapshot.cursor()
+        known = sentences_by_id(cursor, (name for one in said for name in one.sentence_ids), self.within)
+        rows = {chunk: row for row, chunk in enumerate(self.index.corpus.chunk_ids)}
+        terms = self.index.keywords.terms([one.text for one in said])
+        claims: list[tuple[Claim, frozenset[str]]] = []
+        for one, own in zip(said, terms, strict=True):
+            sentences = in_order(known, one.sentence_ids)[:MOST_SENTENCES]
+            if sentences:
+                similar = float(self.similar[rows[sentences[0].passage.chunk_id]])
+                score = worth(self.question.share(set(own)), similar, self.index.scale) + one.lift
+                text = " ".join(one.text.split())
+                claims.append((Claim(text, sentences, min(10.0, score), one.community, one.engine), frozenset(own)))
+        claims.sort(key=lambda pair: (-pair[0].score, pair[0].statement))
+        return within(merged([pair for pair in claims if pair[0].score > 0]), most_tokens)
+
+
+def within(claims: Sequence[Claim], most: int) -> list[Claim]:
+    """The first claims that have at most `most` tokens together."""
+    kept, total = [], 0
+    for claim, tokens in zip(claims, count_many([claim.statement for claim in claims]), strict=True):
+        total += tokens
+        if total > most:
+            break
+        kept.append(claim)
+    return kept
+
+
+def passages_within(passages: Sequence[Passage], most: int) -> list[Passage]:
+    """The first passages that have at most `most` tokens together; the first in any case."""
+    kept: list[Passage] = []
+    total = 0
+    for passage, tokens in zip(passages, count_many([passage.text for passage in passages]), strict=True):
+        total += tokens
+        if kept and total > most:
+            break
+        kept.append(passage)
+    return kept
+
+
+def of_entities(index: OpenIndex, entities: Sequence[Entity], most: int) -> list[Said]:
+    """What entities are and how they are related."""
+    said = [
+        Said(f"{e.name} ({e.type}): {e.description}", e.sentence_ids, e.engine)
+        for e in entities
+        if e.description and e.description != e.name
+    ]
+    related = relationships_of(index.snapshot.cursor(), entities, most)
+    return said + [Said(r.statement, r.sentence_ids, r.engine) for r in related]
+
+
+def of_claims(index: OpenIndex, chunks: Iterable[str]) -> list[Said]:
+    """The stored claims of these chunks."""
+    found = claims_of(index.snapshot.cursor(), chunks)
+    return [Said(claim.statement, claim.sentence_ids, claim.engine) for claim in found]
+
+
+def of_reports(index: OpenIndex, reports: Reports, entities: Sequence[Entity], near: Scores) -> list[Report]:
+    """The reports on the communities of the entities: those of most of them first, then the most like the question."""
+    cursor = index.snapshot.cursor()
+    if not reports.all or not entities or not has_tables(cursor, ("entity_community_members",)):
+        return []
+    members = cursor.execute(_MEMBERS, {"entities": [entity.id for entity in entities]}).fetchall()
+    counts = Counter(community for community, _ in members)
+    places = [place for place, report in enumerate(reports.all) if counts[report.id]]
+    places.sort(key=lambda place: (-counts[reports.all[place].id], -float(near[place]), -reports.all[place].level))
+    return [reports.all[place] for place in places[:MOST_REPORTS]]
+
+
+def findings_of(reports: Sequence[Report]) -> list[Said]:
+    return [
+        Said(finding.text, finding.sentence_ids, report.engine, report.id)
+        for report in reports
+        for finding in report.findings
+    ]

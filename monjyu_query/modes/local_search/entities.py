@@ -1,0 +1,97 @@
+"""From a question to entities: by the words of their names, and by the passages most like the question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+
+from monjyu_query.answer import Question
+from monjyu_query.modes.lazy.concept_graph import has_tables
+from monjyu_query.search.open_index import OpenIndex
+
+MOST_CANDIDATES = 2000
+READ_CHUNKS = 20
+"""Passages most like the question whose entities are candidates."""
+_NAME_WEIGHT = 2.0
+"""What a name that the question has whole weighs beside nearness of meaning."""
+
+_COLUMNS = """entity_id, name, type, coalesce(aliases, []), coalesce(description, ''), chunks,
+    coalesce(sentence_ids, []), engine"""
+_NAMED = f"""SELECT {_COLUMNS} FROM entities
+WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(name), word)
+    OR contains(lower(array_to_string(aliases, ' ')), word))) > 0
+ORDER BY chunks DESC, entity_id LIMIT $most"""
+_IN_CHUNKS = f"""SELECT {_COLUMNS}, list(chunk_id ORDER BY chunk_id) FROM entities JOIN entity_chunks USING (entity_id)
+WHERE chunk_id IN (SELECT unnest($found::VARCHAR[])) GROUP BY ALL"""
+_CHUNKS = """SELECT entity_id, chunk_id, mentions FROM entity_chunks
+WHERE entity_id IN (SELECT unnest($entities::VARCHAR[])) ORDER BY entity_id, mentions DESC, chunk_id"""
+
+
+@dataclass(frozen=True)
+class Entity:
+    id: str
+    name: str
+    type: str
+    aliases: tuple[str, ...]
+    description: str
+    chunks: int
+    sentence_ids: tuple[str, ...]
+    engine: str
+    score: float = 0.0
+
+
+def has_entities(cursor: duckdb.DuckDBPyConnection) -> bool:
+    return has_tables(cursor, ("entities", "entity_chunks"))
+
+
+def find_entities(index: OpenIndex, question: Question, near: Mapping[str, float], most: int) -> list[Entity]:
+    """The `most` best entities. `near`: the passages most like the question with their nearness (0 to 1).
+
+    Score: twice the share of the question's terms that a name (or alias) has, times the share of its own terms that the
+    question has; plus the mean nearness of those passages that name it, times how rare it is (`1 - ln df / ln n`).
+    """
+    cursor = index.snapshot.cursor()
+    words = [word for word in question.weights if len(word) > 1]
+    named = cursor.execute(_NAMED, {"words": words, "most": MOST_CANDIDATES}).fetchall()
+    around = cursor.execute(_IN_CHUNKS, {"found": sorted(near)}).fetchall()
+    known = {row[0]: _entity(row) for row in [*named, *around]}
+    places = {row[0]: row[8] for row in around}
+    named_by = _by_name(index, question, list(known.values()))
+    count = max(2, len(index.corpus))
+    scored = []
+    for entity in known.values():
+        chunks = [near[chunk] for chunk in places.get(entity.id, ())]
+        rare = 1 - math.log(max(1, min(entity.chunks, count))) / math.log(count)
+        similar = rare * sum(chunks) / len(near) if chunks else 0.0
+        scored.append((_NAME_WEIGHT * named_by[entity.id] + similar, entity))
+    scored.sort(key=lambda pair: (-pair[0], pair[1].id))
+    return [replace(entity, score=round(score, 4)) for score, entity in scored[:most] if score > 0]
+
+
+def _by_name(index: OpenIndex, question: Question, entities: Sequence[Entity]) -> dict[str, float]:
+    names = [(entity.id, name) for entity in entities for name in (entity.name, *entity.aliases)]
+    terms = index.keywords.terms([name for _, name in names])
+    best = {entity.id: 0.0 for entity in entities}
+    for (name, _), some in zip(names, terms, strict=True):
+        own = set(some)
+        if own:
+            inside = len(own & question.weights.keys()) / len(own)
+            best[name] = max(best[name], inside * question.share(own))
+    return best
+
+
+def chunks_of(cursor: duckdb.DuckDBPyConnection, entities: Sequence[Entity]) -> dict[str, list[str]]:
+    """For each entity the chunks that name it, those that name it most often first."""
+    found: dict[str, list[str]] = {entity.id: [] for entity in entities}
+    for entity, chunk, _ in cursor.execute(_CHUNKS, {"entities": sorted(found)}).fetchall():
+        found[entity].append(chunk)
+    return found
+
+
+def _entity(row: Sequence[Any]) -> Entity:
+    name, label, kind, aliases, description, chunks, sentences, engine = row[:8]
+    return Entity(name, label, kind, tuple(aliases), description, int(chunks or 1), tuple(sentences), engine or "")

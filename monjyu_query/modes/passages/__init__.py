@@ -1,0 +1,1 @@
+"""Modes vector, keyword and hybrid."""

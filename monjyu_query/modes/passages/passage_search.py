@@ -1,0 +1,109 @@
+"""Modes vector, keyword and hybrid: rank the chunks, rerank the best, answer from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monjyu_core.errors import QueryError
+from monjyu_core.settings.settings import SearchSettings
+from monjyu_query.answering import Answer, answer_from
+from monjyu_query.ranker import Ranking, rank
+from monjyu_query.ranking import best_rows
+from monjyu_query.retrieval import QueryTerm, vector_scores
+from monjyu_query.search.passages import Passage, hit_of, load_passages
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult, Status, Usage
+from monjyu_query.search.tools import Ask, Tools
+
+CANDIDATES = 50
+"""Passages that a rerank model reads anew; what ranks lower is not among them."""
+ANSWER_PASSAGES = 8
+"""An answer rests on this many of the best passages, however few hits are shown."""
+
+
+def search_passages(tools: Tools, ask: Ask) -> SearchResult:
+    """Hits and, unless `answer` is off, an answer from the best of them."""
+    index, request, settings = ask.index, ask.request, ask.settings
+    asked = index.keywords.query_terms(request.query) if request.answer else None
+    ranking = rank(index, tools.embedder, request.query, ask.mode, request.filters, settings)
+    expanded = ""
+    if request.expand and len(index.corpus):
+        from monjyu_query.modes.passages.expanded import expanded_ranking
+
+        ranking, expanded = expanded_ranking(tools, ask, ranking)
+    wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
+    reranks = tools.uses_model("rerank")
+    count = max(wanted, CANDIDATES) if reranks else wanted
+    corpus, cap = index.corpus, paper_cap(request, settings, count)
+    rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
+    passages, note = _passages(ask, ranking, rows), ""
+    if reranks:
+        passages, note = tools.reranker().rerank(request.query, passages, ask.account)
+    answer, engine = Answer([], "complete"), "none"
+    if asked:
+        closest = _closest(tools, ask, ranking, rows)
+        answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], asked.result(), closest)
+    warnings = ask.warnings(uses_history=engine == "llm")
+    return SearchResult(
+        query=request.query,
+        collection=request.collection,
+        snapshot_id=index.snapshot.id,
+        level=index.snapshot.manifest.level,
+        mode=ask.mode,
+        routing=ask.routing,
+        status=answer.status,
+        warnings=[*warnings, *ranking.warnings, *filter(None, [note]), *answer.warnings],
+        trace_id=ask.account.scope.name,
+        answer=answer.text,
+        segments=answer.segments,
+        answer_engine=engine,
+        verified=answer.verified,
+        citations=answer.citations,
+        hits=[hit_of(passage) for passage in passages[: settings.top_k]],
+        subqueries=[expanded] if expanded else [],
+        usage=Usage(**vars(ask.account.used)),
+    )
+
+
+def _answer(
+    tools: Tools, ask: Ask, passages: list[Passage], asked: Sequence[QueryTerm], closest: float | None
+) -> tuple[Answer, str]:
+    """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
+    failure = ""
+    if tools.uses_model("answer") and passages:
+        written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
+        if written is not None:
+            return written, "llm"
+    kind = ask.request.response_type
+    answer = answer_from(ask.index, asked, passages, closest, tools.settings.answer, kind)
+    if failure:
+        status: Status = "partial" if answer.status == "complete" else answer.status
+        answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
+    return answer, "extractive"
+
+
+def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float | None:
+    """The similarity of the closest row; in keyword mode None where the model is another than the snapshot's."""
+    if not rows:
+        return None
+    similarity = ranking.similarity
+    if similarity is None:
+        try:
+            vector = tools.embedder.embed(ask.request.query, ask.index.snapshot.manifest)
+            similarity = vector_scores(ask.index.corpus, vector)
+        except QueryError:
+            return None
+    return float(similarity[rows].max())
+
+
+def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
+    """Most passages of one paper. Who names the papers wants all the passages asked for, evenly spread at least."""
+    named = len(set(request.filters.paper_ids))
+    return max(settings.per_paper, -(-count // named)) if named and settings.per_paper else settings.per_paper
+
+
+def _passages(ask: Ask, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
+    chunks = [ask.index.corpus.chunk_ids[row] for row in rows]
+    scores = [round(float(ranking.scores[row]), 6) for row in rows]
+    return load_passages(ask.index.snapshot.cursor(), chunks, scores, ask.index.kept)
