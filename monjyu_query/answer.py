@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.retrieval import QueryTerm
-from monjyu_query.scale import Scale
+from monjyu_query.ranking.retrieval import QueryTerm
+from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
 
 _USUAL_WORDS = 24

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answer import Question, choose_sentences, weigh_evidence
 from monjyu_query.citations import cite
-from monjyu_query.retrieval import QueryTerm
+from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_sentences
 from monjyu_query.search.request import ResponseType

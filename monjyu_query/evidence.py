@@ -13,7 +13,7 @@ from monjyu_query.citations import cite
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.claims import SAME, Claim
 from monjyu_query.modes.lazy.compose import claim_passages
-from monjyu_query.retrieval import vector_scores
+from monjyu_query.ranking.retrieval import vector_scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.search.request import ResponseType

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_query.scale import Scale
+from monjyu_query.ranking.similarity_scale import Scale
 
 _NEAR_WEIGHT = 0.4
 """What nearness of meaning adds where words agree, as in lazy search."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
-from monjyu_query.filters import passing_chunks
-from monjyu_query.ranking import best_rows
-from monjyu_query.retrieval import vector_scores
-from monjyu_query.scripts import levelled
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.filters import passing_chunks
+from monjyu_query.ranking.retrieval import vector_scores
+from monjyu_query.ranking.scripts import levelled
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import hit_of, load_passages
 from monjyu_query.search.request import Filters

@@ -5,8 +5,8 @@ from __future__ import annotations
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answering import Answer, answer_from
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
-from monjyu_query.ranker import rank
-from monjyu_query.ranking import best_rows
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.passages import Passage, load_passages
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher

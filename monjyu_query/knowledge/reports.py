@@ -9,8 +9,8 @@ from functools import cached_property
 import duckdb
 import numpy as np
 
-from monjyu_query.fusion import Scores
 from monjyu_query.modes.lazy.concept_graph import has_tables
+from monjyu_query.ranking.fusion import Scores
 
 _REPORTS = """SELECT r.community_id, r.level, r.title, r.summary, r.findings, coalesce(r.rating, 0), r.text, r.engine
 FROM community_reports r ORDER BY r.level, r.community_id"""

@@ -15,7 +15,7 @@ from monjyu_query.answer import Question
 from monjyu_query.answering import Answer
 from monjyu_query.llm_answer.checking import Checker
 from monjyu_query.llm_answer.writer import write_answer
-from monjyu_query.retrieval import QueryTerm
+from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.events import Emit
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage

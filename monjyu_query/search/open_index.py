@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from monjyu_core.storage.snapshot import Snapshot, unreadable
-from monjyu_query.background import now
-from monjyu_query.corpus import Corpus, load_corpus
-from monjyu_query.fusion import Mask
-from monjyu_query.retrieval import KeywordIndex
-from monjyu_query.scale import Scale, scale_of
-from monjyu_query.scripts import wide_chunks
+from monjyu_query.ranking.corpus import Corpus, load_corpus
+from monjyu_query.ranking.fusion import Mask
+from monjyu_query.ranking.lance_loop import now
+from monjyu_query.ranking.retrieval import KeywordIndex
+from monjyu_query.ranking.scripts import wide_chunks
+from monjyu_query.ranking.similarity_scale import Scale, scale_of
 
 if TYPE_CHECKING:
     from lancedb import AsyncTable

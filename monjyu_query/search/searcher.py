@@ -19,8 +19,8 @@ from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
 from monjyu_query.modes.modes import Modes
-from monjyu_query.ranker import rank
-from monjyu_query.ranking import best_rows
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.controllers import CONTROLLERS
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.open_index import OpenIndex, open_index

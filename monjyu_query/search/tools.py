@@ -10,7 +10,7 @@ from monjyu_core.models.accounting.account import Account, Books
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings
-from monjyu_query.embedding import QueryEmbedder
+from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.search.events import Emit
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import SearchRequest

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answer import Evidence, Question, choose_sentences, is_statement, weigh_evidence
-from monjyu_query.retrieval import QueryTerm
+from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.passages import Passage, PassageSentence
 
 SETTINGS = AnswerSettings()

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query import retrieval
-from monjyu_query.background import now
-from monjyu_query.retrieval import ASKED_BEFORE, KeywordIndex
+from monjyu_query.ranking import retrieval
+from monjyu_query.ranking.lance_loop import now
+from monjyu_query.ranking.retrieval import ASKED_BEFORE, KeywordIndex
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
 
@@ -73,7 +73,7 @@ def test_scores_that_differ_from_those_of_lance_are_not_used(
 ) -> None:
     """As they would with another version of Lance, or another tokenizer."""
     index.keywords.scores("early cutoff").result()
-    monkeypatch.setattr("monjyu_query.bm25._B", np.float32(0.5))
+    monkeypatch.setattr("monjyu_query.ranking.bm25._B", np.float32(0.5))
     assert not index.keywords.hold() and not index.keywords._held
     assert "Lance goes on being asked" in caplog.text
 

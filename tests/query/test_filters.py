@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
-from monjyu_query.corpus import Corpus
-from monjyu_query.filters import passing_chunks
+from monjyu_query.ranking.corpus import Corpus
+from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.search.request import Filters
 
 PAPERS = [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from monjyu_query.fusion import Mask, Scores, rrf_fusion, z_scores, zscore_fusion
+from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, z_scores, zscore_fusion
 
 
 def scores(*values: float) -> Scores:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monjyu_query.ranking import best_rows
+from monjyu_query.ranking.best_rows import best_rows
 
 NOTHING = float("-inf")
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monjyu_query.answer import Question as Terms
-from monjyu_query.fusion import Scores
 from monjyu_query.knowledge.reports import Reports
 from monjyu_query.modes.lazy.expansion import in_context
-from monjyu_query.ranker import Ranking, rank
-from monjyu_query.retrieval import QueryTerm
+from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.ranker import Ranking, rank
+from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.topic import topic_of

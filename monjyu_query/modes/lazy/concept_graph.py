@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from monjyu_query.corpus import Corpus
 from monjyu_query.modes.lazy.community_tree import CommunityTree, build_tree, flat_tree
+from monjyu_query.ranking.corpus import Corpus
 
 COMMUNITY_TABLES = ("communities", "chunk_communities")
 GRAPH_TABLES = ("graph_nodes", "graph_edges")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monjyu_query.fusion import Scores
 from monjyu_query.modes.lazy.community_tree import Community, CommunityTree, Rows
+from monjyu_query.ranking.fusion import Scores
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answer import Question as Terms
-from monjyu_query.fusion import Scores
 from monjyu_query.modes.lazy.budget import Budget
 from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.compose import weighted_question
@@ -18,9 +17,10 @@ from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, in
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
-from monjyu_query.ranker import Ranking, rank
-from monjyu_query.ranking import best_rows
-from monjyu_query.retrieval import QueryTerm
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.ranker import Ranking, rank
+from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages
 from monjyu_query.search.tools import Ask, Tools

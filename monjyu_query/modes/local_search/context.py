@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from monjyu_core.text.tokens import count_many
 from monjyu_query.answer import Question
-from monjyu_query.fusion import Scores
 from monjyu_query.knowledge.claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
@@ -16,6 +15,7 @@ from monjyu_query.modes.lazy.claims import Claim, merged
 from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.modes.local_search.entities import Entity
 from monjyu_query.modes.local_search.relationships import relationships_of
+from monjyu_query.ranking.fusion import Scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.worth import worth

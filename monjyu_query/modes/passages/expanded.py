@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from monjyu_query.fusion import Scores
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
-from monjyu_query.ranker import Ranking, rank
-from monjyu_query.ranking import best_rows
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.search.tools import Ask, Tools
 
 WEIGHT = 1 / 3

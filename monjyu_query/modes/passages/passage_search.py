@@ -8,9 +8,9 @@ from dataclasses import replace
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answering import Answer, answer_from
-from monjyu_query.ranker import Ranking, rank
-from monjyu_query.ranking import best_rows
-from monjyu_query.retrieval import QueryTerm, vector_scores
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import Ranking, rank
+from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
 from monjyu_query.search.passages import Passage, hit_of, load_passages
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult, Status, Usage

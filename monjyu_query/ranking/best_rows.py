@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_query.fusion import Scores
+from monjyu_query.ranking.fusion import Scores
 
 _FIRST_LOOK = 20
 """How many times the wanted rows are sorted at first; a cap rarely needs more."""

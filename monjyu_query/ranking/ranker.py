@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.embedding import QueryEmbedder
-from monjyu_query.filters import passing_chunks
-from monjyu_query.fusion import Mask, Scores, rrf_fusion, zscore_fusion
-from monjyu_query.retrieval import vector_scores
-from monjyu_query.scripts import levelled, merged, unread
+from monjyu_query.ranking.filters import passing_chunks
+from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, zscore_fusion
+from monjyu_query.ranking.query_embedding import QueryEmbedder
+from monjyu_query.ranking.retrieval import vector_scores
+from monjyu_query.ranking.scripts import levelled, merged, unread
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import Filters
 

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import content_grams, gram_terms, search_grams, search_words
-from monjyu_query.background import later, now
-from monjyu_query.bm25 import Postings, make_postings, pieces_of
-from monjyu_query.corpus import Corpus
-from monjyu_query.fusion import Scores
+from monjyu_query.ranking.bm25 import Postings, make_postings, pieces_of
+from monjyu_query.ranking.corpus import Corpus
+from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.lance_loop import later, now
 
 if TYPE_CHECKING:
     from lancedb import AsyncTable

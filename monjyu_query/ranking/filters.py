@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 
 from monjyu_core.errors import QueryError
-from monjyu_query.corpus import Corpus
-from monjyu_query.fusion import Mask
+from monjyu_query.ranking.corpus import Corpus
+from monjyu_query.ranking.fusion import Mask
 from monjyu_query.search.request import Filters
 
 _WORDS = r"regexp_extract_all(strip_accents(lower({})), '[\p{{L}}\p{{N}}]+')"

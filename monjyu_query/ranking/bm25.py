@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from monjyu_query.fusion import Scores
+from monjyu_query.ranking.fusion import Scores
 
 Cut = Callable[[Sequence[str]], list[list[str]]]
 """Gives the terms of each text."""

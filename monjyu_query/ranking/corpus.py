@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import SectionType
 from monjyu_core.storage.snapshot import Snapshot, mend
-from monjyu_query.background import now
-from monjyu_query.fusion import Mask
+from monjyu_query.ranking.fusion import Mask
+from monjyu_query.ranking.lance_loop import now
 
 if TYPE_CHECKING:
     from lancedb import AsyncTable

@@ -14,8 +14,8 @@ import re
 import numpy as np
 
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.corpus import Corpus
-from monjyu_query.fusion import Mask, Scores
+from monjyu_query.ranking.corpus import Corpus
+from monjyu_query.ranking.fusion import Mask, Scores
 
 _LATIN_MODELS = frozenset({"all-MiniLM-L6-v2"})
 """Models that read next to nothing but Latin letters."""

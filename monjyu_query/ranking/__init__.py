@@ -1,0 +1,1 @@
+"""Scores for chunks: the corpus in memory, vectors, BM25, fusion, filters."""
