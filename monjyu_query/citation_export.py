@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.answers.render import safe
 from monjyu_query.citation_keys import citation_key, distinct
 from monjyu_query.citation_view import canonical_id
-from monjyu_query.render import safe
 from monjyu_query.xml_safe import xml_text
 
 _PAPERS = """

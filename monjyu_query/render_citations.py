@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from monjyu_query.answers.render import safe
 from monjyu_query.citation_view import CitationView, Counted, Linked
-from monjyu_query.render import safe
 
 
 def print_citations(

@@ -31,7 +31,7 @@ def papers_list(collection: str | None, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    from monjyu_query.render import print_papers
+    from monjyu_query.answers.render import print_papers
 
     print_papers(found)
 
@@ -49,7 +49,7 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     if as_json:
         print_json(paper.model_dump(mode="json"))
         return
-    from monjyu_query.render import print_paper
+    from monjyu_query.answers.render import print_paper
 
     print_paper(paper)
 

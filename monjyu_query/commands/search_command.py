@@ -67,7 +67,7 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
     elif as_json:
         print_json(values)
     else:
-        from monjyu_query.render import print_result
+        from monjyu_query.answers.render import print_result
 
         print_result(result)
 
@@ -87,9 +87,9 @@ def _interrupt() -> threading.Event:
 
 def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
     """A sentence of a model's answer as soon as it is written and checked; steps of a lazy search on stderr."""
-    from monjyu_query.render import quotable, safe
+    from monjyu_query.answers.render import quotable, safe
+    from monjyu_query.answers.segments import markdown
     from monjyu_query.search.result import Segment
-    from monjyu_query.segments import markdown
 
     if not isinstance(event, dict):
         return

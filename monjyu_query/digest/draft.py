@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from monjyu_query.citations import cite
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.segments import plain
 from monjyu_query.digest.result import CitationLink, Digest, DigestPaper, Engine, Part, Statement
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, SearchResult, Segment, Status, Usage
-from monjyu_query.segments import plain
 
 Kind = Literal["summary", "comparison", "survey"]
 

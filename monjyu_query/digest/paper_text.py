@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answer import Question, choose_sentences
+from monjyu_query.answers.selection import Question, choose_sentences
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
 from monjyu_query.search.which_section import sections_named

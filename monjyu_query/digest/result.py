@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from monjyu_query.answers.segments import escaped, laid_out, markdown
 from monjyu_query.search.result import Citation, Status, Usage
-from monjyu_query.segments import escaped, laid_out, markdown
 
 Engine = Literal["extractive", "llm"]
 

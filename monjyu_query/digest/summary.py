@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from monjyu_query.answers.segments import plain
 from monjyu_query.digest.by_model import write_part
 from monjyu_query.digest.draft import Draft
 from monjyu_query.digest.paper_text import (
@@ -20,7 +21,6 @@ from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.segments import plain
 
 SENTENCES = {"short": 1, "medium": 2, "long": 4}
 """Of an aspect, by the length asked for."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from monjyu_core.errors import QueryError
+from monjyu_query.answers.segments import plain
 from monjyu_query.digest.draft import Draft
 from monjyu_query.digest.paper_text import best_sentences, question_of
 from monjyu_query.digest.result import Digest
@@ -16,7 +17,6 @@ from monjyu_query.search.passages import Passage, load_passages
 from monjyu_query.search.request import Filters, make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.segments import plain
 
 MOST_PAPERS = 30
 PASSAGES = 4

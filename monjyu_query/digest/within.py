@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_query.answering import Answer, answer_from
+from monjyu_query.answers.answering import Answer, answer_from
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from mcp.types import CallToolResult
 from pydantic import Field
 
+from monjyu_query.answers.render import safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citation_view import CitationView
 from monjyu_query.digest.result import Digest
@@ -15,7 +16,6 @@ from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import digest_text, given
-from monjyu_query.render import safe
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper, Reference, Section
-from monjyu_query.render import safe, safe_lines
+from monjyu_query.answers.render import safe, safe_lines
 from monjyu_query.search.which_section import sections_named
 
 

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-from monjyu_query.answering import Answer
-from monjyu_query.assemble import result_of
-from monjyu_query.evidence import answer_found, found_by
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.evidence import answer_found, found_by
 from monjyu_query.modes.modes import Modes
 from monjyu_query.modes.passages.passage_search import paper_cap
 from monjyu_query.search.result import Hit, SearchResult

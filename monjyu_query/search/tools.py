@@ -17,7 +17,7 @@ from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import Routing
 
 if TYPE_CHECKING:
-    from monjyu_query.llm_answer.engine import LlmAnswers
+    from monjyu_query.answers.model.model_answer import LlmAnswers
     from monjyu_query.modes.passages.reranking import Reranker
 
 ROLES: tuple[Role, ...] = ("answer", "rerank", "expand", "assess", "extract")
@@ -49,7 +49,7 @@ class Tools:
     def llm_answers(self) -> LlmAnswers:
         with self._lock:
             if self._llm is None:
-                from monjyu_query.llm_answer.engine import LlmAnswers
+                from monjyu_query.answers.model.model_answer import LlmAnswers
 
                 self._llm = LlmAnswers(self.settings, self.books)
             return self._llm

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from monjyu_query.render import safe
+from monjyu_query.answers.render import safe
+from monjyu_query.answers.segments import markdown
 from monjyu_query.search.result import Citation, SearchResult
-from monjyu_query.segments import markdown
 
 _MARKUP = re.compile(r"(\\*)([\[\]<`]|(?<=\])\()")
 """What Markdown would make a mark, an image (which a program fetches), a link, or markup of."""

@@ -10,8 +10,8 @@ from typing import Any
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
+from monjyu_query.answers.segments import markdown
 from monjyu_query.search.result import SearchResult, Segment
-from monjyu_query.segments import markdown
 from monjyu_query.service.chat_text import inert, sentences_of, sources_of
 from monjyu_query.service.errors import body_of, described
 from monjyu_query.service.openai_models import ChatRequest, usage_of

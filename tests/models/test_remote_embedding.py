@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_sett
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.answer import weigh_evidence
+from monjyu_query.answers.selection import weigh_evidence
 from monjyu_query.ranking.similarity_scale import SCALES, scale_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
@@ -267,7 +267,7 @@ def test_the_scale_of_an_unknown_model_follows_its_vectors() -> None:
 
 
 def weigh_evidence_near(similarity: float, scale: tuple[float, float]) -> float:
-    from monjyu_query.answer import Question
+    from monjyu_query.answers.selection import Question
 
     return weigh_evidence(Question({}, {}), [], similarity, scale).support
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answer import Evidence, Question, choose_sentences, is_statement, weigh_evidence
+from monjyu_query.answers.selection import Evidence, Question, choose_sentences, is_statement, weigh_evidence
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.passages import Passage, PassageSentence
 

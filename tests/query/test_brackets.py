@@ -19,15 +19,15 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query import AsyncMonjyu, Monjyu
+from monjyu_query.answers.model.marked import Marked, PaperBrackets, marked_sentences
+from monjyu_query.answers.segments import escaped, laid_out, markdown, plain
 from monjyu_query.digest.result import Digest
-from monjyu_query.llm_answer.marked import Marked, PaperBrackets, marked_sentences
 from monjyu_query.mcp_server.server import build_server
 from monjyu_query.search.replay import replay
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult, Segment
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.traces import TraceLog
-from monjyu_query.segments import escaped, laid_out, markdown, plain
 from tests.bracketed import COLLECTION, OWN, QUESTION
 from tests.conftest import call_monjyu
 from tests.models.fake_server import FakeModels, say

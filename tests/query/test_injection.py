@@ -16,7 +16,7 @@ from monjyu_core.models.prompts import fence
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.quotes import foreign_addresses, rests_on, without_foreign
-from monjyu_query.render import print_result
+from monjyu_query.answers.render import print_result
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher

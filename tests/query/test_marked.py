@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_query.llm_answer.marked import Marked, SentenceStream, abstains, marked_sentences
-from monjyu_query.llm_answer.support import find_support
+from monjyu_query.answers.model.marked import Marked, SentenceStream, abstains, marked_sentences
+from monjyu_query.answers.model.support import find_support
 
 ANSWER = (
     "The channel is 3.5 km long [1]. It was built in 1990. [2][3] However, Smith et al. disagree【2】.\n"

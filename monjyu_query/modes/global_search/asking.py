@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monjyu_query.answer import Question as Terms
+from monjyu_query.answers.relevance_of_text import worth
+from monjyu_query.answers.selection import Question as Terms
+from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Reports
 from monjyu_query.modes.lazy.expansion import in_context
 from monjyu_query.ranking.fusion import Scores
@@ -17,8 +19,6 @@ from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.tools import Ask, Tools
-from monjyu_query.topic import topic_of
-from monjyu_query.worth import worth
 
 if TYPE_CHECKING:
     from monjyu_query.modes.lazy.model_roles import ModelRoles

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answer import weigh_evidence
-from monjyu_query.answering import Answer, abstained
-from monjyu_query.evidence import spread_answer
+from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.evidence import spread_answer
+from monjyu_query.answers.selection import weigh_evidence
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.compose import MOST_PASSAGES, passages_of

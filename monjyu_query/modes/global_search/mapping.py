@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from monjyu_query.answer import is_prose
+from monjyu_query.answers.selection import is_prose
 from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.modes.global_search.asking import Asking

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from monjyu_core.text.tokens import count_many
-from monjyu_query.answer import Question, alike
+from monjyu_query.answers.selection import Question, alike
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, standing
 
 SAME = 0.7
-"""Claims whose terms agree to this share (Jaccard) are one; `monjyu_query.answer` uses the same."""
+"""Claims whose terms agree to this share (Jaccard) are one; `monjyu_query.answers.selection` uses the same."""
 MOST = 400
 """Claims that are compared with each other."""
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answer import Question, choose_sentences, weigh_evidence
-from monjyu_query.answering import Answer, abstained, for_type, quoted
-from monjyu_query.citations import cite
+from monjyu_query.answers.answering import Answer, abstained, for_type, quoted
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.selection import Question, choose_sentences, weigh_evidence
 from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence

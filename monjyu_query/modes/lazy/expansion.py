@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answer import Question
+from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from monjyu_query.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.community_search import CommunitySearcher
 from monjyu_query.modes.lazy.community_tree import CommunityTree

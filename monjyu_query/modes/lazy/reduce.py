@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monjyu_query.answering import Answer, answer_from
+from monjyu_query.answers.answering import Answer, answer_from
 from monjyu_query.modes.lazy.claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compose
 from monjyu_query.modes.lazy.refine import Question

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from monjyu_query.answer import Question as Terms
+from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.modes.lazy.budget import Budget
 from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.compose import weighted_question

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from monjyu_core.storage.ids import digest
-from monjyu_query.answer import Question, is_prose
+from monjyu_query.answers.selection import Question, is_prose
 from monjyu_query.modes.lazy.community_search import Wanted
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement

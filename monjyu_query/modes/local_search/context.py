@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from monjyu_core.text.tokens import count_many
-from monjyu_query.answer import Question
+from monjyu_query.answers.relevance_of_text import worth
+from monjyu_query.answers.selection import Question
 from monjyu_query.knowledge.claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
@@ -18,7 +19,6 @@ from monjyu_query.modes.local_search.relationships import relationships_of
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
-from monjyu_query.worth import worth
 
 MOST_REPORTS = 8
 MOST_SENTENCES = 3

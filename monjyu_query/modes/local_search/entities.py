@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from monjyu_query.answer import Question
+from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.search.open_index import OpenIndex
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monjyu_query.answering import Answer
-from monjyu_query.assemble import result_of
-from monjyu_query.evidence import Found, answer_found, topic_question
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.evidence import Found, answer_found, topic_question
+from monjyu_query.answers.relevance_of_text import nearness
+from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.expansion import in_context
@@ -23,8 +25,6 @@ from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.tools import Ask, Tools
-from monjyu_query.topic import topic_of
-from monjyu_query.worth import nearness
 
 MOST_PASSAGES = 40
 CLAIMED_PASSAGES = 20

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.answering import Answer, answer_from
+from monjyu_query.answers.answering import Answer, answer_from
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores

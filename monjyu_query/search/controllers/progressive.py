@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from monjyu_query.answering import Answer
-from monjyu_query.evidence import Found, answer_found, draft_answer, found_by, topic_question
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.evidence import Found, answer_found, draft_answer, found_by, topic_question
+from monjyu_query.answers.topic import topic_of
 from monjyu_query.modes.modes import Modes
 from monjyu_query.modes.multi import fuse_hits, merged_result, step_of
 from monjyu_query.modes.passages.passage_search import paper_cap
@@ -13,7 +14,6 @@ from monjyu_query.search.controllers.costs import expected_cost
 from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.search.routing.choose import served
 from monjyu_query.search.tools import Ask, Tools
-from monjyu_query.topic import topic_of
 
 LADDERS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "factoid": (("hybrid", None), ("local", None), ("lazy", "z100")),

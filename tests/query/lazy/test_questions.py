@@ -14,7 +14,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, open_current
-from monjyu_query.answering import for_type
+from monjyu_query.answers.answering import for_type
 from monjyu_query.evaluate_lazy import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
 from monjyu_query.evaluate_lazy_summary import by_kind, draw, summary, table, with_gold
 from monjyu_query.questions.generate import generate

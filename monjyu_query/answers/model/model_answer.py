@@ -11,10 +11,10 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.settings.settings import Settings
-from monjyu_query.answer import Question
-from monjyu_query.answering import Answer
-from monjyu_query.llm_answer.checking import Checker
-from monjyu_query.llm_answer.writer import write_answer
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.model.checking import Checker
+from monjyu_query.answers.model.writer import write_answer
+from monjyu_query.answers.selection import Question
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.events import Emit
 from monjyu_query.search.open_index import OpenIndex

@@ -9,10 +9,10 @@ import numpy as np
 
 from monjyu_core.embedding import Embedder
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answer import Question
-from monjyu_query.citations import cite
-from monjyu_query.llm_answer.marked import Marked
-from monjyu_query.llm_answer.support import find_support, same_facts
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.model.marked import Marked
+from monjyu_query.answers.model.support import find_support, same_facts
+from monjyu_query.answers.selection import Question
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
 from monjyu_query.search.result import Citation

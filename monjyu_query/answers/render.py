@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
+from monjyu_query.answers.segments import escaped, pieces
 from monjyu_query.search.result import Citation, SearchResult
-from monjyu_query.segments import escaped, pieces
 
 _SNIPPET = 150
 _TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))

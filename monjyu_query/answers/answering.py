@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answer import Question, choose_sentences, weigh_evidence
-from monjyu_query.citations import cite
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.segments import laid_out, markdown
+from monjyu_query.answers.selection import Question, choose_sentences, weigh_evidence
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_sentences
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import Citation, Segment, Status
-from monjyu_query.segments import laid_out, markdown
 
 SHORT = 2
 """Sentences of a short answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from monjyu_query.answering import Answer
+from monjyu_query.answers.answering import Answer
 from monjyu_query.search.passages import Passage, hit_of
 from monjyu_query.search.result import SearchResult, Usage
 from monjyu_query.search.tools import Ask

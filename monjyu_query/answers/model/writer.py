@@ -12,14 +12,14 @@ from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.answering import Answer, abstained
-from monjyu_query.llm_answer.checking import Checker
-from monjyu_query.llm_answer.marked import Marked, PaperBrackets, SentenceStream, abstains
+from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.model.checking import Checker
+from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, abstains
+from monjyu_query.answers.segments import markdown, separator
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import ResponseType, SearchRequest, Turn
 from monjyu_query.search.result import Citation, Segment
-from monjyu_query.segments import markdown, separator
 
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answer import Question, alike, choose_sentences, is_statement, weigh_evidence
-from monjyu_query.answering import SHORT, Answer, abstained, for_type, quoted
-from monjyu_query.citations import cite
+from monjyu_query.answers.answering import SHORT, Answer, abstained, for_type, quoted
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.selection import Question, alike, choose_sentences, is_statement, weigh_evidence
+from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.knowledge.sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.claims import SAME, Claim
 from monjyu_query.modes.lazy.compose import claim_passages
@@ -19,7 +20,6 @@ from monjyu_query.search.passages import Passage, PassageSentence, load_passages
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.search.tools import Ask, Tools
-from monjyu_query.topic import sides_of, topic_of
 
 _WORTH = 0.6
 """A sentence must have this share of the best claim's score."""

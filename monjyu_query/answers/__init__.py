@@ -1,0 +1,1 @@
+"""From evidence to an answer: choose sentences, compose, cite, check."""
