@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import Snapshot
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
-    from monjyu_query.citation_view import CitationView
+    from monjyu_query.citations.citation_view import CitationView
     from monjyu_query.search.searcher import Searcher
 
 
@@ -101,7 +101,7 @@ class Collections:
         >>> len(view.cites), len(view.cited_by)
         (2, 3)
         """
-        from monjyu_query.citation_view import citations_of
+        from monjyu_query.citations.citation_view import citations_of
 
         with self.reading(collection) as snapshot:
             return citations_of(snapshot, paper_id, depth)

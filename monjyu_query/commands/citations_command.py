@@ -47,13 +47,13 @@ def citations(
         if form is not None:
             _write(_exported(snapshot, form, _printable(paper_id)), output)
             return
-        from monjyu_query.citation_view import citations_of
+        from monjyu_query.citations.citation_view import citations_of
 
         view = citations_of(snapshot, _printable(paper_id) or "", depth)
     if as_json:
         print_json(view.model_dump(mode="json"))
         return
-    from monjyu_query.render_citations import print_citations
+    from monjyu_query.citations.render_citations import print_citations
 
     print_citations(view, co_cited=co_cited, coupled=coupled)
 
@@ -63,7 +63,7 @@ def _printable(paper_id: str | None) -> str | None:
 
 
 def _exported(snapshot: Snapshot, form: str, paper_id: str | None) -> str:
-    from monjyu_query.citation_export import bibtex, entries, graphml, ris
+    from monjyu_query.citations.citation_export import bibtex, entries, graphml, ris
 
     if form == "graphml":
         return graphml(snapshot)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.citation_view import CitationView, citations_of
+from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.search.paper_records import list_papers, show_paper
 from monjyu_query.service.errors import COMMON, NotFound
 from monjyu_query.service.page_images import page_image

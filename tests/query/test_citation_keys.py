@@ -11,9 +11,9 @@ import rispy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monjyu_query.citation_export import Entry, _entry, bibtex, ris
-from monjyu_query.citation_keys import citation_key, distinct
-from monjyu_query.romaji import romaji
+from monjyu_query.citations.citation_export import Entry, _entry, bibtex, ris
+from monjyu_query.citations.citation_keys import citation_key, distinct
+from monjyu_query.citations.romaji import romaji
 
 TITLE = "The Noun Phrases of a Field"
 needs_ja = pytest.mark.skipif(find_spec("sudachipy") is None, reason="the extra ja is absent")
@@ -52,7 +52,7 @@ def test_japanese_keys_are_as_they_are_read(author: str, title: str, key: str) -
 
 
 def test_without_readings_kana_and_ids_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_query.romaji._tokenizer", lambda: None)
+    monkeypatch.setattr("monjyu_query.citations.romaji._tokenizer", lambda: None)
     assert citation_key("タナカ", 2021, "学習", "学習-ab12") == "tanaka2021"
     assert citation_key("山田太郎", 2021, "学習", "学習-ab12") == "ab12"
 

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monjyu_query.answers.render import safe
-from monjyu_query.citation_view import CitationView, Counted, Linked
+from monjyu_query.citations.citation_view import CitationView, Counted, Linked
 
 
 def print_citations(

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from monjyu_query.romaji import family_name, is_japanese, readings
+from monjyu_query.citations.romaji import family_name, is_japanese, readings
 
 _LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h"}

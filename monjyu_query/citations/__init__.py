@@ -1,0 +1,1 @@
+"""The citation network as seen from a paper, and its exports."""
