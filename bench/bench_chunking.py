@@ -22,7 +22,16 @@ from typing import Any, get_args
 from monjyu_core.paper import SectionType
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.evaluate import DEPTH, JudgedQuery, Ranked, judged, read_qrels, read_queries, run_queries, summary
+from monjyu_query.evaluation.retrieval_quality import (
+    DEPTH,
+    JudgedQuery,
+    Ranked,
+    judged,
+    read_qrels,
+    read_queries,
+    run_queries,
+    summary,
+)
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.query_embedding import QueryEmbedder
 from monjyu_query.ranking.ranker import rank

@@ -19,8 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.evaluate import DEPTH, JudgedQuery, judged, read_qrels, read_queries, run_queries, summary
-from monjyu_query.metrics import percentile
+from monjyu_query.evaluation.rank_measures import percentile
+from monjyu_query.evaluation.retrieval_quality import (
+    DEPTH,
+    JudgedQuery,
+    judged,
+    read_qrels,
+    read_queries,
+    run_queries,
+    summary,
+)
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 

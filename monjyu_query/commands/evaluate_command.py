@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from monjyu_query.commands.options import collection_option, json_option, print_json
-from monjyu_query.questions.kinds import KINDS, Kind
+from monjyu_query.evaluation.questions.kinds import KINDS, Kind
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -45,7 +45,7 @@ def retrieval(
 ) -> None:
     """Rank the papers for each judged query by their best passage: nDCG, recall, MRR and latency."""
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query import evaluate as measure
+    from monjyu_query.evaluation import retrieval_quality as measure
     from monjyu_query.search.searcher import Searcher
     from monjyu_query.search.which_collection import chosen_collection
 
@@ -87,8 +87,8 @@ def lazy(
     Hybrid search is given as many passages as the evidence of 100 tests stands in, and all their sentences count.
     """
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query import evaluate_lazy as measure
-    from monjyu_query import evaluate_lazy_summary as figures
+    from monjyu_query.evaluation import lazy_quality as measure
+    from monjyu_query.evaluation import lazy_summary as figures
     from monjyu_query.search.searcher import Searcher
     from monjyu_query.search.which_collection import chosen_collection
 
@@ -129,8 +129,8 @@ def questions(collection: str | None, out: Path, kinds: tuple[Kind, ...], count:
 
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.snapshot import reading
-    from monjyu_query.questions.generate import generate
-    from monjyu_query.questions.structure import Structure
+    from monjyu_query.evaluation.questions.generate import generate
+    from monjyu_query.evaluation.questions.structure import Structure
     from monjyu_query.search.which_collection import chosen_collection, require_collection
 
     data = DataFolder.default()

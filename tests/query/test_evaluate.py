@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_query.evaluate import JudgedQuery, Run, judged, read_qrels, read_queries, run_queries, summary, write_run
+from monjyu_query.evaluation.retrieval_quality import (
+    JudgedQuery,
+    Run,
+    judged,
+    read_qrels,
+    read_queries,
+    run_queries,
+    summary,
+    write_run,
+)
 
 Write = Callable[[str], Path]
 

@@ -14,7 +14,7 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.evaluate_lazy import read_questions
+from monjyu_query.evaluation.lazy_quality import read_questions
 from monjyu_query.modes.lazy import lazy_search as engine
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph, read_tree
 from monjyu_query.modes.lazy.judgements import JudgementStore

@@ -15,11 +15,11 @@ from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_query.answers.answering import for_type
-from monjyu_query.evaluate_lazy import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
-from monjyu_query.evaluate_lazy_summary import by_kind, draw, summary, table, with_gold
-from monjyu_query.questions.generate import generate
-from monjyu_query.questions.kinds import KINDS
-from monjyu_query.questions.structure import Structure
+from monjyu_query.evaluation.lazy_quality import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
+from monjyu_query.evaluation.lazy_summary import by_kind, draw, summary, table, with_gold
+from monjyu_query.evaluation.questions.generate import generate
+from monjyu_query.evaluation.questions.kinds import KINDS
+from monjyu_query.evaluation.questions.structure import Structure
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.conftest import call_monjyu

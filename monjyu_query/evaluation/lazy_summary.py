@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
-from monjyu_query.evaluate_lazy import HYBRID, REFERENCE, GoldQuestion, Run
+from monjyu_query.evaluation.lazy_quality import HYBRID, REFERENCE, GoldQuestion, Run
 
 MEASURES = ("evidence_recall", "evidence_precision", "tests", "llm_calls", "tokens", "seconds")
 """Of each budget, as INTERFACES has them."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_query.metrics import ndcg, percentile, recall, reciprocal_rank
+from monjyu_query.evaluation.rank_measures import ndcg, percentile, recall, reciprocal_rank
 
 DEPTH = 100
 """Papers ranked for each query, whatever fewer are printed."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.evaluate import numbered_lines
+from monjyu_query.evaluation.retrieval_quality import numbered_lines
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 

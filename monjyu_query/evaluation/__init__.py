@@ -1,0 +1,1 @@
+"""Retrieval, lazy search and answers measured on questions with gold."""
