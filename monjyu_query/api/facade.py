@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
-    from monjyu_query.digest.result import Digest
+    from monjyu_query.digests.digest_result import Digest
     from monjyu_query.search.events import Emit
     from monjyu_query.search.request import Filters, SearchRequest, Turn
     from monjyu_query.search.result import SearchResult
@@ -116,7 +116,7 @@ class Monjyu(Collections):
         >>> digest.parts[0].heading, all(one.citations for part in digest.parts for one in part.statements)
         ('Purpose', True)
         """
-        from monjyu_query.digest.summary import summarize
+        from monjyu_query.digests.summary import summarize
 
         return summarize(self.chosen_searcher(collection), paper_id, focus, length, section)
 
@@ -129,7 +129,7 @@ class Monjyu(Collections):
         >>> digest.parts[0].paper_id, digest.parts[1].paper_id
         ('answer-provenance-ac1d5330', 'relevance-budget-438725c6')
         """
-        from monjyu_query.digest.comparison import compare
+        from monjyu_query.digests.comparison import compare
 
         return compare(self.chosen_searcher(collection), paper_ids, aspects)
 
@@ -150,7 +150,7 @@ class Monjyu(Collections):
         >>> digest.parts[0].heading, len(digest.papers)
         ('Overview', 3)
         """
-        from monjyu_query.digest.survey import survey
+        from monjyu_query.digests.survey import survey
         from monjyu_query.search.events import unheard
 
         request = self.request(topic, collection, filters=filters or {})

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from monjyu_core.paper import ParsedPaper
     from monjyu_query.api.listings import CollectionRecord, PaperRecord
     from monjyu_query.citations.citation_view import CitationView
-    from monjyu_query.digest.result import Digest
+    from monjyu_query.digests.digest_result import Digest
     from monjyu_query.search.request import Filters, SearchRequest
     from monjyu_query.search.result import SearchResult
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from monjyu_query.answers.render import safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citations.citation_view import CitationView
-from monjyu_query.digest.result import Digest
+from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import Tools

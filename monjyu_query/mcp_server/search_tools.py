@@ -12,7 +12,7 @@ from pydantic import Field
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.digest.result import Digest
+from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.running import run_heard

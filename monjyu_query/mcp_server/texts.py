@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from monjyu_query.answers.render import quotable, safe
 from monjyu_query.answers.segments import markdown
-from monjyu_query.digest.result import Digest, source_line
+from monjyu_query.digests.digest_result import Digest, source_line
 from monjyu_query.search.result import Hit, SearchResult
 
 LONGEST_PASSAGE = 1500

@@ -32,7 +32,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.api.facade_async import THREADS, AsyncMonjyu
 from monjyu_query.commands import mcp
-from monjyu_query.digest.result import Digest
+from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.indexing import source_for, sources_within
 from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.search.result import SearchResult

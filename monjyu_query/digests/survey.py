@@ -8,9 +8,9 @@ from typing import Any
 
 from monjyu_core.errors import QueryError
 from monjyu_query.answers.segments import plain
-from monjyu_query.digest.draft import Draft
-from monjyu_query.digest.paper_text import best_sentences, question_of
-from monjyu_query.digest.result import Digest
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.draft import Draft
+from monjyu_query.digests.paper_text import best_sentences, question_of
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monjyu_core.errors import QueryError
-from monjyu_query.digest.by_model import write_part
-from monjyu_query.digest.draft import Draft
-from monjyu_query.digest.paper_text import ASPECTS, FURTHER, about, best_sentences, passages_by_aspect, question_of
-from monjyu_query.digest.result import Digest
-from monjyu_query.digest.within import extractive_answer
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.draft import Draft
+from monjyu_query.digests.model_digest import write_part
+from monjyu_query.digests.paper_text import ASPECTS, FURTHER, about, best_sentences, passages_by_aspect, question_of
+from monjyu_query.digests.within import extractive_answer
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher

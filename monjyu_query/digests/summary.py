@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from monjyu_query.answers.segments import plain
-from monjyu_query.digest.by_model import write_part
-from monjyu_query.digest.draft import Draft
-from monjyu_query.digest.paper_text import (
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.draft import Draft
+from monjyu_query.digests.model_digest import write_part
+from monjyu_query.digests.paper_text import (
     FURTHER,
     about,
     best_sentences,
@@ -16,7 +17,6 @@ from monjyu_query.digest.paper_text import (
     passages_of_sections,
     question_of,
 )
-from monjyu_query.digest.result import Digest
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import make_request

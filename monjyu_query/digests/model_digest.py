@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from monjyu_query.digest.draft import Draft
+from monjyu_query.digests.draft import Draft
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import make_request

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.segments import plain
-from monjyu_query.digest.result import CitationLink, Digest, DigestPaper, Engine, Part, Statement
+from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Part, Statement
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, SearchResult, Segment, Status, Usage
