@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from monjyu_query.answers.selection import is_prose
 from monjyu_query.knowledge.reports import Report
-from monjyu_query.knowledge.sentences import in_order, sentences_by_id
+from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.search.passages import PassageSentence

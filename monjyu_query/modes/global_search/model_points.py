@@ -14,7 +14,7 @@ from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import rests_on
 from monjyu_core.text.tokens import count_many
 from monjyu_query.knowledge.reports import Report
-from monjyu_query.knowledge.sentences import in_order
+from monjyu_query.knowledge.source_sentences import in_order
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.global_search.mapping import MOST_SENTENCES, Sentences
 from monjyu_query.modes.global_search.rating import own_ratings

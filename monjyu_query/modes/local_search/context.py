@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from monjyu_core.text.tokens import count_many
 from monjyu_query.answers.relevance_of_text import worth
 from monjyu_query.answers.selection import Question
-from monjyu_query.knowledge.claims import claims_of
+from monjyu_query.knowledge.level_4_claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
-from monjyu_query.knowledge.sentences import in_order, sentences_by_id
+from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.claims import Claim, merged
 from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.modes.local_search.entities import Entity
