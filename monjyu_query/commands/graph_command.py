@@ -12,7 +12,7 @@ from monjyu_query.commands.papers_command import open_chosen
 
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
-    from monjyu_query.graph_export.graph import Kind
+    from monjyu_query.graph_export.exported_graph import Kind
 
 
 @click.group()
@@ -47,6 +47,6 @@ def _written(snapshot: Snapshot, form: str, output: Path, kind: Kind | None) -> 
         from monjyu_query.graph_export.graphml import write_graphml
 
         return write_graphml(snapshot, output, kind)
-    from monjyu_query.graph_export.tables import write_tables
+    from monjyu_query.graph_export.parquet_tables import write_tables
 
     return write_tables(snapshot, output, kind)

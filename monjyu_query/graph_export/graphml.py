@@ -9,7 +9,7 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.citations.xml_safe import xml_text
-from monjyu_query.graph_export.graph import Kind, open_graph
+from monjyu_query.graph_export.exported_graph import Kind, open_graph
 
 if TYPE_CHECKING:
     import networkx

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.snapshot import Snapshot
-from monjyu_query.graph_export.graph import Kind, open_graph, tables_of
+from monjyu_query.graph_export.exported_graph import Kind, open_graph, tables_of
 from monjyu_query.graph_export.shapes import ALWAYS, SHAPES
 
 BATCH = 20_000
