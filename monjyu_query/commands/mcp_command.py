@@ -17,8 +17,8 @@ def mcp(http: bool, host: str, port: int | None) -> None:
     Without --http it speaks over stdin and stdout, as clients that start it expect.
     """
     from monjyu_core.settings.settings import load_settings
-    from monjyu_query.mcp_server.callers import CallersMonjyu
-    from monjyu_query.mcp_server.server import build_server
+    from monjyu_query.mcp_server.caller_identity import CallersMonjyu
+    from monjyu_query.mcp_server.mcp_app import build_server
 
     settings = load_settings()
     server = build_server(CallersMonjyu(), settings)
@@ -27,7 +27,7 @@ def mcp(http: bool, host: str, port: int | None) -> None:
         return
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.mcp_server.http import address, http_app, listen, run
+    from monjyu_query.mcp_server.mcp_http import address, http_app, listen, run
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
     bound = listen(host, settings.mcp.port if port is None else port)

@@ -11,11 +11,11 @@ from monjyu_query.answers.render import safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citations.citation_view import CitationView
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import digest_text, given
+from monjyu_query.mcp_server.tool_errors import as_tool_errors
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
 

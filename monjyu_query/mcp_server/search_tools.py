@@ -13,10 +13,10 @@ from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.mcp_server.errors import as_tool_errors
 from monjyu_query.mcp_server.register import Tools
-from monjyu_query.mcp_server.running import run_heard
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
+from monjyu_query.mcp_server.tool_errors import as_tool_errors
+from monjyu_query.mcp_server.tool_searches import run_heard
 from monjyu_query.search.request import Controller, Mode
 from monjyu_query.search.result import SearchResult
 

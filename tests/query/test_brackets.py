@@ -22,7 +22,7 @@ from monjyu_query import AsyncMonjyu, Monjyu
 from monjyu_query.answers.model.marked import Marked, PaperBrackets, marked_sentences
 from monjyu_query.answers.segments import escaped, laid_out, markdown, plain
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.mcp_server.server import build_server
+from monjyu_query.mcp_server.mcp_app import build_server
 from monjyu_query.search.replay import replay
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult, Segment

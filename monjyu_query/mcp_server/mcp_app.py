@@ -8,13 +8,13 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 
 from monjyu_core.settings.settings import Settings
-from monjyu_query.mcp_server.callers import CallersMonjyu, know_caller
+from monjyu_query.mcp_server.caller_identity import CallersMonjyu, know_caller
 from monjyu_query.mcp_server.completion import add_completion
 from monjyu_query.mcp_server.index_tools import add_index_tools
+from monjyu_query.mcp_server.mcp_prompts import add_prompts
+from monjyu_query.mcp_server.mcp_resources import add_resources
 from monjyu_query.mcp_server.paper_tools import add_paper_tools
-from monjyu_query.mcp_server.prompts import add_prompts
 from monjyu_query.mcp_server.register import Tools
-from monjyu_query.mcp_server.resources import add_resources
 from monjyu_query.mcp_server.search_tools import add_search_tools
 
 INSTRUCTIONS = """Monjyu answers questions from collections of academic papers. Start with monjyu_status for what there

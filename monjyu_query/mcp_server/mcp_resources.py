@@ -16,8 +16,8 @@ from monjyu_core.errors import ConfigurationError, MonjyuError, QueryError, Stor
 from monjyu_core.storage.snapshot import Manifest, published, read_current, read_manifest
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
-from monjyu_query.mcp_server.errors import advice
 from monjyu_query.mcp_server.paper_view import markdown_of
+from monjyu_query.mcp_server.tool_errors import advice
 from monjyu_query.search.which_collection import require_collection
 
 JSON = "application/json"
