@@ -16,7 +16,7 @@ from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.service.keys import create_key
+from monjyu_query.service.access.keys import create_key
 from tests.conftest import SAMPLES
 from tests.test_up import ask, running_up
 

@@ -13,7 +13,7 @@ from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query import Monjyu
-from monjyu_query.service.keys import create_key, list_keys
+from monjyu_query.service.access.keys import create_key, list_keys
 from tests.conftest import SAMPLES, run_monjyu
 from tests.copies import copy_data
 from tests.query.test_mcp import over_stdio

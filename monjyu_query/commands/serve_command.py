@@ -10,7 +10,7 @@ from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.service.keys import KeyRecord
+    from monjyu_query.service.access.keys import KeyRecord
 
 
 @click.command()
@@ -24,7 +24,7 @@ def serve(host: str | None, port: int | None, workers: int | None) -> None:
     """
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.service import server
+    from monjyu_query.service.server import serve as server
 
     server.serve(DataFolder.default(), server.with_options(load_settings(), host, port, workers))
 
@@ -48,7 +48,7 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
     Without --expires it holds until it is revoked, without --collection for all collections.
     """
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.service.keys import create_key, expiry
+    from monjyu_query.service.access.keys import create_key, expiry
 
     until = None if expires is None else expiry(expires)
     key, record = create_key(_store(), name[:100], "admin" if role == "admin" else "reader", until, collections or None)
@@ -64,7 +64,7 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
 @json_option
 def list_all(as_json: bool) -> None:
     """Ids, roles, ends, collections and names of the keys."""
-    from monjyu_query.service.keys import list_keys
+    from monjyu_query.service.access.keys import list_keys
 
     found = list_keys(_store())
     if as_json:
@@ -78,7 +78,7 @@ def list_all(as_json: bool) -> None:
 @json_option
 def revoke(key_id: str, as_json: bool) -> None:
     """End a key: the next request with it is refused. A search that it has begun runs to its end."""
-    from monjyu_query.service.keys import revoke_key
+    from monjyu_query.service.access.keys import revoke_key
 
     record = revoke_key(_store(), key_id)
     if as_json:

@@ -8,8 +8,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from monjyu_query.service import audit
-from monjyu_query.service.audit import AuditLog
+from monjyu_query.service.access import audit
+from monjyu_query.service.access.audit import AuditLog
 
 
 class Audited:

@@ -13,21 +13,21 @@ from starlette.middleware.cors import CORSMiddleware
 
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.service import (
+from monjyu_query.service.access.gate import Gate
+from monjyu_query.service.access.principals import Authority
+from monjyu_query.service.chat_api import openai_routes
+from monjyu_query.service.routes import (
     admin_routes,
     collection_routes,
-    errors,
     graph_routes,
     health_routes,
-    openai_routes,
     page_routes,
     paper_routes,
     search_routes,
 )
-from monjyu_query.service.gate import Gate
-from monjyu_query.service.guard import Guard
-from monjyu_query.service.principals import Authority
-from monjyu_query.service.state import Service
+from monjyu_query.service.server import error_responses as errors
+from monjyu_query.service.server.guard import Guard
+from monjyu_query.service.worker_state import Service
 
 DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
 

@@ -20,7 +20,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.private import private_database
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.modes.lazy.judgements import JudgementStore
-from monjyu_query.service.audit import AuditLog
+from monjyu_query.service.access.audit import AuditLog
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077])

@@ -36,7 +36,7 @@ from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.indexing import source_for, sources_within
 from monjyu_query.mcp_server.tool_searches import run_heard
 from monjyu_query.search.result import SearchResult
-from monjyu_query.service.keys import create_key
+from monjyu_query.service.access.keys import create_key
 from tests.copies import copy_data
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"

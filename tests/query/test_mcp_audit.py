@@ -14,9 +14,9 @@ from starlette.types import Receive, Scope, Send
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
-from monjyu_query.service.audit import AuditLog
-from monjyu_query.service.gate import Gate
-from monjyu_query.service.principals import Authority
+from monjyu_query.service.access.audit import AuditLog
+from monjyu_query.service.access.gate import Gate
+from monjyu_query.service.access.principals import Authority
 
 CALL = {
     "method": "tools/call",

@@ -24,10 +24,10 @@ from monjyu_assets.stages.common import no_progress
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.keys import create_key
 from monjyu_query.service.app import create_app
-from monjyu_query.service.keys import create_key
-from monjyu_query.service.protocol import protocol_with
-from monjyu_query.service.state import Service
+from monjyu_query.service.server.http_limits import protocol_with
+from monjyu_query.service.worker_state import Service
 from tests.copies import copy_data
 
 CHROMIUM = shutil.which("chromium")

@@ -159,7 +159,7 @@ def test_errors_have_one_form(client: httpx2.Client, service: Served) -> None:
 
 
 def test_a_fault_is_told_without_its_insides(serve_with: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("monjyu_query.service.paper_routes.list_papers", lambda _: 1 / 0)
+    monkeypatch.setattr("monjyu_query.service.routes.paper_routes.list_papers", lambda _: 1 / 0)
     with serve_with() as (served, _), served.client() as client:
         answer = client.get("/papers?collection=samples", headers={"X-Request-ID": "mine-1"})
     assert (answer.status_code, answer.json()["error"]["request_id"]) == (500, "mine-1")
@@ -209,7 +209,7 @@ def test_pages_that_cannot_be_drawn(client: httpx2.Client) -> None:
 
 def test_a_hostile_page_costs_its_drawing_only(service: Served, tmp_path: Path) -> None:
     from monjyu_core.errors import StorageError
-    from monjyu_query.service.drawing import Drawing
+    from monjyu_query.service.pages.drawing import Drawing
 
     broken = tmp_path / "broken"
     broken.write_bytes(b"%PDF-1.7\n1 0 obj\n<<")

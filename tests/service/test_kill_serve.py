@@ -26,7 +26,7 @@ from monjyu_core.models.accounting.ledger_totals import totals
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import is_leased, read_current
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.service.keys import create_key, list_keys
+from monjyu_query.service.access.keys import create_key, list_keys
 from tests.copies import copy_data
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.service.keys import FRESH_SECONDS, KeyRing, create_key, revoke_key
+from monjyu_query.service.access.keys import FRESH_SECONDS, KeyRing, create_key, revoke_key
 from tests.models import fake_server
 from tests.models.fake_server import FakeModels
 from tests.service.conftest import running_service

@@ -26,10 +26,10 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import OidcSettings, ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.commands import keys as keys_command
-from monjyu_query.service import keys as key_store
-from monjyu_query.service.errors import Forbidden, ServiceError
-from monjyu_query.service.oidc import TokenReader
-from monjyu_query.service.principals import Authority, check_exposure
+from monjyu_query.service.access import keys as key_store
+from monjyu_query.service.access.oidc import TokenReader
+from monjyu_query.service.access.principals import Authority, check_exposure
+from monjyu_query.service.server.error_responses import Forbidden, ServiceError
 from tests.service.conftest import Served, Serving
 
 ASKED = {"query": "budget", "collection": "samples", "mode": "keyword", "answer": False}

@@ -19,8 +19,8 @@ from starlette.routing import BaseRoute, Mount, Route
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.keys import create_key
 from monjyu_query.service.app import create_app
-from monjyu_query.service.keys import create_key
 from tests.service.conftest import Served, Serving, upload
 
 OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"

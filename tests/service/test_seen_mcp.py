@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import PromptReference
 
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.service.keys import create_key
+from monjyu_query.service.access.keys import create_key
 
 OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"
 PAPER, SECOND = "relevance-budget-438725c6", "answer-provenance-ac1d5330"

@@ -1,0 +1,154 @@
+"""The gate before the application: nothing of a body is read before it is clear who asks, and may."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_query.service.access.keys import Role, looks_like_key
+from monjyu_query.service.access.principals import Authority, Principal, is_loopback, require
+from monjyu_query.service.access.rates import Rates
+from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, send_error
+
+PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
+"""Paths that anyone may read: the page and its files hold nothing of the papers."""
+PUBLIC_FOLDERS = ("/static/",)
+ADMIN = "/admin"
+UPLOAD = "/admin/papers"
+CHAT = "/v1/"
+"""Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
+_HOST = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+class WrongHost(ServiceError):
+    status = 421
+
+
+class RequestTimeout(ServiceError):
+    status = 408
+
+
+def role_for(path: str) -> Role | None:
+    """The role that a path needs; None for what anyone may read. What is not named here needs a reader's."""
+    if path == ADMIN or path.startswith(f"{ADMIN}/"):
+        return "admin"
+    return None if path in PUBLIC or path.startswith(PUBLIC_FOLDERS) else "reader"
+
+
+class Gate:
+    """Host, origin, principal, rate, and the limits of a body, in this order."""
+
+    def __init__(self, app: ASGIApp, settings: ServiceSettings, authority: Authority) -> None:
+        self._app = app
+        self._settings = settings
+        self._authority = authority
+        self._rates = Rates(settings.requests_per_minute)
+        self._hosts = {name.lower() for name in [*settings.allowed_hosts, settings.host]}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._admit(scope)
+            limited = self._body(scope, receive)
+        except Exception as error:
+            await send_error(error, scope, receive, send)
+            return
+        await self._app(scope, limited, send)
+
+    async def _admit(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        self._check_host(headers.get("host", ""))
+        if scope["method"] not in _SAFE:
+            self._check_origin(headers)
+        address = scope["client"][0] if scope.get("client") else "unknown"
+        needed = role_for(scope["path"])
+        if needed is None:
+            self._rates.take(f"public {address}")
+            return
+        if self._authority.open:
+            self._rates.take(f"address {address}")
+        try:
+            principal = await self._principal(headers, scope["path"])
+        except ServiceError:
+            self._rates.take(f"failed {address}")
+            raise
+        scope["state"]["principal"] = principal
+        if not self._authority.open:
+            self._rates.take(principal.name)
+        require(principal, needed)
+
+    async def _principal(self, headers: Headers, path: str) -> Principal:
+        given = headers.get("authorization"), headers.get("x-api-key")
+        placeholder = path.startswith(CHAT) and self._authority.open and not looks_like_key(given[0])
+        if given == (None, None) or (placeholder and given[1] is None):
+            return self._authority.principal()
+        # Keys are read from a file now and then, and an issuer's from its server: not in the event loop.
+        return await asyncio.to_thread(self._authority.principal, *given)
+
+    def _check_host(self, given: str) -> None:
+        """A page of another name that resolves to this machine (DNS rebinding) is not served.
+
+        Where a key is needed a browser gives no page what it could misuse, and the service need not know its names.
+        """
+        found = _HOST.fullmatch(given)
+        if given and found is None:
+            raise WrongHost("The header Host names no host.")
+        if not self._authority.open and not self._settings.allowed_hosts:
+            return
+        name = found[1].strip("[]").lower() if found else ""
+        if "*" not in self._hosts and name not in self._hosts and not is_loopback(name):
+            raise WrongHost("This service does not go by that name.", "Look at service.allowed_hosts.")
+
+    def _check_origin(self, headers: Headers) -> None:
+        """A page of another origin may not change anything through a browser of someone who may."""
+        origin = headers.get("origin")
+        if origin is None or origin in self._settings.cors_origins:
+            return
+        if origin.partition("://")[2] != headers.get("host"):
+            raise Forbidden("A page of another origin may not ask this.", "Look at service.cors_origins.")
+
+    def _body(self, scope: Scope, receive: Receive) -> Receive:
+        """`receive` that stops at the limits of size and time; what announces too much is refused at once."""
+        uploads = scope["path"] == UPLOAD
+        most = self._settings.max_upload_mb << 20 if uploads else self._settings.max_body_kb << 10
+        seconds = self._settings.upload_seconds if uploads else self._settings.body_seconds
+        announced = Headers(scope=scope).get("content-length", "0")
+        if not announced.isdecimal() or int(announced) > most:
+            raise _too_large(most)
+        return _Limited(receive, most, seconds)
+
+
+class _Limited:
+    """Bodies up to `most` bytes that arrive within `seconds`."""
+
+    def __init__(self, receive: Receive, most: int, seconds: float) -> None:
+        self._receive = receive
+        self._left = most
+        self._most = most
+        self._until = asyncio.get_running_loop().time() + seconds
+        self._whole = False
+
+    async def __call__(self) -> Message:
+        if self._whole:
+            return await self._receive()
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise RequestTimeout("The body came too slowly.", headers={"Connection": "close"}) from None
+        self._whole = message["type"] != "http.request" or not message.get("more_body", False)
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            raise _too_large(self._most)
+        return message
+
+
+def _too_large(most: int) -> TooLarge:
+    return TooLarge(f"The body has more than {most} bytes.", headers={"Connection": "close"})

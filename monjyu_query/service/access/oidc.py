@@ -1,0 +1,134 @@
+"""Bearer tokens of an OpenID Connect issuer: signature, issuer, audience and times are checked, then the roles."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from monjyu_core.errors import ConfigurationError, ExternalAPIError
+from monjyu_core.settings.service_settings import OidcSettings
+from monjyu_query.service.access.keys import Role
+from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
+
+if TYPE_CHECKING:
+    from jwt import PyJWKClient
+
+ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures by a private key only: the service holds no secret that a token could be signed with."""
+LEEWAY_SECONDS = 30
+_FETCH_SECONDS = 5
+_LONGEST = 16_384
+_MOST_BYTES = 1 << 20
+
+
+_ODD = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+"""What a library raises at values that it did not expect."""
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """`collections` are all that the user may see, None = all."""
+
+    subject: str
+    role: Role
+    collections: frozenset[str] | None
+
+
+class TokenReader:
+    """Reads tokens of one issuer. Its keys are fetched at the first token and kept; safe to share between threads."""
+
+    def __init__(self, settings: OidcSettings) -> None:
+        """ConfigurationError where the audience is missing or an address is neither TLS nor of this machine."""
+        if not settings.audience:
+            raise ConfigurationError("service.oidc.issuer needs service.oidc.audience.", "Tokens are made for someone.")
+        self._settings = settings
+        self._issuer = str(settings.issuer)
+        _check_address(self._issuer)
+        self._lock = Lock()
+        self._keys: PyJWKClient | None = None
+
+    def read(self, token: str) -> Bearer:
+        """Whose it is. Unauthorized for a token that is not valid, Forbidden for one without a role here."""
+        import jwt
+
+        if len(token) > _LONGEST:
+            raise Unauthorized("The token is too long.")
+        try:
+            key = self._client().get_signing_key_from_jwt(token)
+            claims = jwt.decode(
+                token,
+                key.key,
+                algorithms=ALGORITHMS,
+                audience=self._settings.audience,
+                issuer=self._issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "iss", "aud", "sub"]},
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            raise ExternalAPIError("The issuer's keys cannot be read.", "Try again later.") from error
+        except jwt.PyJWTError as error:
+            raise _invalid(str(error)) from error
+        except _ODD as error:  # numbers, lists and texts where the library takes others for granted
+            raise _invalid("a claim is of a wrong kind") from error
+        subject = claims["sub"]
+        if not isinstance(subject, str) or not subject:
+            raise _invalid("the subject is no text")
+        return Bearer(subject, *self._may(_roles(claims.get(self._settings.roles_claim))))
+
+    def _may(self, roles: set[str]) -> tuple[Role, frozenset[str] | None]:
+        """The role, and the collections that it is for; the widest that the roles give."""
+        known = self._settings
+        if known.admin_role and known.admin_role in roles:
+            return "admin", None
+        if known.reader_role in roles or (known.reader_role is None and not known.collection_roles):
+            return "reader", None
+        given = [known.collection_roles[role] for role in roles.intersection(known.collection_roles)]
+        if not given:
+            raise Forbidden("The token has no role here.", "Ask who runs this service for one.")
+        return "reader", frozenset().union(*given)
+
+    def _client(self) -> PyJWKClient:
+        with self._lock:
+            if self._keys is None:
+                from jwt import PyJWKClient
+
+                self._keys = PyJWKClient(self._address(), cache_keys=True, lifespan=600, timeout=_FETCH_SECONDS)
+            return self._keys
+
+    def _address(self) -> str:
+        """Where the issuer's keys are: by setting, else by its published configuration."""
+        if self._settings.jwks_url:
+            _check_address(self._settings.jwks_url)
+            return self._settings.jwks_url
+        where = self._issuer.rstrip("/") + "/.well-known/openid-configuration"
+        try:
+            with urllib.request.urlopen(where, timeout=_FETCH_SECONDS) as response:
+                found = json.loads(response.read(_MOST_BYTES))
+            address = str(found["jwks_uri"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ExternalAPIError("The issuer's configuration cannot be read.", "Try again later.") from error
+        _check_address(address)
+        return address
+
+
+def _roles(claim: object) -> set[str]:
+    """A text of roles with spaces between them, or a list of texts; anything else holds none."""
+    if isinstance(claim, str):
+        return set(claim.split())
+    return {role for role in claim if isinstance(role, str)} if isinstance(claim, list) else set()
+
+
+def _invalid(why: str) -> Unauthorized:
+    return Unauthorized(f"The token is not valid: {why}.", headers={"WWW-Authenticate": "Bearer"})
+
+
+def _check_address(address: str) -> None:
+    from monjyu_query.service.access.principals import is_loopback
+
+    parts = urlsplit(address)
+    if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+        raise ConfigurationError(f"{address} is no https address.", "Look at service.oidc.")

@@ -1,0 +1,92 @@
+"""Who asks: by an API key, by a token of an issuer, or nobody in particular on this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.keys import KeyRing, Role, list_keys
+from monjyu_query.service.access.oidc import TokenReader
+from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
+
+CHALLENGE = {"WWW-Authenticate": "Bearer"}
+
+
+@dataclass(frozen=True)
+class Principal:
+    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`; of other than `collections` (None = all)
+    nothing is known to whoever asks, not even that they are there."""
+
+    name: str
+    role: Role
+    collections: frozenset[str] | None = None
+
+
+LOCAL = Principal("local", "reader")
+
+
+class Authority:
+    """Says who a request comes from. `open` is whether one without a key may read."""
+
+    def __init__(self, settings: ServiceSettings, store: StateStore) -> None:
+        self.open = not (settings.require_key or settings.allowed_hosts or not is_loopback(settings.host))
+        self._keys = KeyRing(store)
+        self._tokens = TokenReader(settings.oidc) if settings.oidc.issuer else None
+
+    def principal(self, authorization: str | None = None, api_key: str | None = None) -> Principal:
+        """Of the headers `Authorization: Bearer ...` or `X-API-Key`. Unauthorized for one that is not valid."""
+        given = api_key or _bearer(authorization)
+        if given is None:
+            if self.open:
+                return LOCAL
+            raise Unauthorized("A key is needed.", "Send `Authorization: Bearer KEY`.", CHALLENGE)
+        record = self._keys.find(given)
+        if record is not None:
+            if record.expired:
+                raise Unauthorized(f"The key expired at {record.expires_at}.", "Ask for a new one.", CHALLENGE)
+            return Principal(f"key:{record.id}", record.role, record.seen)
+        if self._tokens is not None and given.count(".") == 2:
+            bearer = self._tokens.read(given)
+            return Principal(f"user:{bearer.subject}", bearer.role, bearer.collections)
+        raise Unauthorized("The key is not valid.", "It may have been revoked.", CHALLENGE)
+
+
+def require(principal: Principal, role: Role) -> None:
+    """Forbidden where the principal's role is too low; Unauthorized where it is nobody's in particular."""
+    if role == "admin" and principal is LOCAL:
+        raise Unauthorized(
+            "An administrator's key is needed.", "`monjyu keys create --role admin` makes one.", CHALLENGE
+        )
+    if role == "admin" and principal.role != "admin":
+        raise Forbidden("This needs an administrator's key.", "`monjyu keys create --role admin` makes one.")
+
+
+def check_exposure(settings: ServiceSettings, store: StateStore) -> None:
+    """ConfigurationError where the service would answer other machines without knowing whom."""
+    if is_loopback(settings.host) or settings.oidc.issuer or list_keys(store):
+        return
+    raise ConfigurationError(
+        f"{settings.host} can be reached from other machines, and there is no key.",
+        "Make one with `monjyu keys create`, or set service.oidc.",
+    )
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _bearer(authorization: str | None) -> str | None:
+    if not authorization:
+        return None
+    scheme, _, value = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not value.strip():
+        raise Unauthorized("The header Authorization is not `Bearer KEY`.", headers=CHALLENGE)
+    return value.strip()

@@ -1,0 +1,1 @@
+"""A collection as a model of OpenAI's chat API."""

@@ -1,0 +1,137 @@
+"""POST /v1/chat/completions and GET /v1/models: a collection as a model of OpenAI's API."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends
+from fastapi.responses import Response
+from fastapi.sse import EventSourceResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+
+from monjyu_core.errors import QueryError, StorageError
+from monjyu_core.storage.snapshot import read_manifest
+from monjyu_query.search.result import SearchResult
+from monjyu_query.service.chat_api.chat_text import chat_text
+from monjyu_query.service.chat_api.openai_models import (
+    AnswerMessage,
+    ChatCompletion,
+    ChatRequest,
+    Choice,
+    ModelCard,
+    ModelList,
+    search_request,
+    usage_of,
+)
+from monjyu_query.service.chat_api.openai_stream import stream_chunks
+from monjyu_query.service.routes.search_routes import note, watched
+from monjyu_query.service.searches.running_search import KeptResult, look_up
+from monjyu_query.service.server.error_responses import COMMON, ErrorBody, NotFound, ServiceError, request_id_of
+from monjyu_query.service.worker_state import Service, service_of
+
+router = APIRouter(prefix="/v1", tags=["chat"], responses=COMMON)
+
+EXAMPLES: dict[str, Any] = {
+    "question": {
+        "summary": "A question to a collection",
+        "value": {"model": "samples", "messages": [{"role": "user", "content": "How are citations checked?"}]},
+    },
+    "lazy": {
+        "summary": "A follow-up, by lazy search, as a stream",
+        "value": {
+            "model": "samples:lazy:z100",
+            "messages": [
+                {"role": "user", "content": "What are incremental indexes?"},
+                {"role": "assistant", "content": "Indexes that follow changes [1]."},
+                {"role": "user", "content": "How do they stay equal to full rebuilds?"},
+            ],
+            "stream": True,
+        },
+    },
+}
+CHUNK = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
+"""An event of a stream: a chunk as JSON, or `[DONE]`."""
+Asked = Annotated[ChatRequest, Body(openapi_examples=EXAMPLES)]
+Shared = Annotated[Service, Depends(service_of)]
+
+
+@router.post(
+    "/chat/completions",
+    response_model=ChatCompletion,
+    summary="Ask a collection as a chat model",
+    responses={
+        400: {"model": ErrorBody, "description": "It cannot be asked so: no question, or a mode that is not there."},
+        200: {
+            "content": {"text/event-stream": {"schema": CHUNK}},
+            "description": "The answer with [n] marks and a list of sources; with `stream` chunks, `[DONE]` last. The "
+            "extra field `monjyu` is the result as POST /search gives it.",
+        },
+    },
+)
+async def chat(asked: Asked, service: Shared, request: Request) -> Response:
+    """The last message of role user is the question, those before it the conversation."""
+    with _as_bad_requests():
+        question = search_request(asked)
+    note(question, service, request)
+    found = look_up(service, question)
+    request_id = request_id_of(request)
+    if asked.stream:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return EventSourceResponse(stream_chunks(found, asked, request_id), headers=headers)
+    with _as_bad_requests():
+        content = found.content if isinstance(found, KeptResult) else await watched(found, request)
+    result = SearchResult.model_validate_json(content)
+    completion = ChatCompletion(
+        id=f"chatcmpl-{request_id}",
+        created=int(time.time()),
+        model=asked.model,
+        choices=[Choice(message=AnswerMessage(content=chat_text(result)))],
+        usage=usage_of(result),
+        monjyu=result,
+    )
+    return Response(completion.model_dump_json(), media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+@router.get("/models", summary="The collections as models")
+async def models(service: Shared) -> ModelList:
+    """Every published collection, and the same with mode lazy."""
+    return ModelList(data=await run_in_threadpool(_cards, service))
+
+
+@router.get("/models/{model}", summary="One collection as a model")
+async def model(model: str, service: Shared) -> ModelCard:
+    """By its id, as /v1/models lists it."""
+    found = {card.id: card for card in await run_in_threadpool(_cards, service)}
+    if model not in found:
+        raise NotFound(f"There is no model {model!r}.", f"Known: {', '.join(found) or 'none'}.")
+    return found[model]
+
+
+class BadRequest(ServiceError):
+    status = 400
+
+
+@contextmanager
+def _as_bad_requests() -> Iterator[None]:
+    """OpenAI's clients try a 409 again; what cannot be asked will not do better then."""
+    try:
+        yield
+    except QueryError as error:
+        raise BadRequest(error.message, error.hint) from error
+
+
+def _cards(service: Service) -> list[ModelCard]:
+    cards = []
+    for name in service.published():
+        try:
+            manifest = read_manifest(service.folder(name), service.current_id(name))
+        except (NotFound, StorageError):
+            continue  # it or its snapshot was deleted just now, or is of another version
+        created = int(datetime.fromisoformat(manifest.created_at).timestamp())
+        cards += [ModelCard(id=model, created=created) for model in (name, f"{name}:lazy")]
+    return cards

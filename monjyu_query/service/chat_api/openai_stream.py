@@ -1,0 +1,86 @@
+"""A chat completion as it is written: chunks as server-sent events, ended by `[DONE]`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+
+from monjyu_query.answers.segments import markdown
+from monjyu_query.search.result import SearchResult, Segment
+from monjyu_query.service.chat_api.chat_text import inert, sentences_of, sources_of
+from monjyu_query.service.chat_api.openai_models import ChatRequest, usage_of
+from monjyu_query.service.searches.running_search import KeptResult, Search
+from monjyu_query.service.searches.streaming import Running
+from monjyu_query.service.server.error_responses import body_of, described
+
+_log = logging.getLogger(__name__)
+
+
+async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_id: str) -> AsyncIterator[bytes]:
+    """Sentences of a model as they are written and checked; an extractive answer, sentence by sentence, at its end.
+
+    The last chunk carries the whole result as `monjyu`. Leaving off early cancels the search.
+    """
+    chunks = _Chunks(f"chatcmpl-{request_id}", asked.model)
+    yield chunks.delta({"role": "assistant", "content": ""})
+    running = Running(found) if isinstance(found, Search) else None
+    try:
+        said = False
+        if running is not None:
+            async for event in running.events():
+                if event is None:
+                    yield KEEPALIVE_COMMENT
+                elif event["event"] == "answer":
+                    segments = [Segment.model_validate(one) for one in event["segments"]]
+                    yield chunks.delta({"content": markdown(segments, inert)})
+                    said = True
+        content = found.content if isinstance(found, KeptResult) else await _result(running)
+        result = SearchResult.model_validate_json(content)
+        if not said:
+            for piece in sentences_of(result):
+                yield chunks.delta({"content": piece})
+        for chunk in chunks.last(result, asked):
+            yield chunk
+    except Exception as error:
+        _log.info("Chat %s: %s", request_id, error)
+        _, kind, message, _ = described(error)
+        yield _data(body_of(kind, message, request_id))
+    finally:
+        if running is not None:
+            running.leave()
+
+
+async def _result(running: Running | None) -> bytes:
+    assert running is not None
+    return await running.result()
+
+
+class _Chunks:
+    def __init__(self, completion_id: str, model: str) -> None:
+        self._head = {"id": completion_id, "object": "chat.completion.chunk", "created": int(time.time())}
+        self._head["model"] = model
+
+    def delta(self, delta: dict[str, str]) -> bytes:
+        return _data({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+
+    def last(self, result: SearchResult, asked: ChatRequest) -> list[bytes]:
+        """Sources, the end with the result, usage where it was asked for."""
+        sources = sources_of(result)
+        chunks = [self.delta({"content": sources})] if sources else []
+        end = {
+            "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+            "monjyu": result.model_dump(mode="json"),
+        }
+        chunks.append(_data({**self._head, **end}))
+        if asked.stream_options is not None and asked.stream_options.include_usage:
+            chunks.append(_data({**self._head, "choices": [], "usage": usage_of(result).model_dump()}))
+        return [*chunks, format_sse_event(data_str="[DONE]")]
+
+
+def _data(value: dict[str, Any]) -> bytes:
+    return format_sse_event(data_str=json.dumps(value, ensure_ascii=False))

@@ -1,0 +1,1 @@
+"""What the service has others do: backfills, rollbacks, uploads."""

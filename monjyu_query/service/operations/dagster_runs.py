@@ -1,0 +1,119 @@
+"""Backfills started through the GraphQL interface of a Dagster web server, so that its UI shows them.
+
+The service knows no asset by name: it asks the server for the assets of the groups of the levels.
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel
+
+from monjyu_core.errors import ConfigurationError, ExternalAPIError
+from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_core.storage.collection import known_record, target_level
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.schemas import SHARDS
+from monjyu_query.service.server.error_responses import Conflict
+
+_SECONDS = 60
+_MOST_BYTES = 32 << 20
+_ALLOW_DELETES = {"key": "monjyu/allow_deletes", "value": "true"}
+_ASSETS = """{ assetNodes { assetKey { path } groupName partitionDefinition { name type }
+  repository { name location { name } } } }"""
+_ADD = """mutation ($key: String!, $repository: RepositorySelector!) {
+  addDynamicPartition(partitionsDefName: "collections", partitionKey: $key, repositorySelector: $repository) {
+    __typename ... on PythonError { message } ... on UnauthorizedError { message } } }"""
+_LAUNCH = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
+  __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message }
+  ... on PartitionSetNotFoundError { message } } }"""
+
+
+class Launched(BaseModel):
+    """A backfill that has begun; `url` shows it in the Dagster UI."""
+
+    collection: str
+    level: int
+    backfill_id: str
+    url: str
+
+
+def launch(
+    data: DataFolder, settings: ServiceSettings, collection: str, level: int | None, *, allow_deletes: bool = False
+) -> Launched:
+    """Materialise the collection's assets up to a level (by default the one that it is kept at), and publish.
+
+    ConfigurationError without a server or such a collection, Conflict while a command is at work on it,
+    ExternalAPIError where the server does not do it.
+    """
+    if settings.dagster_url is None:
+        raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `monjyu up` does.")
+    server = settings.dagster_url.rstrip("/")
+    kept = _level_to_build(data, collection, level)
+    nodes = [node for node in _ask(server, _ASSETS, {})["assetNodes"] if _belongs(node["groupName"], kept)]
+    if not nodes:
+        raise ExternalAPIError("The Dagster web server has no assets of Monjyu.", "Look at its code locations.")
+    repository = nodes[0]["repository"]
+    selector = {"repositoryName": repository["name"], "repositoryLocationName": repository["location"]["name"]}
+    added = _ask(server, _ADD, {"key": collection, "repository": selector})["addDynamicPartition"]
+    if added["__typename"] not in ("AddDynamicPartitionSuccess", "DuplicateDynamicPartitionError"):
+        raise ExternalAPIError(f"Dagster refused the collection: {added.get('message', added['__typename'])}.")
+    parameters: dict[str, Any] = {
+        "partitionsByAssets": [_selected(node, collection) for node in nodes],
+        "title": f"{collection} to level {kept}",
+        "tags": [_ALLOW_DELETES] if allow_deletes else [],
+    }
+    begun = _ask(server, _LAUNCH, {"params": parameters})["launchPartitionBackfill"]
+    if begun["__typename"] != "LaunchBackfillSuccess":
+        raise ExternalAPIError(f"Dagster did not begin: {begun.get('message', begun['__typename'])}.")
+    backfill = str(begun["backfillId"])
+    return Launched(collection=collection, level=kept, backfill_id=backfill, url=f"{server}/runs/b/{backfill}?tab=runs")
+
+
+def _level_to_build(data: DataFolder, collection: str, level: int | None) -> int:
+    """The level that the collection is kept at, or the higher one asked for: it is kept there once it is published."""
+    record = known_record(data, collection)
+    folder = data.collection(collection)
+    try:
+        if folder.root.is_dir():
+            with FileLock(folder.root / "index.lock", timeout=0):
+                pass
+    except Timeout as error:
+        raise Conflict(f"{collection!r} is being indexed by a command.", "Try again when it has ended.") from error
+    return max(target_level(record), level or 0)
+
+
+def _belongs(group: str | None, level: int) -> bool:
+    """`level_0_baseline` and the like up to the level, and `publish`."""
+    name = group or ""
+    return name == "publish" or (name.startswith("level_") and name[6:7].isdigit() and int(name[6]) <= level)
+
+
+def _selected(node: dict[str, Any], collection: str) -> dict[str, Any]:
+    """All partitions of an asset that are the collection's: itself, or its shards."""
+    multiple = (node["partitionDefinition"] or {}).get("type") == "MULTIPARTITIONED"
+    first, last = (f"{collection}|{SHARDS[0]}", f"{collection}|{SHARDS[-1]}") if multiple else (collection,) * 2
+    return {"assetKey": node["assetKey"], "partitions": {"range": {"start": first, "end": last}}}
+
+
+def _ask(server: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+    request = urllib.request.Request(
+        f"{server}/graphql",
+        data=json.dumps({"query": query, "variables": variables}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=_SECONDS) as response:
+            answer = json.loads(response.read(_MOST_BYTES))
+    except urllib.error.HTTPError as error:
+        raise ExternalAPIError(f"The Dagster web server answered {error.code}.", "Look at its log.") from error
+    except (OSError, ValueError) as error:
+        raise ExternalAPIError("The Dagster web server does not answer.", "Start it: `monjyu up`.") from error
+    if answer.get("errors"):
+        raise ExternalAPIError(f"The Dagster web server refused: {answer['errors'][0].get('message')}.")
+    found: dict[str, Any] = answer["data"]
+    return found

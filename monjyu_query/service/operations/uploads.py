@@ -1,0 +1,113 @@
+"""Uploaded files: names made harmless, kinds checked by name and first bytes, written whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Literal
+
+from pydantic import BaseModel
+
+from monjyu_core.storage.folders import remove_dead_temporaries, temporary_for
+from monjyu_query.service.server.error_responses import Conflict
+
+KINDS: dict[str, bytes] = {
+    ".pdf": b"%PDF",
+    ".docx": b"PK\x03\x04",
+    ".pptx": b"PK\x03\x04",
+    ".md": b"",
+    ".txt": b"",
+    ".jsonl": b"",
+    ".html": b"",
+    ".htm": b"",
+    ".xhtml": b"",
+    ".xml": b"",
+    ".nxml": b"",
+    ".tex": b"",
+    ".bib": b"",
+    ".bbl": b"",
+}
+"""Endings that may be uploaded, with how such a file begins (a PDF within its first kilobyte)."""
+_HEAD = 1024
+_LONGEST_STEM = 100
+_UNWANTED = re.compile(r"[^\w.()+ -]+")
+
+
+class Stored(BaseModel):
+    """`name` is the one it has now; `outcome` whether a file of it was there, or that it was refused, and why."""
+
+    name: str
+    bytes: int = 0
+    sha256: str | None = None
+    outcome: Literal["added", "replaced", "unchanged", "refused"]
+    message: str = ""
+
+
+def store_uploads(folder: Path, files: Iterable[tuple[str, IO[bytes]]], *, replace: bool) -> list[Stored]:
+    """Each file by itself; Conflict where none of them could be stored."""
+    remove_dead_temporaries(folder)
+    done: list[Stored] = []
+    for given, content in files:
+        try:
+            done.append(store_upload(folder, given, content, replace=replace))
+        except Conflict as error:
+            done.append(Stored(name=given[-_LONGEST_STEM:], outcome="refused", message=str(error)))
+    if all(one.outcome == "refused" for one in done):
+        raise Conflict(" ".join(one.message for one in done))
+    return done
+
+
+def safe_name(given: str) -> str:
+    """The last part of a path in any system's writing, without what file names do not need. Conflict for a type that
+    is not indexed."""
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", given.encode("utf-8", "replace").decode()))[-1]
+    stem, dot, ending = last.rpartition(".")
+    kind = f".{ending.lower()}" if dot else ""
+    if kind not in KINDS:
+        raise Conflict(f"{last[:100]!r} is of no type that can be indexed.", f"Known types: {' '.join(KINDS)}.")
+    stem = _UNWANTED.sub("-", stem).strip(" .-_")[:_LONGEST_STEM].strip(" .-_")
+    return f"{stem or 'paper'}{kind}"
+
+
+def store_upload(folder: Path, given: str, content: IO[bytes], *, replace: bool) -> Stored:
+    """Write a file into the folder. Conflict where another content has its name already and may not be replaced."""
+    name = safe_name(given)
+    _check_kind(name, content)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    temporary = temporary_for(path)
+    try:
+        with temporary.open("xb") as file:
+            shutil.copyfileobj(content, file)
+            file.flush()
+            os.fsync(file.fileno())
+        sha256, size = _hash(temporary), temporary.stat().st_size
+        there = path.is_file() and not path.is_symlink()
+        if there and _hash(path) == sha256:
+            return Stored(name=name, bytes=size, sha256=sha256, outcome="unchanged")
+        if path.exists() and not (there and replace):
+            raise Conflict(f"There is another file {name}.", "Give it another name, or send replace=true.")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return Stored(name=name, bytes=size, sha256=sha256, outcome="replaced" if there else "added")
+
+
+def _check_kind(name: str, content: IO[bytes]) -> None:
+    """An empty file, or one that does not begin as its name says, is refused."""
+    head = content.read(_HEAD)
+    content.seek(0)
+    begins = KINDS[Path(name).suffix]
+    found = begins in head if name.endswith(".pdf") else head.startswith(begins)
+    if not head or not found:
+        raise Conflict(f"{name} is empty or not what its name says.", "Nothing was stored of it.")
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

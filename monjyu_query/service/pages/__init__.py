@@ -1,0 +1,1 @@
+"""Images of pages, drawn by a process of their own."""

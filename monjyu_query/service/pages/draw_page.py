@@ -1,0 +1,75 @@
+"""The drawing process (`python -m monjyu_query.service.pages.draw_page MEMORY_MB`): a job on stdin, a PNG on stdout.
+
+Jobs and answers are a length of four bytes and so many bytes; a job is JSON, an answer PNG or, where it failed, why.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import resource
+import sys
+from typing import IO, Any
+
+import pypdfium2
+from PIL import Image, ImageChops, ImageDraw
+
+from monjyu_query.service.pages.drawing import LENGTH
+
+MOST_PIXELS = 12_000_000
+"""Of an image; a page may be a hundred times as high as it is wide."""
+MARK = (255, 232, 115)
+"""Multiplied with the page, so that black stays black."""
+MARGIN = 1.5
+"""Points around a box."""
+MOST_BOXES = 2000
+_PROCESSOR_SECONDS = 3600
+
+
+def draw(path: str, number: int, width: int, boxes: list[list[float]]) -> bytes:
+    """Page `number` (1-based), `width` pixels wide unless that gives too many, with the boxes marked."""
+    document = pypdfium2.PdfDocument(path)
+    try:
+        page = document[number - 1]
+        wide, high = page.get_size()
+        scale = min(width / max(wide, 1.0), (MOST_PIXELS / max(wide * high, 1.0)) ** 0.5)
+        image = page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB")
+    finally:
+        document.close()
+    if boxes:
+        image = _marked(image, boxes[:MOST_BOXES], scale)
+    written = io.BytesIO()
+    image.save(written, "PNG", compress_level=3)
+    return written.getvalue()
+
+
+def _marked(image: Image.Image, boxes: list[list[float]], scale: float) -> Image.Image:
+    marks = Image.new("RGB", image.size, (255, 255, 255))
+    pen = ImageDraw.Draw(marks)
+    for left, top, right, bottom in boxes:
+        edges = (left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
+        pen.rounded_rectangle([edge * scale for edge in edges], radius=2 * scale, fill=MARK)
+    return ImageChops.multiply(image, marks)
+
+
+def _limit(memory_mb: int) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (memory_mb << 20, memory_mb << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def serve(jobs: IO[bytes], answers: IO[bytes]) -> None:
+    """Until the other side closes."""
+    while len(head := jobs.read(LENGTH.size)) == LENGTH.size:
+        job: dict[str, Any] = json.loads(jobs.read(LENGTH.unpack(head)[0]))
+        try:
+            answer = draw(**job)
+        except Exception as error:  # whatever a library raises about a hostile file
+            answer = f"{type(error).__name__}: {error}".encode(errors="replace") or b"failed"
+        answers.write(LENGTH.pack(len(answer)) + answer)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _limit(int(sys.argv[1]))
+    serve(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,63 @@
+"""Images of pages: looked up among those kept, else drawn by the drawing process, with boxes over the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.service.server.error_responses import NotFound
+
+if TYPE_CHECKING:
+    from monjyu_query.service.worker_state import Service
+
+_SENTENCES = """SELECT spans FROM sentences WHERE paper_id = ? AND sentence_id IN ({marks})"""
+_FORM = "1"
+"""Raised when the same page is drawn in another way."""
+
+
+@dataclass(frozen=True)
+class PageImage:
+    etag: str
+    content: Callable[[], bytes]
+
+
+def page_image(
+    service: Service, snapshot: Snapshot, paper_id: str, number: int, sentences: Sequence[str], width: int
+) -> PageImage:
+    """The page, `width` pixels wide. NotFound where the paper is no PDF or the page or a sentence is none of its."""
+    cursor = snapshot.cursor()
+    query = "SELECT sha256, document_type, page_count FROM papers WHERE paper_id = ?"
+    sha256, kind, count = cursor.execute(query, [paper_id]).fetchall()[0]
+    if kind != "pdf":
+        raise NotFound(f"The paper is a file of type {kind}, which has no pages.", "Its text is at /papers/{id}.")
+    if not 1 <= number <= (count or 0):
+        raise NotFound(f"The paper has {count} pages.")
+    boxes = _boxes(snapshot, paper_id, number, list(dict.fromkeys(sentences)))
+    name = digest(_FORM, sha256, number, width, boxes, length=32)
+
+    def content() -> bytes:
+        return service.images.get(name, lambda: service.drawing.draw(_source(snapshot, sha256), number, width, boxes))
+
+    return PageImage(f'"{name}"', content)
+
+
+def _boxes(snapshot: Snapshot, paper_id: str, number: int, sentences: list[str]) -> list[list[float]]:
+    """The rectangles of the sentences on this page, in PDF points from the top left."""
+    if not sentences:
+        return []
+    marks = ", ".join("?" * len(sentences))
+    rows = snapshot.cursor().execute(_SENTENCES.format(marks=marks), [paper_id, *sentences]).fetchall()
+    if len(rows) < len(sentences):
+        raise NotFound("The paper has no such sentence.")
+    spans = [span for (found,) in rows for span in found or () if span["page"] == number]
+    return sorted([float(edge) for edge in box] for span in spans for box in span["boxes"])
+
+
+def _source(snapshot: Snapshot, sha256: str) -> str:
+    path = snapshot.collection.sources / sha256
+    if not path.is_file():
+        raise NotFound("The file that was indexed is no longer kept.", "Index the collection again.")
+    return str(path)

@@ -1,0 +1,56 @@
+"""GET /health and GET /ready."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends
+from pydantic import BaseModel
+
+from monjyu_core.errors import QueryError, StorageError
+from monjyu_query.service.server.error_responses import COMMON, Busy, NotFound
+from monjyu_query.service.worker_state import Service, service_of
+
+router = APIRouter(tags=["service"])
+
+
+class Health(BaseModel):
+    status: str = "ok"
+    version: str
+
+
+class Ready(BaseModel):
+    """`degraded` while some collections cannot be read: `unreadable` says why; `collections` are all that can be."""
+
+    status: Literal["ready", "degraded"] = "ready"
+    collections: list[str]
+    unreadable: dict[str, str] = {}
+
+
+@router.get("/health", summary="Whether the process answers")
+async def health() -> Health:
+    from importlib.metadata import version
+
+    return Health(version=version("monjyu"))
+
+
+@router.get("/ready", summary="Whether questions can be answered", responses={503: COMMON[503]})
+def ready(service: Annotated[Service, Depends(service_of)]) -> Ready:
+    """503 while no published collection can be read, or while so many searches wait that one more is refused.
+
+    One that cannot be read takes none of the others away: then the status is `degraded`.
+    """
+    if service.turns.full:
+        raise Busy("Too many searches wait.", headers={"Retry-After": "5"})
+    readable, unreadable = [], dict[str, str]()
+    for name in service.published():
+        with suppress(NotFound, QueryError):  # deleted meanwhile
+            try:
+                service.check(name)
+                readable.append(name)
+            except StorageError as error:
+                unreadable[name] = str(error)
+    if unreadable and not readable:
+        raise StorageError(" ".join(unreadable.values()))
+    return Ready(status="degraded" if unreadable else "ready", collections=readable, unreadable=unreadable)

@@ -1,0 +1,130 @@
+"""GET /papers, one paper, its citations, and its pages as images."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Header, Path, Query
+from fastapi.responses import Response
+from pydantic import BaseModel
+
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.citations.citation_view import CitationView, citations_of
+from monjyu_query.search.paper_records import list_papers, show_paper
+from monjyu_query.service.pages.page_images import page_image
+from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.worker_state import Service, service_of
+
+router = APIRouter(tags=["papers"], responses=COMMON)
+
+Shared = Annotated[Service, Depends(service_of)]
+Collection = Annotated[
+    str | None, Query(description="May be left out where there is only one.", examples=["samples"], max_length=64)
+]
+PaperId = Annotated[str, Path(description="As in `/papers`.", max_length=1000)]
+
+
+class PaperInfo(BaseModel):
+    """A paper in short. `chunks` counts its passages."""
+
+    paper_id: str
+    title: str
+    year: int | None
+    venue: str | None
+    doi: str | None
+    arxiv_id: str | None
+    language: str | None
+    document_type: str
+    page_count: int | None
+    is_academic_paper: bool
+    keywords: list[str]
+    authors: list[str]
+    chunks: int
+
+
+class Papers(BaseModel):
+    """`total` counts all that match, `papers` are those from `offset` on."""
+
+    collection: str
+    snapshot_id: str
+    total: int
+    papers: list[PaperInfo]
+
+
+@router.get("/papers", summary="The papers of a collection, by title")
+def papers(
+    service: Shared,
+    collection: Collection = None,
+    text: Annotated[str, Query(description="Words of title, authors or venue.", max_length=200)] = "",
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> Papers:
+    name = service.only_collection(collection)
+    snapshot = service.snapshot(name)
+    found = [paper for paper in list_papers(snapshot) if _matches(paper, text)]
+    shown = [PaperInfo(**_known(paper)) for paper in found[offset : offset + limit]]
+    return Papers(collection=name, snapshot_id=snapshot.id, total=len(found), papers=shown)
+
+
+@router.get("/papers/{paper_id:path}/citations", summary="What a paper cites here, and what cites it")
+def citations(
+    paper_id: PaperId,
+    service: Shared,
+    collection: Collection = None,
+    depth: Annotated[int, Query(ge=1, le=10, description="Citations of citations.")] = 1,
+) -> CitationView:
+    snapshot = _snapshot_with(service, collection, paper_id)
+    return citations_of(snapshot, paper_id, depth)
+
+
+@router.get(
+    "/papers/{paper_id:path}/pages/{number}.png",
+    summary="A page as an image, with sentences highlighted",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}, 304: {"description": "The image that the client has is current."}},
+)
+def page(
+    paper_id: PaperId,
+    number: Annotated[int, Path(ge=1, le=100_000)],
+    service: Shared,
+    collection: Collection = None,
+    highlight: Annotated[list[str], Query(description="Ids of sentences.", max_length=50)] = [],  # noqa: B006
+    width: Annotated[int, Query(ge=100, le=2400, description="Pixels.")] = 1100,
+    if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Response:
+    """404 where the paper is no PDF or has no such page."""
+    snapshot = _snapshot_with(service, collection, paper_id)
+    image = page_image(service, snapshot, paper_id, number, highlight, width)
+    headers = {"ETag": image.etag, "Cache-Control": "private, max-age=3600"}
+    if if_none_match == image.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(image.content(), media_type="image/png", headers=headers)
+
+
+@router.get("/papers/{paper_id:path}", summary="One paper with its sections, references and all")
+def paper(paper_id: PaperId, service: Shared, collection: Collection = None) -> ParsedPaper:
+    """Of `source_path` only the file's name: where it lies is nobody's business."""
+    found = show_paper(_snapshot_with(service, collection, paper_id), paper_id)
+    return found.model_copy(update={"source_path": PurePath(found.source_path).name})
+
+
+def _snapshot_with(service: Service, collection: str | None, paper_id: str) -> Snapshot:
+    """The published snapshot of the collection; NotFound where it does not have the paper."""
+    snapshot = service.snapshot(service.only_collection(collection))
+    known = snapshot.cursor().execute("SELECT 1 FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
+    if known is None:
+        raise NotFound(f"The collection has no paper {paper_id!r}.", "GET /papers lists what it has.")
+    return snapshot
+
+
+def _matches(paper: dict[str, Any], text: str) -> bool:
+    if not text.strip():
+        return True
+    held = " ".join(filter(None, [paper["title"], paper["venue"], *paper["authors"]])).casefold()
+    return all(word in held for word in text.casefold().split())
+
+
+def _known(paper: dict[str, Any]) -> dict[str, Any]:
+    return {name: paper[name] for name in PaperInfo.model_fields}

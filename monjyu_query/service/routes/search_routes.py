@@ -1,0 +1,117 @@
+"""POST /search and POST /search/stream."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Depends
+from fastapi.responses import Response, StreamingResponse
+from fastapi.sse import EventSourceResponse
+from starlette.requests import Request
+
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.result import SearchResult
+from monjyu_query.service.access import audit
+from monjyu_query.service.searches.running_search import KeptResult, Search, look_up
+from monjyu_query.service.searches.streaming import stream_events
+from monjyu_query.service.server.error_responses import COMMON, ClientGone, request_id_of
+from monjyu_query.service.worker_state import Service, service_of
+
+router = APIRouter(tags=["search"], responses=COMMON)
+
+EXAMPLES: dict[str, Any] = {
+    "question": {
+        "summary": "A question, answered from the best passages",
+        "value": {"query": "How are citations checked?", "collection": "samples"},
+    },
+    "lazy": {
+        "summary": "A lazy search with a budget of 100 relevance tests",
+        "value": {
+            "query": "How do incremental indexes stay equal to full rebuilds?",
+            "collection": "samples",
+            "mode": "lazy",
+            "budget": "z100",
+        },
+    },
+    "passages": {
+        "summary": "Passages only, of some papers",
+        "value": {
+            "query": "Leiden communities",
+            "collection": "samples",
+            "mode": "keyword",
+            "top_k": 5,
+            "filters": {"year_from": 2020, "section_types": ["methods", "results"]},
+            "answer": False,
+        },
+    },
+}
+EVENT = {
+    "type": "object",
+    "required": ["event", "data"],
+    "properties": {
+        "event": {"enum": ["subquery", "community", "test", "claim", "budget", "answer", "done", "error"]},
+        "data": {"type": "string", "contentMediaType": "application/json"},
+    },
+}
+Asked = Annotated[SearchRequest, Body(openapi_examples=EXAMPLES)]
+Shared = Annotated[Service, Depends(service_of)]
+
+
+@router.post("/search", response_model=SearchResult, summary="Ask a collection a question")
+async def search(asked: Asked, service: Shared, request: Request) -> Response:
+    """Hits and, unless `answer` is false, an answer whose every sentence is cited."""
+    note(asked, service, request)
+    found = look_up(service, asked)
+    if isinstance(found, KeptResult):
+        return _json(found.content, kept=True)
+    return _json(await watched(found, request), kept=False)
+
+
+@router.post(
+    "/search/stream",
+    response_class=StreamingResponse,
+    responses={
+        200: {
+            "content": {"text/event-stream": {"schema": EVENT}},
+            "description": "Server-sent events, each with a JSON object as data: that of the last, `done`, is the "
+            "result of POST /search; after an `error` nothing comes.",
+        }
+    },
+)
+async def search_stream(asked: Asked, service: Shared, request: Request) -> Response:
+    """The search ends when the client goes away."""
+    note(asked, service, request)
+    return EventSourceResponse(
+        stream_events(look_up(service, asked), request_id_of(request)),
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+
+
+def note(asked: SearchRequest, service: Service, request: Request) -> None:
+    """For the audit log; the question only where a setting says so."""
+    query = {"query": asked.query} if service.settings.service.audit_questions else {}
+    audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)
+
+
+async def watched(search: Search, request: Request) -> bytes:
+    """The result. When the client goes away, a search that waits is never begun, and one that runs is ended."""
+    running, gone = asyncio.create_task(search.run()), asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait((running, gone), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            return running.result()
+        raise ClientGone("The client has gone.")
+    finally:  # also when the service stops meanwhile
+        running.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def _json(content: bytes, *, kept: bool) -> Response:
+    headers = {"X-Monjyu-Cache": "hit" if kept else "miss", "Cache-Control": "no-store"}
+    return Response(content, media_type="application/json", headers=headers)

@@ -1,0 +1,1 @@
+"""Searches under way: their turns, their events, results kept."""

@@ -1,0 +1,79 @@
+"""The events of a search as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
+
+from monjyu_query.search.events import kept_events, last_events
+from monjyu_query.service.searches.running_search import KeptResult, Search
+from monjyu_query.service.server.error_responses import body_of, described
+
+PING_SECONDS = 15.0
+
+_log = logging.getLogger(__name__)
+
+
+async def stream_events(found: KeptResult | Search, request_id: str) -> AsyncIterator[bytes]:
+    """Events as they happen, a comment where nothing does; leaving off early cancels the search."""
+    if isinstance(found, KeptResult):
+        for event in kept_events(json.loads(found.content)):
+            yield encoded(event)
+        return
+    running = Running(found)
+    try:
+        async for heard in running.events():
+            yield KEEPALIVE_COMMENT if heard is None else encoded(heard)
+        for event in last_events(json.loads(await running.result())):
+            yield encoded(event)
+    except Exception as error:
+        _log.info("Stream %s: %s", request_id, error)
+        _, kind, message, _ = described(error)
+        yield encoded({"event": "error", **body_of(kind, message, request_id)})
+    finally:
+        running.leave()
+
+
+def encoded(event: dict[str, Any]) -> bytes:
+    return format_sse_event(event=str(event["event"]), data_str=json.dumps(event, ensure_ascii=False))
+
+
+class Running:
+    """A search under way in its thread, heard of in the event loop."""
+
+    def __init__(self, search: Search) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        self._task = asyncio.create_task(search.run(self._hear))
+        self._task.add_done_callback(self._end)
+
+    async def events(self) -> AsyncIterator[dict[str, Any] | None]:
+        """Events until the search ends; None where there was none for a while."""
+        while True:
+            event: dict[str, Any] | None = None
+            with contextlib.suppress(TimeoutError):
+                event = await asyncio.wait_for(self._heard.get(), PING_SECONDS)
+                if event is None:
+                    return
+            yield event
+
+    async def result(self) -> bytes:
+        return await self._task
+
+    def leave(self) -> None:
+        """Nobody listens any more: end the search, or take it out of the line."""
+        self._task.cancel()
+
+    def _end(self, task: asyncio.Task[bytes]) -> None:
+        if not task.cancelled():
+            task.exception()  # where the client has gone, nobody else asks for it
+        self._heard.put_nowait(None)
+
+    def _hear(self, event: dict[str, Any]) -> None:
+        self._loop.call_soon_threadsafe(self._heard.put_nowait, event)

@@ -1,0 +1,94 @@
+"""Searches take turns: so many run at once, so many may wait, and one more is told to come back."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Protocol, TypeVar
+
+from monjyu_query.service.server.error_responses import Busy
+
+T = TypeVar("T")
+
+
+class Gauge(Protocol):
+    """Hears how many wait and how many run."""
+
+    def wait(self, by: int) -> None: ...
+
+    def run(self, by: int) -> None: ...
+
+
+class Turns:
+    """`running` places, each with a thread; `waiting` more in line, first come first served."""
+
+    def __init__(self, running: int, waiting: int, gauge: Gauge) -> None:
+        self._places = asyncio.Semaphore(running)
+        self._most = running + waiting
+        self._threads = ThreadPoolExecutor(running, thread_name_prefix="search")
+        self._gauge = gauge
+        self.inside = 0
+
+    @property
+    def full(self) -> bool:
+        return self.inside >= self._most
+
+    async def take(self, work: Callable[[], T], cancel: threading.Event, seconds: float) -> T:
+        """The result of `work` in one of the threads. Busy where too many wait.
+
+        `cancel` is set when the work has run for so many seconds, or when the caller is cancelled. A caller that is
+        cancelled while it waits leaves the line, and its work never begins; the place of one that runs is free when its
+        work has ended.
+        """
+        if self.full:
+            raise Busy("Too many searches wait.", "Ask again in a few seconds.", {"Retry-After": "5"})
+        self.inside += 1
+        try:
+            await self._in_line()
+        except BaseException:
+            self.inside -= 1
+            raise
+        begun = self._begin(work)
+        late = asyncio.get_running_loop().call_later(seconds, cancel.set)
+        try:
+            return await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            cancel.set()
+            raise
+        finally:
+            late.cancel()
+
+    async def _in_line(self) -> None:
+        self._gauge.wait(1)
+        try:
+            await self._places.acquire()
+        finally:
+            self._gauge.wait(-1)
+
+    def _begin(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        self._gauge.run(1)
+        try:
+            begun = asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except BaseException:
+            self._end()
+            raise
+        begun.add_done_callback(partial(_after, self._end))
+        return begun
+
+    def _end(self) -> None:
+        self._gauge.run(-1)
+        self._places.release()
+        self.inside -= 1
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _after(end: Callable[[], None], done: asyncio.Future[T]) -> None:
+    """Whoever asked may have gone: an error that nobody fetches is none to complain of."""
+    end()
+    if not done.cancelled():
+        done.exception()

@@ -1,0 +1,1 @@
+"""The server around the application: addresses, workers, HTTP limits, errors, metrics."""

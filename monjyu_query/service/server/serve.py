@@ -1,0 +1,138 @@
+"""`monjyu serve`: the application on an address, in one process or several."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.process
+import os
+import shutil
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import uvicorn
+from fastapi import FastAPI
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.observing import set_up_observing
+from monjyu_core.settings.settings import Settings, load_settings
+from monjyu_core.storage.folders import DataFolder, alive, host_id
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.principals import check_exposure
+from monjyu_query.service.app import create_app
+from monjyu_query.service.server.http_limits import protocol_with
+from monjyu_query.service.server.metrics import FOLDER
+
+KEEP_ALIVE_SECONDS = 30
+HEALTH_SECONDS = 60
+"""A worker that is silent for so long is replaced; on a busy machine loading a model takes a while."""
+STOP_SECONDS = 10
+"""What is still running this long after a stop was asked for is left."""
+
+
+def app() -> FastAPI:
+    """The application of this process's environment: what uvicorn calls in each worker."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    settings = load_settings()
+    set_up_observing(settings)
+    return create_app(DataFolder.default(), settings)
+
+
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    """A worker whose `monjyu serve` was killed would hold the port; it finishes what it is at and ends."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def serve(data: DataFolder, settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    ConfigurationError where the port is taken, or where other machines could ask without a key.
+    """
+    service = settings.service
+    check_exposure(service, StateStore(data.state))
+    with _listening(service.host, service.port) as listening, _environment(data, settings):
+        host, port = listening.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        click.echo(f"Monjyu is at http://{shown}:{port} - Ctrl-C stops it.")
+        config = uvicorn.Config(
+            "monjyu_query.service.server.serve:app",
+            factory=True,
+            workers=service.workers,
+            http=protocol_with(service.max_header_kb << 10, service.header_seconds),
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            access_log=False,
+            log_level="warning",
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=STOP_SECONDS,
+            timeout_worker_healthcheck=HEALTH_SECONDS,
+        )
+        server = uvicorn.Server(config)
+        for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn sends itself once more what has stopped it
+            signal.signal(number, lambda *_: None)
+        if service.workers == 1:
+            server.run([listening])
+        else:
+            from uvicorn.supervisors import Multiprocess
+
+            Multiprocess(config, sockets=[listening]).run()
+
+
+@contextmanager
+def _listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens; it is made here, so that a taken port is said and port 0 known."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host.strip("[]"), port))
+        listening.listen(2048)
+    except OSError as error:
+        listening.close()
+        where = f"Port {port} on {host}"
+        raise ConfigurationError(f"{where} cannot be used: {error.strerror or error}.", "Choose another.") from error
+    listening.set_inheritable(True)
+    with listening:
+        yield listening
+
+
+@contextmanager
+def _environment(data: DataFolder, settings: Settings) -> Iterator[None]:
+    """What workers read: where the data is, where the service listens, where their figures are added up."""
+    os.environ["MONJYU_DATA"] = str(data.root)
+    os.environ["MONJYU_SERVICE__HOST"] = settings.service.host
+    folder = _metrics_folder() if settings.service.workers > 1 else None
+    if folder is not None:
+        os.environ[FOLDER] = folder
+    try:
+        yield
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _metrics_folder() -> str:
+    """A folder that names its process, after those of processes that were killed are removed."""
+    prefix = f"monjyu-metrics-{host_id()}-"
+    for path in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+        process = path.name.removeprefix(prefix).partition("-")[0]
+        if process.isdecimal() and not alive(int(process)):
+            shutil.rmtree(path, ignore_errors=True)
+    return tempfile.mkdtemp(prefix=f"{prefix}{os.getpid()}-")
+
+
+def with_options(settings: Settings, host: str | None, port: int | None, workers: int | None) -> Settings:
+    """The settings with what the command line says."""
+    given: dict[str, Any] = {"host": host, "port": port, "workers": workers}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return settings.model_copy(update={"service": settings.service.model_copy(update=chosen)})

@@ -1,0 +1,172 @@
+"""What the requests of one worker share: the searchers, the results kept, and how many searches run at once."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+
+from monjyu_core.errors import ConfigurationError, QueryError, StorageError
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder, DataFolder
+from monjyu_core.storage.snapshot import Snapshot, read_current, reading
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import TraceLog
+from monjyu_query.service.access.audit import AuditLog
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.pages.drawing import Drawing, Images
+from monjyu_query.service.searches.kept_results import ResultCache, open_results
+from monjyu_query.service.searches.turns import Turns
+from monjyu_query.service.server.error_responses import NotFound
+from monjyu_query.service.server.metrics import Metrics
+
+TRACE_PAUSE = 0.3
+"""Seconds in which traces gather: a write alone takes a tenth of the processor time of a search."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """A collection's searcher with the hash of the settings that it searches with."""
+
+    searcher: Searcher
+    settings_key: str
+
+
+class Service:
+    """One a process; `app.state.service`. Safe to share between threads."""
+
+    def __init__(self, data: DataFolder, settings: Settings) -> None:
+        self.data = data
+        self.settings = settings
+        self.store = StateStore(data.state)
+        self.traces = TraceLog(self.store, TRACE_PAUSE)
+        self.results: ResultCache = open_results(settings)
+        self.images = Images(settings.service.page_cache_mb << 20)
+        self.drawing = Drawing(settings.service.page_seconds, settings.service.page_memory_mb)
+        self.metrics = Metrics()
+        self.turns = Turns(settings.service.searches, settings.service.waiting, self.metrics.line("quick"))
+        self.long_turns = Turns(settings.service.long_searches, settings.service.waiting, self.metrics.line("long"))
+        self.audit = AuditLog(data.state / "audit") if settings.service.audit else None
+        self._whole = data
+        self._lock = threading.Lock()
+        self._served: dict[str, tuple[int, Served]] = {}
+
+    def seen_by(self, collections: frozenset[str] | None) -> Service:
+        """The same service for someone who may see these collections only: of others it knows nothing."""
+        if collections is None:
+            return self
+        seen = copy.copy(self)
+        seen.data = self._whole.seen_by(collections)
+        return seen
+
+    def admit(self, name: str) -> CollectionFolder:
+        """Where the collection lies, or will. NotFound for a name that is none, or that whoever asks may not see."""
+        try:
+            return self.data.collection(name)
+        except ConfigurationError as error:
+            raise NotFound(error.message, error.hint) from error
+
+    def folder(self, name: str) -> CollectionFolder:
+        """NotFound for a name that is none, is not known, or has nothing published."""
+        folder = self.admit(name)
+        if read_current(folder) is None or not folder.record.is_file():
+            with self._lock:
+                self._let_go()
+            known = ", ".join(self.data.collections()) or "none"
+            raise NotFound(f"Collection {name!r} is not published here.", f"Known: {known}.")
+        return folder
+
+    def served(self, name: str) -> Served:
+        """The collection's searcher; a new one where its record has changed (its sources, level or model)."""
+        folder = self.folder(name)
+        try:
+            written = folder.record.stat().st_mtime_ns
+        except FileNotFoundError as error:
+            raise NotFound(f"Collection {name!r} has just been deleted.") from error
+        with self._lock:
+            known = self._served.get(name)
+            if known is None or known[0] != written:
+                self._let_go()
+                known = written, self._open(name)
+                self._served[name] = known
+            return known[1]
+
+    def snapshot(self, name: str) -> Snapshot:
+        """The published snapshot, as the searches have it open."""
+        return self.served(name).searcher.current().snapshot
+
+    def current_id(self, name: str) -> str:
+        return read_current(self.folder(name)) or ""
+
+    def published(self) -> list[str]:
+        """Names of the collections that have a snapshot, whether it can be read or not."""
+        return [name for name in self.data.collections() if not self._is_gone(name)]
+
+    def check(self, name: str) -> None:
+        """StorageError where the published snapshot cannot be read; one that is not loaded is opened, not read."""
+        if name in self.loaded():
+            self.snapshot(name)
+            return
+        with reading(self.folder(name)) as snapshot:
+            snapshot.cursor().execute("SELECT paper_id FROM papers LIMIT 1").fetchall()
+
+    def forget(self) -> None:
+        """Read all snapshots anew: files of one of them have failed."""
+        with self._lock:
+            served = [one for _, one in self._served.values()]
+        for one in served:
+            one.searcher.forget()
+
+    def loaded(self) -> list[str]:
+        with self._lock:
+            return sorted(set(self._served).intersection(self.data.collections()))
+
+    def only_collection(self, name: str | None) -> str:
+        """The name given, else that of the only collection."""
+        if name is not None:
+            return name
+        known = self.data.collections()
+        if len(known) == 1:
+            return known[0]
+        raise QueryError(f"There are {len(known)} collections.", f"Name one: {', '.join(known)}.")
+
+    def close(self) -> None:
+        self.traces.flush()
+        self.results.close()
+        self.turns.close()
+        self.long_turns.close()
+        self.drawing.close()
+        if self.audit is not None:
+            self.audit.close()
+
+    def _let_go(self) -> None:
+        """Of collections that have been deleted: their searchers hold vectors, files and a lease."""
+        for name in [name for name in self._served if self._is_gone(name)]:
+            del self._served[name]
+            self.results.follow(name, "")
+
+    def _is_gone(self, name: str) -> bool:
+        with suppress(StorageError):
+            return read_current(self._whole.collection(name)) is None
+        return False
+
+    def _open(self, name: str) -> Served:
+        searcher = Searcher(self._whole, name, self.traces)
+        chosen: dict[str, Any] = searcher.settings.model_dump(mode="json", exclude={"service"})
+        return Served(searcher, hashlib.sha256(repr(chosen).encode()).hexdigest()[:16])
+
+
+async def service_of(request: Request) -> Service:
+    """A dependency: the service of this process, as whoever asks may see it. Not `def`, which would be run in a thread.
+
+    A path without a principal, which anyone may read, has no service: it fails here.
+    """
+    service: Service = request.app.state.service
+    principal: Principal = request.scope["state"]["principal"]
+    return service.seen_by(principal.collections)
