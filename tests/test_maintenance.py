@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from monjyu_assets.commands.snapshots_command import collections, purge, snapshots
 from monjyu_assets.publishing.publish import is_published
-from monjyu_assets.snapshots import collections, purge, snapshots
 from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope

@@ -25,7 +25,7 @@ from mcp.server.mcpserver import Context
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, PromptReference
 
-from monjyu_assets.commands import index
+from monjyu_assets.commands.index_command import index
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.settings.mcp_settings import McpSettings
 from monjyu_core.storage.folders import DataFolder

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_assets.snapshots import echo, json_option
+from monjyu_assets.commands.snapshots_command import echo, json_option
 
 if TYPE_CHECKING:
     from dagster import DagsterInstance

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_assets.commands import (
+from monjyu_assets.commands.index_command import (
     deletes_option,
     describe,
     exclude_option,
