@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.assets.index_snapshot import ALL_ASSETS, index_snapshot
-from monjyu_assets.automation.freshness import freshness, snapshot_fresh
-from monjyu_assets.automation.reindex import reindex
-from monjyu_assets.automation.schedules import nightly
-from monjyu_assets.automation.sensor import follow_changes, watch_sources
-from monjyu_assets.jobs import JOBS
-from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.orchestration.assets.index_snapshot import ALL_ASSETS, index_snapshot
+from monjyu_assets.orchestration.automation.freshness import freshness, snapshot_fresh
+from monjyu_assets.orchestration.automation.reindex import reindex
+from monjyu_assets.orchestration.automation.schedules import nightly
+from monjyu_assets.orchestration.automation.sensor import follow_changes, watch_sources
+from monjyu_assets.orchestration.jobs import JOBS
+from monjyu_assets.orchestration.resources import DataFolderResource
 
 defs = dg.Definitions(
     assets=[*ALL_ASSETS, index_snapshot],

@@ -12,9 +12,9 @@ from filelock import FileLock, Timeout
 
 from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_causes, level_failures
 from monjyu_assets.keeping import keep_record
+from monjyu_assets.orchestration.run_rules import Goal, NoCalls, aiming_at, without_scan
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.publishing.publish import newest_level
-from monjyu_assets.run_rules import Goal, NoCalls, aiming_at, without_scan
 from monjyu_assets.scan import check_source, find_files
 from monjyu_assets.sources import moved_source, named_source, rules_of, with_source, without_source
 from monjyu_assets.stages import manifest
@@ -117,7 +117,7 @@ def downgrade_collection(
     The sources are not looked at. ConfigurationError where the collection is not above `level`, or `collection.yaml`
     asks for more.
     """
-    from monjyu_assets.runs import Plan, run_levels
+    from monjyu_assets.orchestration.runs import Plan, run_levels
 
     check_level(level)
     known_record(data, name)
@@ -255,14 +255,14 @@ def bring_up(
     before = used_by(work)
     todo = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
     if todo.needed:
-        from monjyu_assets.runs import Plan, run_levels
+        from monjyu_assets.orchestration.runs import Plan, run_levels
 
         plan = Plan(todo.level, todo.shards, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
     else:
         keep_record(work, newest_level(work.folder))
         if work.folder.at_work.exists():
-            from monjyu_assets.runs import end_killed
+            from monjyu_assets.orchestration.runs import end_killed
 
             end_killed(work)
     manifest.keep_other_files(work)

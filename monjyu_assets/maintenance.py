@@ -7,10 +7,10 @@ from typing import Any
 import duckdb
 
 from monjyu_assets.keeping import changing_record
+from monjyu_assets.orchestration.run_rules import NoCalls, without_scan
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
-from monjyu_assets.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.common import Warn, Work, no_warning
 from monjyu_assets.todo import look
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
@@ -118,7 +118,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first and the folder at once, under
     another name: nobody reads a half, and a deletion that is killed is repeated or has been done."""
     from monjyu_assets.indexing import index_lock
-    from monjyu_assets.runs import forget_collection
+    from monjyu_assets.orchestration.runs import forget_collection
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
         return 0
@@ -171,7 +171,7 @@ def _finish_killed(work: Work) -> None:
 
 def _publish_without(work: Work) -> None:
     """Take excluded papers out, whether the sources can be read or not. Nothing new is indexed, and no model asked."""
-    from monjyu_assets.runs import Plan, run_levels
+    from monjyu_assets.orchestration.runs import Plan, run_levels
 
     with without_scan():
         todo = look(work, "", allow_deletes=True, level=target_level(work.record))

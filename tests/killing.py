@@ -49,8 +49,8 @@ State = frozenset[tuple[str, str]]
 def unfinished_runs(data: Path) -> list[str]:
     import dagster as dg
 
-    from monjyu_assets.instance import open_instance
-    from monjyu_assets.run_tags import UNFINISHED
+    from monjyu_assets.orchestration.instance import open_instance
+    from monjyu_assets.orchestration.run_tags import UNFINISHED
 
     with open_instance(DataFolder(data)) as instance:
         return [run.run_id for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED))]

@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from monjyu_assets import supervising
-from monjyu_assets.supervising import Program, Supervisor
+from monjyu_assets.orchestration import supervising
+from monjyu_assets.orchestration.supervising import Program, Supervisor
 from monjyu_core.errors import ConfigurationError, StorageError
 
 FAILS = [sys.executable, "-Sc", "raise SystemExit(3)"]

@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 import pytest
 
-from monjyu_assets.up import check_port
+from monjyu_assets.orchestration.up import check_port
 from monjyu_core.errors import ConfigurationError
 from tests.conftest import call_monjyu, run_monjyu
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.automation import watching
 from monjyu_assets.maintenance import roll_back, verify_all
+from monjyu_assets.orchestration.automation import watching
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing import retention
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache

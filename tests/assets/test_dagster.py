@@ -9,15 +9,15 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from monjyu_assets.assets.index_snapshot import (
+from monjyu_assets.definitions import defs
+from monjyu_assets.orchestration.assets.index_snapshot import (
     ALL_ASSETS,
     COLLECTION_ASSETS,
     PAPER_ASSETS,
     index_snapshot,
 )
-from monjyu_assets.definitions import defs
-from monjyu_assets.partitions import range_tags
-from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.orchestration.partitions import range_tags
+from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World, write_records
 

@@ -10,11 +10,11 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_assets.assets.communities import community_metadata
-from monjyu_assets.assets.graph_checks import COMMUNITY_CHECKS, measure
-from monjyu_assets.assets.index_snapshot import lineage_metadata
-from monjyu_assets.assets.noun_graph import graph_metadata
 from monjyu_assets.maintenance import purge_paper
+from monjyu_assets.orchestration.assets.communities import community_metadata
+from monjyu_assets.orchestration.assets.index_snapshot import lineage_metadata
+from monjyu_assets.orchestration.assets.noun_graph import graph_metadata
+from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, measure
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.schemas import TABLES

@@ -7,14 +7,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from monjyu_assets.automation.conditions import follows
-from monjyu_assets.automation.watching import automatic_level
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing import downgrade_collection, index_collection, upgrade_collection
-from monjyu_assets.instance import open_instance
 from monjyu_assets.maintenance import release_rollback, roll_back
-from monjyu_assets.partitions import range_tags
-from monjyu_assets.resources import DataFolderResource
+from monjyu_assets.orchestration.automation.conditions import follows
+from monjyu_assets.orchestration.automation.watching import automatic_level
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.partitions import range_tags
+from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import known_record, load_record, save_record
 from monjyu_core.storage.snapshot import current_manifest

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.instance import open_instance
+from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.search.which_collection import chosen_collection
@@ -228,7 +228,7 @@ def test_a_first_run_that_fails_leaves_no_collection_and_can_go_on(
     papers.mkdir()
     (papers / "p1.md").write_text(paper_text(1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"monjyu_assets.assets.{where}", how)
+        patch.setattr(f"monjyu_assets.orchestration.assets.{where}", how)
         answer = call_monjyu(data.root, "index", papers, "-c", "new", "--level", "1")
     assert answer.returncode == code, answer.stderr
     assert data.collections() == []

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import dagster as dg
 import pytest
 
-from monjyu_assets.instance import open_instance
+from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.scan import find_files
 from monjyu_assets.sources import chosen, moved_source, named_source, rules_of, with_source, without_source
 from monjyu_core.errors import ConfigurationError
@@ -188,7 +188,7 @@ def test_what_a_failed_run_left_in_the_parts_may_go_without_a_question(
     for number in range(40, 56):
         (shell.root / "rb" / f"p{number}.md").write_text(paper_text(number))
     with monkeypatch.context() as patch:
-        patch.setattr("monjyu_assets.assets.index_snapshot.publish", fail)
+        patch.setattr("monjyu_assets.orchestration.assets.index_snapshot.publish", fail)
         assert shell("index", shell.root / "rb", "-c", "t").returncode == 2
     record = load_record(shell.data.collection("t"))
     assert record is not None and record.sources == [str(shell.root / "ra")]

@@ -11,7 +11,7 @@ import lancedb
 import numpy as np
 import pyarrow as pa
 
-from monjyu_assets.assets.index_snapshot import open_duckdb
+from monjyu_assets.orchestration.assets.index_snapshot import open_duckdb
 from monjyu_assets.publishing.publish import Published, publish
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.citation_network import build_network

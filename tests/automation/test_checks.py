@@ -11,15 +11,15 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from monjyu_assets.automation.freshness import freshness, freshness_of
-from monjyu_assets.automation.reindex import reindex
-from monjyu_assets.automation.schedules import nightly
-from monjyu_assets.automation.watching import watch_collection, watched_collections
 from monjyu_assets.definitions import defs
 from monjyu_assets.indexing import index_collection
-from monjyu_assets.instance import open_instance
+from monjyu_assets.orchestration.automation.freshness import freshness, freshness_of
+from monjyu_assets.orchestration.automation.reindex import reindex
+from monjyu_assets.orchestration.automation.schedules import nightly
+from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.publishing.drift import drift
-from monjyu_assets.resources import DataFolderResource
 from monjyu_assets.stages.common import no_progress, no_warning
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.settings.settings import CheckSettings

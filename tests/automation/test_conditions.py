@@ -9,7 +9,7 @@ import pytest
 from dagster._core.definitions.declarative_automation.serialized_objects import AutomationConditionCursor
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.partitions import shard_key
+from monjyu_assets.orchestration.partitions import shard_key
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, level_of
 from monjyu_core.storage.collection import CollectionRecord, save_record
 from monjyu_core.storage.folders import DataFolder

@@ -12,8 +12,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from monjyu_assets.automation.switch import SENSORS, switch, switched
-from monjyu_assets.instance import open_instance
+from monjyu_assets.orchestration.automation.switch import SENSORS, switch, switched
+from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current, read_current
 from monjyu_query.search.request import make_request

@@ -12,11 +12,11 @@ import pytest
 from dagster._core.events import EngineEventData
 from filelock import FileLock
 
-from monjyu_assets.automation.orphans import end_orphans
-from monjyu_assets.automation.reindex import reindex
-from monjyu_assets.instance import open_instance
-from monjyu_assets.run_tags import COMMAND_TAG, command_tags
-from monjyu_assets.runs import end_dead_runs
+from monjyu_assets.orchestration.automation.orphans import end_orphans
+from monjyu_assets.orchestration.automation.reindex import reindex
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.run_tags import COMMAND_TAG, command_tags
+from monjyu_assets.orchestration.runs import end_dead_runs
 from monjyu_core.storage.folders import DataFolder
 
 STARTED, FAILED = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.FAILURE

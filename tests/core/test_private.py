@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.instance import prepare_home
+from monjyu_assets.orchestration.instance import prepare_home
 from monjyu_core.models.accounting.ledger import Entry, Ledger, Scope
 from monjyu_core.models.accounting.ledger_segments import gather
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from monjyu_assets.estimating import estimate_upgrade
+from monjyu_assets.orchestration.run_rules import NoCalls, spending_of
 from monjyu_assets.publishing.closed_set import behind, failed_share, whole_level
-from monjyu_assets.run_rules import NoCalls, spending_of
 from monjyu_assets.stages.claims import claim_shards
 from monjyu_assets.stages.community_reports import write_reports
 from monjyu_assets.stages.entity_communities import find_entity_communities

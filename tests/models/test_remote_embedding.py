@@ -275,9 +275,9 @@ def weigh_evidence_near(similarity: float, scale: tuple[float, float]) -> float:
 def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     import dagster as dg
 
-    from monjyu_assets.assets.index_snapshot import PAPER_ASSETS
-    from monjyu_assets.partitions import range_tags
-    from monjyu_assets.resources import DataFolderResource
+    from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
+    from monjyu_assets.orchestration.partitions import range_tags
+    from monjyu_assets.orchestration.resources import DataFolderResource
 
     monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"fake-model-1": {"prompt": 100}}')
     with dg.DagsterInstance.ephemeral() as instance:

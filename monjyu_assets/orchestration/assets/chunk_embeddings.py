@@ -1,0 +1,23 @@
+"""Asset `chunk_embeddings`: a vector for every chunk."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.chunks import chunks
+from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.embeddings import CODE_VERSION, embed_shards
+
+
+@dg.asset(
+    **shard_asset_arguments("chunk_embeddings", CODE_VERSION, {"parquet", "openvino"}),
+    deps=[chunks],
+    description="Vectors of header and text, of length one. A text that has a vector in the collection keeps it; "
+    "the data version is that of the inputs and the model.",
+)
+def chunk_embeddings(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, embed_shards)

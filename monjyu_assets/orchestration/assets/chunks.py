@@ -1,0 +1,21 @@
+"""Asset `chunks`: passages for retrieval, and the sentences each is made of."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.chunks import CODE_VERSION, chunk_shards
+
+
+@dg.asset(
+    **shard_asset_arguments("chunks", CODE_VERSION, {"parquet", "python"}),
+    deps=[parsed_papers],
+    description="Passages, each of one section, made as `chunking.strategy` says (section, fixed, sentence, paragraph, "
+    "semantic); each fits the window of the embedding model together with its header (paper title > section).",
+)
+def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, chunk_shards)

@@ -1,0 +1,49 @@
+"""Asset `citation_network`: who cites whom within a collection, and the references that lead out of it."""
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.paper_identity import paper_identity
+from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.plots import histogram
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.citation_network import CODE_VERSION, build_network
+from monjyu_assets.stages.collection_stage import whole_table
+from monjyu_assets.stages.common import Timer, Work
+from monjyu_core.storage.parts import Part
+
+
+@dg.asset(
+    **collection_asset_arguments("citation_network", CODE_VERSION, {"parquet", "duckdb"}),
+    deps=[parsed_papers, paper_identity],
+    description="References resolved inside the collection (DOI, arXiv id, then title with first author and year) as "
+    "edges with their contexts; the others with an id of the work they name.",
+)
+def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+    timer = Timer()
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    report = build_network(work)
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(report.part.asset_version),
+        metadata=collection_metadata(work, "citation_network", report, timer.seconds)
+        | network_metadata(work, report.part),
+    )
+
+
+def network_metadata(work: Work, edges: Part) -> dict[str, Any]:
+    """Counts, the share of references resolved, and how often papers are cited."""
+    table = edges.read(["cited_id", "method"])
+    methods = {entry["values"]: entry["counts"] for entry in table["method"].value_counts().to_pylist()}
+    cited = [entry["counts"] for entry in table["cited_id"].value_counts().to_pylist()]
+    unresolved = sum(part.rows for part in work.parts.heads("unresolved_references"))
+    references = whole_table(work, "references", ["paper_id"]).num_rows
+    return {
+        "edges": edges.rows,
+        "references": references,
+        "unresolved_references": unresolved,
+        "resolved_share": round(1 - unresolved / references, 4) if references else 0.0,
+        "methods": dg.MetadataValue.json(methods),
+        "times_cited": dg.MetadataValue.md(histogram(cited, "times cited in the collection", "papers")),
+    }

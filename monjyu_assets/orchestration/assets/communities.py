@@ -1,0 +1,68 @@
+"""Asset `communities`: the noun graph in communities, from coarse to fine."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.noun_graph import noun_graph
+from monjyu_assets.orchestration.assets.noun_phrases import noun_phrases
+from monjyu_assets.orchestration.assets.paper_identity import paper_identity
+from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, check_results, check_specs, measure
+from monjyu_assets.orchestration.plots import histogram
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.collection_stage import whole_table
+from monjyu_assets.stages.common import Timer, Work
+from monjyu_assets.stages.communities import CODE_VERSION, find_communities
+from monjyu_core.storage.parts import Part
+
+
+@dg.asset(
+    **collection_asset_arguments("communities", CODE_VERSION, {"parquet", "python"}),
+    deps=[noun_graph, noun_phrases, paper_identity],
+    check_specs=check_specs("communities", COMMUNITY_CHECKS),
+    description="Hierarchical Leiden over the noun graph: what is larger than `graph.max_community_size` is split "
+    "again until none is. Ids come from level and members. With the chunks that each touches. No model is called.",
+)
+def communities(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    timer = Timer()
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    report = find_communities(work)
+    values = measure(work, COMMUNITY_CHECKS)
+    metadata = collection_metadata(work, "communities", report, timer.seconds)
+    metadata |= community_metadata(work, report.part, values["chunks_covered"])
+    yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)
+    yield from check_results(work, COMMUNITY_CHECKS, values)
+
+
+def community_metadata(work: Work, part: Part, uncovered: float) -> dict[str, Any]:
+    """Sizes by level; of the largest communities the phrases that several papers share: the log outlives a purge."""
+    rows = part.read(["community_id", "level", "size", "chunks", "top_phrases"]).to_pylist()
+    shared = shared_surfaces(work)
+    by_level: dict[int, list[int]] = {}
+    for row in rows:
+        by_level.setdefault(row["level"], []).append(row["size"])
+    largest = sorted(rows, key=lambda row: (row["level"], -row["size"], row["community_id"]))[:10]
+    lines = ["| community | phrases | chunks | top phrases |", "| --- | ---: | ---: | --- |"]
+    for row in largest:
+        top = ", ".join(phrase for phrase in row["top_phrases"] if phrase in shared)
+        lines.append(f"| `{row['community_id']}` | {row['size']} | {row['chunks']} | {top} |")
+    return {
+        "communities": len(rows),
+        "levels": dg.MetadataValue.json({str(level): len(sizes) for level, sizes in sorted(by_level.items())}),
+        "largest": max((row["size"] for row in rows if row["level"] == 0), default=0),
+        "chunks_covered": round(1 - uncovered, 4),
+        "sizes": dg.MetadataValue.md(
+            histogram(by_level.get(0, []), "phrases in a community of level 0", "communities")
+        ),
+        "largest_communities": dg.MetadataValue.md("\n".join(lines)),
+    }
+
+
+def shared_surfaces(work: Work) -> set[str]:
+    """Phrases that stand in two papers or more."""
+    nodes = whole_table(work, "graph_nodes", ["surface", "papers"]).to_pylist()
+    return {row["surface"] for row in nodes if row["papers"] > 1}

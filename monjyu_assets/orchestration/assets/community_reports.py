@@ -1,0 +1,46 @@
+"""Asset `community_reports`: a report of each community of entities."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.entity_communities import entity_communities
+from monjyu_assets.orchestration.assets.entity_graph import entity_graph
+from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata, spent
+from monjyu_assets.orchestration.checks.graph_checks import REPORT_CHECKS, check_results, check_specs
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.run_rules import tries_again
+from monjyu_assets.stages.common import Timer
+from monjyu_assets.stages.community_reports import CODE_VERSION, write_reports
+
+
+@dg.asset(
+    **collection_asset_arguments("community_reports", CODE_VERSION, {"parquet", "python"}),
+    deps=[entity_communities, entity_graph, parsed_papers],
+    check_specs=check_specs("community_reports", REPORT_CHECKS),
+    description="Title, summary, findings with cited sentences and a rating for each community of entities, by the "
+    "engine of `roles.report`, with a vector. An unchanged community keeps its report.",
+)
+def community_reports(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    timer = Timer()
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    with spent(work, "community_reports") as cost:
+        report = write_reports(work, again=tries_again())
+    failures = [row for part in work.parts.heads("report_failures") for row in part.read().to_pylist()]
+    causes = [row["error_type"] for row in failures if row["failed"]]
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(report.part.asset_version),
+        metadata=collection_metadata(work, "community_reports", report, timer.seconds)
+        | cost
+        | {
+            "reports": report.part.rows,
+            "failed": len(causes),
+            "causes": dg.MetadataValue.json({cause: causes.count(cause) for cause in sorted(set(causes))}),
+            "dropped": sum(row["dropped"] for row in failures),
+        },
+    )
+    yield from check_results(work, REPORT_CHECKS)

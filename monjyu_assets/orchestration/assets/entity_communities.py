@@ -1,0 +1,41 @@
+"""Asset `entity_communities`: the entity graph in communities, from coarse to fine."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.entity_graph import entity_graph
+from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.checks.graph_checks import ENTITY_COMMUNITY_CHECKS, check_results, check_specs
+from monjyu_assets.orchestration.plots import histogram
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.common import Timer
+from monjyu_assets.stages.entity_communities import CODE_VERSION, find_entity_communities
+
+
+@dg.asset(
+    **collection_asset_arguments("entity_communities", CODE_VERSION, {"parquet", "python"}),
+    deps=[entity_graph],
+    check_specs=check_specs("entity_communities", ENTITY_COMMUNITY_CHECKS),
+    description="Hierarchical Leiden over the entity graph; what is larger than `levels.entities.max_community_size` "
+    "is split again until none is. Ids come from level and members. No model is called.",
+)
+def entity_communities(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    timer = Timer()
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    report = find_entity_communities(work)
+    sizes = report.part.read(["level", "size"])
+    levels = sizes["level"].value_counts().to_pylist()
+    yield dg.MaterializeResult(
+        data_version=dg.DataVersion(report.part.asset_version),
+        metadata=collection_metadata(work, "entity_communities", report, timer.seconds)
+        | {
+            "communities": report.part.rows,
+            "levels": dg.MetadataValue.json({str(row["values"]): row["counts"] for row in levels}),
+            "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
+        },
+    )
+    yield from check_results(work, ENTITY_COMMUNITY_CHECKS)

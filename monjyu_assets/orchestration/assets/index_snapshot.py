@@ -1,0 +1,151 @@
+"""Asset `index_snapshot`: the published index that readers open."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster_duckdb import DuckDBResource
+
+from monjyu_assets.orchestration.asset_telemetry import asset_done
+from monjyu_assets.orchestration.assets.chunk_embeddings import chunk_embeddings
+from monjyu_assets.orchestration.assets.chunks import chunks
+from monjyu_assets.orchestration.assets.citation_network import citation_network
+from monjyu_assets.orchestration.assets.claims import claims
+from monjyu_assets.orchestration.assets.communities import communities
+from monjyu_assets.orchestration.assets.community_reports import community_reports
+from monjyu_assets.orchestration.assets.entity_communities import entity_communities
+from monjyu_assets.orchestration.assets.entity_graph import entity_graph
+from monjyu_assets.orchestration.assets.extracted_entities import extracted_entities
+from monjyu_assets.orchestration.assets.noun_graph import noun_graph
+from monjyu_assets.orchestration.assets.noun_phrases import noun_phrases
+from monjyu_assets.orchestration.assets.paper_identity import paper_identity
+from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
+from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.shared import OWNERS
+from monjyu_assets.orchestration.automation.conditions import collection_condition
+from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
+from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.publishing.checks import CHECKS, CheckResult
+from monjyu_assets.publishing.lineage import lineage_counts
+from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
+from monjyu_assets.publishing.retrieval_gate import RetrievalGate
+from monjyu_assets.stages.common import Timer
+from monjyu_core.storage.other_files import OtherFiles, read_other_files
+
+MOST_FILES = 50
+"""Files of no readable type that the metadata names."""
+PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
+COLLECTION_ASSETS = [paper_identity, citation_network]
+LEVEL_1_PAPER_ASSETS = [noun_phrases]
+LEVEL_1_COLLECTION_ASSETS = [noun_graph, communities]
+PAPER_ASSETS_BY_LEVEL = {0: PAPER_ASSETS, 1: LEVEL_1_PAPER_ASSETS, 2: [extracted_entities], 3: [], 4: [claims]}
+COLLECTION_ASSETS_BY_LEVEL = {
+    0: COLLECTION_ASSETS,
+    1: LEVEL_1_COLLECTION_ASSETS,
+    2: [entity_graph, entity_communities],
+    3: [community_reports],
+    4: [],
+}
+ALL_ASSETS = [
+    asset
+    for by_level in (PAPER_ASSETS_BY_LEVEL, COLLECTION_ASSETS_BY_LEVEL)
+    for assets in by_level.values()
+    for asset in assets
+]
+
+
+FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
+"""Told nothing, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
+
+
+@dg.asset(
+    name="index_snapshot",
+    partitions_def=collections,
+    group_name="publish",
+    deps=ALL_ASSETS,
+    code_version=CODE_VERSION,
+    kinds={"duckdb", "lancedb"},
+    owners=OWNERS,
+    tags={"monjyu/level": "0"},
+    pool="index_snapshot",
+    automation_condition=collection_condition(0, publishes=True),
+    check_specs=[
+        dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
+        for name, (what, _) in CHECKS.items()
+    ]
+    + quality_specs("index_snapshot")
+    + drift_specs("index_snapshot"),
+    description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
+    "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
+)
+def index_snapshot(
+    context: dg.AssetExecutionContext, data: DataFolderResource
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    timer = Timer()
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    gate = RetrievalGate(work)
+    try:
+        published = publish(work, open_duckdb, gate)
+    except PublishBlocked as blocked:
+        yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
+        if gate.ndcg is not None:
+            yield retrieval_result(gate)
+        raise dg.Failure(str(blocked), allow_retries=False) from blocked
+    yield from map(_check_result, published.checks)
+    yield from quality_results(work, published.manifest)
+    yield from drift_results(work, published.manifest, gate)
+    asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
+    database = work.folder.snapshots / published.manifest.snapshot_id / "index.duckdb"
+    metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
+    metadata |= other_files_metadata(read_other_files(work.folder))
+    yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
+
+
+def open_duckdb(path: Path) -> AbstractContextManager[Any]:
+    """A DuckDB file opened for writing through Dagster's resource."""
+    return DuckDBResource(database=str(path), connection_config=FILE_FORMAT).get_connection()
+
+
+def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
+    manifest = published.manifest
+    table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in manifest.rows.items())]
+    return {
+        "snapshot_id": manifest.snapshot_id,
+        "new": published.new,
+        "level": manifest.level,
+        "behind": "; ".join(manifest.behind) or "nothing",
+        "dagster/row_count": manifest.rows["chunks"],
+        "papers": manifest.rows["papers"],
+        "papers_failed": manifest.rows["failures"],
+        "embedding_model": manifest.embedding.model,
+        "seconds": round(seconds, 3),
+        "preview": dg.MetadataValue.md("\n".join(table)),
+    }
+
+
+def other_files_metadata(found: OtherFiles) -> dict[str, Any]:
+    """The files of the sources that are no papers: counts, and the first of those of no readable type."""
+    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in found.unsupported[:MOST_FILES]]
+    rows += [f"| {found.unsupported_count - len(rows)} more | |"] if found.unsupported_count > len(rows) else []
+    table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
+    passed = {reason: held.count for reason, held in sorted(found.skipped.items())}
+    return {
+        "files_unsupported": found.unsupported_count,
+        "files_not_read": dg.MetadataValue.md(table),
+        "files_skipped": dg.MetadataValue.json(passed),
+    }
+
+
+def lineage_metadata(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """What has become of the previous snapshot's communities, for each graph that there is."""
+    return {f"communities_of_{graph}": dg.MetadataValue.json(found) for graph, found in counts.items()}
+
+
+def _check_result(check: CheckResult) -> dg.AssetCheckResult:
+    metadata: dict[str, Any] = {"offending": check.count, "examples": check.examples}
+    said = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
+    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=said, metadata=metadata)

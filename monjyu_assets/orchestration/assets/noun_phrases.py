@@ -1,0 +1,21 @@
+"""Asset `noun_phrases`: the phrases of each chunk."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.chunks import chunks
+from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
+
+
+@dg.asset(
+    **shard_asset_arguments("noun_phrases", CODE_VERSION, {"parquet", "python"}),
+    deps=[chunks],
+    description="Noun phrases of each chunk (spaCy; SudachiPy for Japanese), heads lemmatised, acronyms spelt out as "
+    "their paper defines them; without citations, formulas and boilerplate. No model is called.",
+)
+def noun_phrases(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, phrase_shards)

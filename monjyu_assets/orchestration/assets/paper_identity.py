@@ -1,0 +1,33 @@
+"""Asset `paper_identity`: which files of a collection are the same paper."""
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.common import Timer
+from monjyu_assets.stages.identity import CODE_VERSION, find_identities
+
+
+@dg.asset(
+    **collection_asset_arguments("paper_identity", CODE_VERSION, {"parquet", "duckdb"}),
+    deps=[parsed_papers],
+    description="Files of one paper (same DOI, same arXiv id, or near-equal title and authors) and the one that stands "
+    "for them in counts, citations and search. Each file keeps its paper_id.",
+)
+def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+    timer = Timer()
+    work = data.work(context.partition_key, context.log, context.run.run_id)
+    report = find_identities(work)
+    reasons = report.part.read(["reason"])["reason"].value_counts().to_pylist()
+    counts = {entry["values"]: entry["counts"] for entry in reasons}
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(report.part.asset_version),
+        metadata=collection_metadata(work, "paper_identity", report, timer.seconds)
+        | {
+            "distinct_papers": counts.get("only", 0) + counts.get("canonical", 0),
+            "reasons": dg.MetadataValue.json(counts),
+        },
+    )

@@ -1,0 +1,27 @@
+"""Asset `paper_manifest`: which papers a collection holds, by id and content hash."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_assets.stages.manifest import CODE_VERSION, write_manifest
+
+ALLOW_DELETES_TAG = "monjyu/allow_deletes"
+
+
+@dg.asset(
+    **shard_asset_arguments("paper_manifest", CODE_VERSION, {"parquet", "file"}),
+    description="The papers of a collection: stable id, content hash, type, place. Made by scanning its sources; "
+    f"a scan that would delete much stops unless the run has the tag `{ALLOW_DELETES_TAG}: true`.",
+)
+def paper_manifest(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+    allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
+
+    def stage(work: Work, shards: tuple[str, ...]) -> Iterable[ShardReport]:
+        return write_manifest(work, shards, allow_deletes=allow)
+
+    yield from run_stage(context, data, stage)

@@ -1,0 +1,22 @@
+"""Asset `parsed_papers`: documents understood, with sections, sentences and references."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
+from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.parsing.dispatch import PARSER_VERSION
+from monjyu_assets.stages.parsing import parse_shards
+
+
+@dg.asset(
+    **shard_asset_arguments("parsed_papers", PARSER_VERSION, {"parquet", "python"}),
+    deps=[paper_manifest],
+    description="Papers, authors, sections, sentences with their rectangles on the page, references, citations, "
+    "tables, figures, equations. A document that cannot be read is a row in `failures`, and the shard succeeds.",
+)
+def parsed_papers(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+    yield from run_stage(context, data, parse_shards)

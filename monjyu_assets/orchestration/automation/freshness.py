@@ -1,0 +1,81 @@
+"""Check `snapshot_fresh`, asked of every collection by a sensor: is what readers see what the sources hold?"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_core.errors import StorageError
+from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.collection import collection_settings, known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import read_current, read_manifest
+
+
+@dg.asset_check(
+    asset="index_snapshot",
+    name="snapshot_fresh",
+    partitions_def=collections,
+    description="The snapshot is of the sources as they are, or younger than `checks.fresh_hours`. It warns also where "
+    "a source cannot be read, or so much is gone that re-indexing stops. The sensor `freshness` asks every collection.",
+)
+def snapshot_fresh(context: dg.AssetCheckExecutionContext, data: DataFolderResource) -> dg.AssetCheckResult:
+    return freshness_of(data.folder(), context.op_execution_context.partition_key)
+
+
+def freshness_of(data: DataFolder, name: str) -> dg.AssetCheckResult:
+    """By a look at the sources; nothing is read but what changed."""
+    seen = watch_collection(data, name)
+    hours = _hours_since_build(data, name)
+    metadata: dict[str, Any] = {"sources": seen.message or "as published"}
+    if hours is not None:
+        metadata["hours_since_published"] = round(hours, 2)
+    limit = collection_settings(known_record(data, name)).checks.fresh_hours
+    waits = seen.state == "changed" and (hours is None or hours > limit)
+    return dg.AssetCheckResult(
+        passed=seen.state != "stopped" and not waits,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=seen.message or None,
+        metadata=metadata,
+    )
+
+
+def _hours_since_build(data: DataFolder, name: str) -> float | None:
+    folder = data.collection(name)
+    current = read_current(folder)
+    if current is None:
+        return None
+    try:
+        built = datetime.fromisoformat(read_manifest(folder, current).created_at)
+    except StorageError:
+        return None  # damaged, or of another version: readers cannot open it either
+    return (datetime.now(UTC) - built).total_seconds() / 3600
+
+
+@dg.sensor(
+    name="freshness",
+    minimum_interval_seconds=load_settings().automation.freshness_seconds,
+    default_status=dg.DefaultSensorStatus.STOPPED,
+    description="Asks the check snapshot_fresh of every collection, every automation.freshness_seconds, and reports "
+    "the answers on the asset index_snapshot; no run is started for it. Off until 'monjyu automation on' or the "
+    "switch here.",
+)
+def freshness(context: dg.SensorEvaluationContext, data: DataFolderResource) -> dg.SensorResult:
+    known = set(context.instance.get_dynamic_partitions(str(collections.name)))
+    names = [name for name in watched_collections(data.folder()) if name in known]
+    return dg.SensorResult(asset_events=[_evaluation(name, freshness_of(data.folder(), name)) for name in names])
+
+
+def _evaluation(name: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
+    return dg.AssetCheckEvaluation(
+        asset_key=dg.AssetKey("index_snapshot"),
+        check_name="snapshot_fresh",
+        passed=result.passed,
+        severity=result.severity,
+        description=result.description,
+        metadata={key: dg.MetadataValue.text(str(value)) for key, value in result.metadata.items()},
+        partition=name,
+    )

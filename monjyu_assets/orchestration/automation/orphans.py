@@ -1,0 +1,72 @@
+"""Runs whose process is gone with the daemon that started it: nobody else notices, and they would hold the queue.
+
+A `reindex` run, and every run made inside a process, works under its collection's index lock, which the kernel lets go
+with the process. One that stands as started while the lock is free, look after look, has no process any more. Of other
+runs (a backfill's) Dagster's default launcher notes the process, beside whose code server this code runs.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+
+import dagster as dg
+from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
+
+from monjyu_assets.orchestration.automation.watching import is_being_indexed
+from monjyu_assets.orchestration.run_tags import COMMAND_TAG, UNFINISHED, is_commands_own
+from monjyu_core.storage.folders import DataFolder, alive
+from monjyu_core.storage.state_store import StateStore
+
+REINDEX = "reindex"
+SUSPECTS = ("automation", "runs without their lock")
+PROCESS = re.compile(r"Started process for run \(pid: (\d+)\)")
+GRACE_SECONDS = 60.0
+"""A run may be started and not yet have its lock, or have let it go and not yet be reported as done."""
+
+
+def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = GRACE_SECONDS) -> list[str]:
+    """Mark such runs as failed when they have stood so for `grace` seconds; gives their ids.
+
+    When each was first seen is in the state store: a sensor loses its cursor with every tick that fails.
+    """
+    store, now = StateStore(data.state), time.time()
+    before: dict[str, float] = store.get(*SUSPECTS) or {}
+    suspects, ended = {}, []
+    for run in instance.get_runs(dg.RunsFilter(statuses=UNFINISHED)):
+        if not _seems_gone(instance, data, run):
+            continue
+        if run.run_id in before and now - before[run.run_id] >= grace:
+            instance.report_run_failed(run, "Its process is gone; what it had written is kept.")
+            ended.append(run.run_id)
+        else:
+            suspects[run.run_id] = min(before.get(run.run_id, now), now)  # a clock may have been set back
+    if suspects != before:
+        store.put(*SUSPECTS, suspects)
+    return ended
+
+
+def _seems_gone(instance: dg.DagsterInstance, data: DataFolder, run: dg.DagsterRun) -> bool:
+    name = _collection(run)
+    if name is not None:
+        return not is_being_indexed(data.collection(name))
+    process = _process(instance, run)
+    return process is not None and not alive(process)
+
+
+def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
+    """The process that the default launcher started for a run; None where another launcher did, or it is not noted."""
+    if not isinstance(instance.run_launcher, DefaultRunLauncher) or run.status != dg.DagsterRunStatus.STARTED:
+        return None
+    noted = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=20).records
+    found = (PROCESS.match(record.event_log_entry.message) for record in noted)
+    return next((int(match[1]) for match in found if match), None)
+
+
+def _collection(run: dg.DagsterRun) -> str | None:
+    """The collection whose lock the run works under; None for others (those of a backfill have no such lock)."""
+    if is_commands_own(run):
+        return run.tags[COMMAND_TAG]
+    if run.job_name == REINDEX and run.status == dg.DagsterRunStatus.STARTED:
+        return run.tags.get("dagster/partition")
+    return None

@@ -1,0 +1,60 @@
+"""Job `reindex`: one collection to its sources, as `monjyu index` does it, in the one process of this run."""
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.index_result import IndexResult
+from monjyu_assets.indexing import bring_up, index_lock, working_towards
+from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
+from monjyu_assets.orchestration.automation.watching import automatic_level
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
+from monjyu_core.errors import MonjyuError
+
+COLLECTION_TAG = "monjyu/collection"
+"""dagster.yaml lets one run a collection go at a time by this tag."""
+
+
+@dg.op(
+    tags={"kind": "reindex"},
+    description="Scan the sources; where something changed, run the jobs of the shards concerned, then those of the "
+    "collection, and publish once. Each is a run of its own with its assets' events, made in this process.",
+)
+def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -> None:
+    work = data.work(context.partition_key, context.log)
+    work.run_tags = {STARTED_BY_TAG: context.run_id, LAUNCHED_BY_TAG: context.job_name}
+    allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
+    try:
+        with index_lock(work, context.log.info), working_towards(work, lambda record: record):
+            sources = ", ".join(work.record.sources)
+            done = bring_up(work, sources, allow_deletes=allow, level=automatic_level(work))
+    except MonjyuError as error:
+        raise dg.Failure(str(error), allow_retries=False) from error
+    context.log.info(done.model_dump_json(exclude={"failures"}))
+    context.add_output_metadata(_metadata(done))
+
+
+def _metadata(done: IndexResult) -> dict[str, Any]:
+    counts = done.papers.model_dump()
+    return {
+        "snapshot_id": done.snapshot_id,
+        "level": done.level,
+        "chunks": done.chunks,
+        "seconds": done.seconds,
+        **{f"papers_{name}": count for name, count in counts.items()},
+    }
+
+
+@dg.job(
+    partitions_def=collections,
+    description="Bring one collection to its sources: what `watch_sources` and `nightly` start, and you may too. "
+    f"A scan that would delete much stops it unless the run has the tag `{ALLOW_DELETES_TAG}: true`.",
+)
+def reindex() -> None:
+    bring_to_sources()
+
+
+def reindex_request(name: str, run_key: str | None) -> dg.RunRequest:
+    return dg.RunRequest(run_key=run_key, partition_key=name, tags={COLLECTION_TAG: name})

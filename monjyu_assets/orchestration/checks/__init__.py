@@ -1,0 +1,1 @@
+"""Checks beside the blocking ones: drift, graph, quality of parsing."""

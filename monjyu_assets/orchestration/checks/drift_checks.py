@@ -1,0 +1,55 @@
+"""Checks of `index_snapshot` beside those that block: how it differs from the one before, and the user's questions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
+from monjyu_assets.publishing.retrieval_gate import NAME, WHAT, RetrievalGate
+from monjyu_assets.stages.common import Work
+from monjyu_core.storage.snapshot import Manifest
+
+
+def drift_specs(asset: str) -> list[dg.AssetCheckSpec]:
+    described = DRIFT_CHECKS | {NAME: WHAT + " It keeps a snapshot from readers if checks.retrieval_blocks is set."}
+    return [
+        dg.AssetCheckSpec(name, asset=asset, description=what, partitions_def=collections)
+        for name, what in described.items()
+    ]
+
+
+def drift_results(work: Work, manifest: Manifest, gate: RetrievalGate) -> Iterator[dg.AssetCheckResult]:
+    """All of them, also where there is nothing to compare: a check that is not reported looks as if it had not run."""
+    found = {one.name: one for one in drift(work.folder, manifest, work.settings.checks)}
+    for name in DRIFT_CHECKS:
+        yield _result(name, found.get(name))
+    yield retrieval_result(gate)
+
+
+def _result(name: str, found: Drift | None) -> dg.AssetCheckResult:
+    metadata: dict[str, Any] = {}
+    if found is not None:
+        rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in found.figures.items())
+        table = "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])
+        metadata = {"change": round(found.value, 4), "allowed": found.most, "figures": dg.MetadataValue.md(table)}
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=found is None or found.passed,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=None if found else "There is no snapshot before to compare with, or none of this level.",
+        metadata=metadata,
+    )
+
+
+def retrieval_result(gate: RetrievalGate) -> dg.AssetCheckResult:
+    if gate.ndcg is None:
+        why = "No questions are set (checks.questions), or the snapshot is the one that was measured before."
+        return dg.AssetCheckResult(check_name=NAME, passed=True, description=why)
+    return dg.AssetCheckResult(
+        check_name=NAME,
+        passed=gate.passed,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"ndcg_at_10": gate.ndcg, "required": gate.checks.min_ndcg, "queries": gate.queries},
+    )

@@ -1,0 +1,47 @@
+"""Checks of what was understood of a collection's papers: they warn and name the papers, and block nothing.
+
+They stand on `index_snapshot`, whose partition is a whole collection: a share of the two papers of a shard says little.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.publishing.quality import snapshot_quality
+from monjyu_assets.stages.common import Work
+from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
+from monjyu_core.storage.snapshot import Manifest
+
+
+def quality_specs(asset: str) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(name, asset=asset, description=check.description, partitions_def=collections)
+        for name, check in QUALITY_CHECKS.items()
+    ]
+
+
+def quality_results(work: Work, manifest: Manifest) -> Iterator[dg.AssetCheckResult]:
+    """The checks over the parts of a snapshot."""
+    for result in snapshot_quality(work, manifest):
+        yield dg.AssetCheckResult(
+            check_name=result.name,
+            passed=result.passed,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=f"{result.count} of {result.looked_at} papers do not hold it; {result.threshold:.0%} may.",
+            metadata=_metadata(result),
+        )
+
+
+def _metadata(result: QualityResult) -> dict[str, Any]:
+    lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
+    if result.count > SHOWN:
+        lines.append(f"| and {result.count - SHOWN} more | |")
+    return {
+        "offending": result.count,
+        "looked_at": result.looked_at,
+        "share": round(result.share, 4),
+        "allowed": result.threshold,
+        "list": dg.MetadataValue.md("\n".join(lines) if result.papers else "none"),
+    }

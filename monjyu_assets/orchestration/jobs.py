@@ -1,0 +1,68 @@
+"""The jobs: a Dagster job takes assets of one partition definition, so a level has one for shards, one for the rest.
+
+A collection's job holds those of the levels below, so that one snapshot is published of all and readers never fall back
+to a lower level while a collection is brought up to date.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+
+from monjyu_assets.orchestration.assets.index_snapshot import (
+    COLLECTION_ASSETS_BY_LEVEL,
+    PAPER_ASSETS_BY_LEVEL,
+    index_snapshot,
+)
+
+_PAPERS = {
+    0: "scan, parse, chunk, embed",
+    1: "noun phrases",
+    2: "entities and relationships of chunks (by the engine of roles.extract)",
+    4: "claims of chunks (by the engine of roles.extract)",
+}
+_COLLECTION = {
+    0: "files of one paper, citations",
+    1: "noun graph and communities",
+    2: "entity graph and its communities",
+    3: "reports of communities (by the engine of roles.report)",
+    4: "nothing more of its own",
+}
+
+
+def _papers(level: int) -> Any:
+    return dg.define_asset_job(
+        f"level_{level}_papers",
+        dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
+        description=f"Level {level} of a collection's papers: {_PAPERS[level]}. Only what changed is computed.",
+    )
+
+
+def _tables(level: int) -> Any:
+    """Without the snapshot, for the levels above that rest on it: published is what is whole."""
+    return dg.define_asset_job(
+        f"level_{level}_tables",
+        dg.AssetSelection.assets(*_assets(level)),
+        description=f"Levels 0 to {level} of a whole collection without publishing: what higher levels are made from.",
+    )
+
+
+def _assets(level: int) -> list[dg.AssetsDefinition]:
+    return [asset for one in range(level + 1) for asset in COLLECTION_ASSETS_BY_LEVEL[one]]
+
+
+def _collection(level: int) -> Any:
+    return dg.define_asset_job(
+        f"level_{level}_collection",
+        dg.AssetSelection.assets(*_assets(level), index_snapshot),
+        description=f"Levels 0 to {level} of a whole collection: {'; '.join(list(_COLLECTION.values())[: level + 1])}; "
+        "and the published snapshot.",
+    )
+
+
+JOBS = [
+    *(_papers(level) for level in _PAPERS),
+    *(_tables(level) for level in (1, 2, 3)),
+    *(_collection(level) for level in _COLLECTION),
+]

@@ -1,0 +1,27 @@
+"""The one resource of the assets: the data folder."""
+
+from __future__ import annotations
+
+from logging import Logger
+from pathlib import Path
+
+import dagster as dg
+
+from monjyu_assets.orchestration.progress import reporter, warner
+from monjyu_assets.stages.common import Work
+from monjyu_core.observing import set_up_observing
+from monjyu_core.storage.folders import DataFolder
+
+
+class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where sources and outputs lie; empty means `MONJYU_DATA`, else `./data`."""
+
+    root: str = ""
+
+    def folder(self) -> DataFolder:
+        return DataFolder(Path(self.root)) if self.root else DataFolder.default()
+
+    def work(self, collection: str, log: Logger, run_id: str = "") -> Work:
+        work = Work(self.folder(), collection, reporter(log), warner(log), run_id)
+        set_up_observing(work.settings)
+        return work

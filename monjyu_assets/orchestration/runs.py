@@ -1,0 +1,196 @@
+"""Dagster runs in this process, on the same instance that the UI and the daemon use."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster._core.definitions.job_base import InMemoryJob
+from dagster._core.errors import DagsterExecutionInterruptedError
+from dagster._core.execution.api import execute_run
+from dagster._core.remote_origin import RemoteRepositoryOrigin
+from dagster._core.storage.tags import PARTITION_NAME_TAG
+from dagster._core.utils import make_new_run_id
+
+from monjyu_assets.definitions import defs
+from monjyu_assets.keeping import changing_record
+from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
+from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
+from monjyu_assets.orchestration.code_location import repository_origin
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.partitions import collections, range_tags
+from monjyu_assets.orchestration.progress import reporting_to
+from monjyu_assets.orchestration.run_rules import spending_of, trying_again
+from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
+from monjyu_assets.publishing.closed_set import too_many_failed
+from monjyu_assets.stages.common import Work
+from monjyu_assets.staleness import stale_collection_assets, stale_level
+from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
+from monjyu_core.models.accounting.caps import SpendingCap
+from monjyu_core.observing import set_up_observing
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import read_current
+from monjyu_core.telemetry import span
+
+NO_ROOM = 16 << 20
+"""Bytes. A run that failed with less than this free failed for want of room (a DuckDB file alone starts at some MB)."""
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run: the highest level, by level (0 and 1) the shards that have changed, and whether what models
+    could not do before is tried again."""
+
+    level: int
+    shards: Mapping[int, Sequence[str]]
+    again: bool = False
+
+
+def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap | None = None) -> None:
+    """The jobs of a collection, in order: those of each level's papers over its shards, then the collection's.
+
+    Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
+    The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
+    parts have failed in ends the run there: what is above it would be paid for and made again.
+    """
+    set_up_observing(work.settings)
+    watched = span("index", collection=work.name, level=plan.level)
+    work.progress("start", 1, 1)
+    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
+        end_dead_runs(instance, work.name)
+        work.folder.at_work.touch()
+        with _partition(instance, work):
+            reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
+            work.progress("publish", 0, 0)
+            with trying_again(False):  # whatever failed has just been tried
+                run_job(instance, f"level_{reached}_collection", work, {PARTITION_NAME_TAG: work.name})
+        work.folder.at_work.unlink(missing_ok=True)
+
+
+@contextmanager
+def _partition(instance: dg.DagsterInstance, work: Work) -> Iterator[None]:
+    """The collection is a partition meanwhile, and stays one if it is published: a first run that fails leaves none."""
+    known = instance.has_dynamic_partition(str(collections.name), work.name)
+    if not known:
+        instance.add_dynamic_partitions(str(collections.name), [work.name])
+    try:
+        yield
+    except BaseException:
+        if not known and read_current(work.folder) is None:
+            with suppress(Exception):  # a full disk stops this, too; what is told is what stopped the run
+                instance.delete_dynamic_partition(str(collections.name), work.name)
+        raise
+
+
+def end_killed(work: Work) -> None:
+    """End the runs of a command that was killed when all its work was done and nothing is left to run."""
+    with open_instance(work.data) as instance:
+        end_dead_runs(instance, work.name)
+    work.folder.at_work.unlink(missing_ok=True)
+
+
+def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:
+    """Run all but the publishing; gives the level that was reached."""
+    for level in range(min(plan.level, 1) + 1):
+        shards = plan.shards.get(level)
+        if shards:
+            tags = range_tags(work.name, min(shards), max(shards))
+            tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
+            run_job(instance, f"level_{level}_papers", work, tags)
+    with changing_record(work):  # the first chunks have settled the embedding model
+        pass
+    for level in range(2, plan.level + 1):
+        if level == 2:  # its shards rest on the collection's noun graph
+            _run_collection(instance, work, 1, again=False)
+        shards = stale_level(work, level, again=plan.again)
+        if shards and PAPER_ASSETS_BY_LEVEL[level]:
+            run_job(instance, f"level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))
+        if not PAPER_ASSETS_BY_LEVEL[level]:
+            _run_collection(instance, work, level, again=plan.again)
+        if too_many_failed(work.parts, level, work.settings.levels.max_failed_share):
+            return level - 1
+    return plan.level
+
+
+def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, again: bool) -> None:
+    """The collection's assets up to a level, unpublished; nothing where they are as they would be made."""
+    if not stale_collection_assets(work, level, again=again):
+        return
+    with trying_again(again):
+        run_job(instance, f"level_{level}_tables", work, {PARTITION_NAME_TAG: work.name})
+
+
+def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
+    """Mark runs of commands that were killed as failed.
+
+    A command holds its collection's index lock while it runs, and we hold it now: what still stands as running is dead.
+    """
+    marked = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
+    for run in filter(is_commands_own, instance.get_runs(marked)):
+        instance.report_run_failed(run, "The command that ran it was killed; what it had written is kept.")
+
+
+def forget_collection(data: DataFolder, name: str) -> None:
+    """Take a deleted collection out of the partitions."""
+    with open_instance(data) as instance:
+        if instance.has_dynamic_partition(str(collections.name), name):
+            instance.delete_dynamic_partition(str(collections.name), name)
+
+
+def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, Any]) -> None:
+    """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError.
+
+    The run is one of the job as the UI loads it (same definition, code location and configuration), so it stands in the
+    job's history and can be re-executed there.
+    """
+    definition, run_id = defs.resolve_job_def(job), make_new_run_id()
+    marks = {**command_tags(work.name, run_id), **work.run_tags}
+    run = instance.create_run_for_job(
+        definition,
+        run_id=run_id,
+        run_config=_run_config(instance, work.data),
+        tags={**definition.run_tags, **tags, **marks},
+        remote_job_origin=_repository(instance, work).get_job_origin(job),
+    )
+    try:
+        execute_run(InMemoryJob(definition), run, instance, raise_on_error=True)
+    except DagsterExecutionInterruptedError as interrupt:
+        raise KeyboardInterrupt from interrupt
+    except Exception as error:
+        raise _cause(error, work.data) from error
+
+
+def _run_config(instance: dg.DagsterInstance, data: DataFolder) -> dict[str, Any]:
+    """Names the data folder, except where instance and environment say which it is: then both may move."""
+    if Path(instance.root_directory) == data.dagster and data.root == DataFolder.default().root:
+        return QUIET
+    return QUIET | {"resources": {"data": {"config": {"root": str(data.root)}}}}
+
+
+def _repository(instance: dg.DagsterInstance, work: Work) -> RemoteRepositoryOrigin:
+    """That of the `reindex` run which makes the run, whatever location loaded it; else the one of the settings."""
+    parent = instance.get_run_by_id(work.run_tags.get(STARTED_BY_TAG, ""))
+    origin = parent.remote_job_origin if parent else None
+    return origin.repository_origin if origin else repository_origin()
+
+
+def _cause(error: BaseException, data: DataFolder) -> MonjyuError:
+    """The MonjyuError inside Dagster's wrapping. Libraries word a full disk in many ways: ask the disk."""
+    free = shutil.disk_usage(data.root).free
+    if free < NO_ROOM:
+        return StorageError(
+            f"The disk of {data.root} is full ({free >> 20} MB free). What is published stays as it was.",
+            "Make room and run the same command again; it goes on where it stopped.",
+        )
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, MonjyuError):
+            return inner
+        inner = inner.__cause__
+    return IndexBuildError(f"The run failed: {error}.", "Its log stands in the Dagster UI (`monjyu up`).")

@@ -1,0 +1,189 @@
+"""`monjyu up`: the Dagster UI, its daemon, the code server of both and the query service with its page, on this machine
+until Ctrl-C. The page may be opened to others; Dagster's UI knows no users and stays on the loopback address.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from filelock import FileLock, Timeout
+
+from monjyu_assets.orchestration.code_location import location_name
+from monjyu_assets.orchestration.supervising import Program, supervising
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.folders import DataFolder
+
+HOST = "127.0.0.1"
+SOCKET = "code.sock"
+START_SECONDS = 120.0
+LOOK_SECONDS = "600"
+"""A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
+
+
+def code_server(folder: Path) -> Program:
+    """The one process that loads our code for daemon and web server, listening in `folder`.
+
+    Left alone, each of them starts its own, and the daemon a new one every minute.
+    """
+    where = ["-m", "monjyu_assets.definitions", "-a", "defs", "--location-name", location_name()]
+    command = [sys.executable, "-m", "dagster", "code-server", "start", *where, "--socket", str(folder / SOCKET)]
+    return Program("code-server", command, leaves_runs=True)
+
+
+def write_workspace(folder: Path) -> Path:
+    """A workspace file that names the code server in `folder`."""
+    path = folder / "workspace.yaml"
+    server = {"socket": str(folder / SOCKET), "location_name": location_name()}
+    path.write_text(json.dumps({"load_from": [{"grpc_server": server}]}))  # JSON is YAML
+    return path
+
+
+def daemon(workspace: Path) -> Program:
+    return Program("dagster-daemon", [sys.executable, "-m", "dagster._daemon", "run", "-w", str(workspace)])
+
+
+def web_server(port: int, workspace: Path) -> Program:
+    command = [sys.executable, "-m", "dagster_webserver", "-h", HOST, "-p", str(port), "-w", str(workspace)]
+    return Program("dagster-webserver", command)
+
+
+def page_service(host: str, port: int) -> Program:
+    """Another package's: it is started as its command, and knows nothing of Dagster but an address.
+
+    What the daemon does goes on without it.
+    """
+    command = [sys.executable, "-m", "monjyu_core", "serve", "--host", host, "--port", str(port)]
+    return Program("monjyu-service", command, needed=False)
+
+
+def check_port(port: int, option: str = "--port", host: str = HOST) -> None:
+    """ConfigurationError where the address is none, or another program holds the port."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        message = f"Port {port} on {host} cannot be used: {error.strerror}."
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        hint = f"Choose another: {option} {port + 1}" if taken else "Give an address of this machine."
+        raise ConfigurationError(message, hint) from error
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def _serves_code(socket_file: Path) -> bool:
+    """Whether the code server has loaded the code (or found that it cannot: the UI shows why)."""
+    from dagster._core.errors import DagsterUserCodeUnreachableError
+    from dagster._grpc.client import DagsterGrpcClient
+
+    if not socket_file.exists():
+        return False
+    try:
+        DagsterGrpcClient(socket=str(socket_file)).list_repositories()
+    except DagsterUserCodeUnreachableError:
+        return False
+    return True
+
+
+def run(port: int, host: str, page_port: int) -> None:
+    """Serve until SIGINT or SIGTERM. ConfigurationError for ports, host or settings that cannot be used."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    if port == page_port:
+        raise ConfigurationError(f"Port {port} is given twice.", "The Dagster UI and the page take one each.")
+    check_port(port)
+    check_port(page_port, "--page-port", host)
+    data = DataFolder.default()
+    with _alone(data):
+        click.echo(f"Starting the Dagster UI and the page on {data.root} ...")
+        _serve(port, host, page_port, _environment(data, port), stop)
+
+
+@contextmanager
+def _alone(data: DataFolder) -> Iterator[None]:
+    """A second daemon on one instance would start what the first has started."""
+    data.state.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(data.state / "up.lock", timeout=0):
+            yield
+    except Timeout as error:
+        message = f"The Dagster UI of {data.root} is running already."
+        raise ConfigurationError(
+            message, "Use that one, or stop it first. MONJYU_DATA names another folder."
+        ) from error
+
+
+def _environment(data: DataFolder, port: int) -> dict[str, str]:
+    """Of all programs; the instance is made with it."""
+    from monjyu_assets.orchestration.instance import open_instance
+    from monjyu_assets.orchestration.partitions import register_collections
+
+    # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
+    with open_instance(data) as instance:
+        register_collections(instance, data)
+        own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+    theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
+    return {**theirs, **os.environ, **own}
+
+
+def _url(host: str, port: int) -> str:
+    asked = {"0.0.0.0": HOST, "::": "::1"}.get(host, host)
+    return f"http://[{asked}]:{port}" if ":" in asked else f"http://{asked}:{port}"
+
+
+def _serve(port: int, host: str, page_port: int, environment: Mapping[str, str], stop: threading.Event) -> None:
+    ui, page = _url(HOST, port), _url(host, page_port)
+    with tempfile.TemporaryDirectory(prefix="monjyu-") as name, supervising(environment, stop) as supervisor:
+        folder, service = Path(name), page_service(host, page_port)
+        supervisor.start(service, code_server(folder))
+        supervisor.wait(lambda: _serves_code(folder / SOCKET), START_SECONDS)
+        workspace = write_workspace(folder)
+        supervisor.start(daemon(workspace), web_server(port, workspace))
+
+        def all_answer() -> bool:
+            return _answers(f"{ui}/server_info") and (service.given_up or _answers(f"{page}/health"))
+
+        supervisor.wait(all_answer, START_SECONDS)
+        if not stop.is_set():
+            if not service.given_up:
+                click.echo(f"The page is at {page}, its interface at {page}/docs.")
+            click.echo(f"The Dagster UI is at {ui} - Ctrl-C stops everything.")
+        supervisor.wait(lambda: False)
+        click.echo("Stopping ...")
+
+
+@click.command()
+@click.option("--port", type=click.IntRange(1, 65535), default=3000, show_default=True, help="Of the Dagster UI.")
+@click.option("--page-port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="Of the page.")
+@click.option(
+    "--host",
+    default=HOST,
+    show_default=True,
+    help="Of the page; any but a loopback address needs a key. The Dagster UI, which knows no users, stays here.",
+)
+def up(port: int, page_port: int, host: str) -> None:
+    """Start the page and the Dagster UI with its daemon; Ctrl-C stops all.
+
+    What ends by itself is started again.
+    """
+    run(port, host, page_port)
