@@ -5,6 +5,6 @@
 
 from __future__ import annotations
 
-from monjyu_assets.indexer import Indexer
+from monjyu_assets.indexing.indexer import Indexer
 
 __all__ = ["Indexer"]

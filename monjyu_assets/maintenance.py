@@ -6,13 +6,13 @@ from typing import Any
 
 import duckdb
 
-from monjyu_assets.keeping import changing_record
+from monjyu_assets.indexing.pending import look
+from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.orchestration.run_rules import NoCalls, without_scan
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.stages.common import Warn, Work, no_warning
-from monjyu_assets.todo import look
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.settings.settings import load_settings
@@ -117,7 +117,7 @@ def release_rollback(folder: CollectionFolder) -> str:
 def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first and the folder at once, under
     another name: nobody reads a half, and a deletion that is killed is repeated or has been done."""
-    from monjyu_assets.indexing import index_lock
+    from monjyu_assets.indexing.run import index_lock
     from monjyu_assets.orchestration.runs import forget_collection
 
     if name in remove_gone(data.index) and not data.collection(name).record.is_file():
@@ -137,7 +137,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
 
 def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> dict[str, Any]:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
-    from monjyu_assets.indexing import index_lock
+    from monjyu_assets.indexing.run import index_lock
 
     work = Work(data, name, warn=say)
     folder = known_folder(name)
@@ -160,7 +160,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
 def _finish_killed(work: Work) -> None:
     """A command that was killed may have left parts of the sources as they were and as they are: they are not published
     together if it can be helped."""
-    from monjyu_assets.indexing import bring_up
+    from monjyu_assets.indexing.run import bring_up
 
     if work.folder.at_work.exists():
         try:

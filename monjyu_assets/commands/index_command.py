@@ -15,7 +15,7 @@ import click
 from monjyu_core.words import counted
 
 if TYPE_CHECKING:
-    from monjyu_assets.index_result import IndexResult, Usage
+    from monjyu_assets.indexing.index_result import IndexResult, Usage
     from monjyu_assets.stages.common import Progress
 
 STAGES = {
@@ -75,7 +75,7 @@ def index(
     Only what changed since the last time is computed. A collection remembers its sources, and the patterns given with
     them; without a SOURCE it is brought to those it has (-c says which).
     """
-    from monjyu_assets.indexing import index_collection
+    from monjyu_assets.indexing.run import index_collection
     from monjyu_core.storage.folders import DataFolder
 
     with progress_lines() if as_lines else progress_for(verbose=verbose) as progress:
@@ -126,13 +126,13 @@ def upgrade(
 
     What stands is kept; what failed or was stopped by a cap is tried again.
     """
-    from monjyu_assets.indexing import upgrade_collection
+    from monjyu_assets.indexing.run import upgrade_collection
     from monjyu_core.storage.folders import DataFolder
 
     if estimate:
         from dataclasses import asdict
 
-        from monjyu_assets.estimating import describe_estimate, estimate_upgrade
+        from monjyu_assets.indexing.estimating import describe_estimate, estimate_upgrade
 
         cost = estimate_upgrade(DataFolder.default(), collection, level)
         cost.cost_usd = round(cost.cost_usd, 6)
@@ -163,7 +163,7 @@ def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bo
 
     Older snapshots still hold them, until they are collected.
     """
-    from monjyu_assets.indexing import downgrade_collection
+    from monjyu_assets.indexing.run import downgrade_collection
     from monjyu_core.storage.folders import DataFolder
 
     if not yes:

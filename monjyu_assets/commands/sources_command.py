@@ -20,8 +20,8 @@ from monjyu_assets.commands.index_command import (
 )
 
 if TYPE_CHECKING:
-    from monjyu_assets.index_result import IndexResult
-    from monjyu_assets.source_list import ListedSource
+    from monjyu_assets.indexing.index_result import IndexResult
+    from monjyu_assets.indexing.source_list import ListedSource
 
 collection_option = click.option("-c", "--collection", required=True, help="Name of the collection.")
 
@@ -39,7 +39,7 @@ def sources() -> None:
 @json_option
 def list_sources(collection: str, as_json: bool) -> None:
     """The folders and files that are indexed, with the papers of each."""
-    from monjyu_assets.source_list import list_sources
+    from monjyu_assets.indexing.source_list import list_sources
     from monjyu_core.storage.folders import DataFolder
 
     found = list_sources(DataFolder.default(), collection)
@@ -72,7 +72,7 @@ def add(
     as_json: bool,
 ) -> None:
     """Add a folder or file, or give one that is there other patterns: what `monjyu index SOURCE` does."""
-    from monjyu_assets.indexing import index_collection
+    from monjyu_assets.indexing.run import index_collection
     from monjyu_core.storage.collection import known_record
     from monjyu_core.storage.folders import DataFolder
 
@@ -103,7 +103,7 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
 
     The files themselves are not touched.
     """
-    from monjyu_assets.indexing import move_source
+    from monjyu_assets.indexing.run import move_source
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:
@@ -118,7 +118,7 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
 @json_option
 def remove(source: Path, collection: str, as_json: bool) -> None:
     """Take a source's papers out of the index and forget it. The files themselves are not touched."""
-    from monjyu_assets.indexing import remove_source
+    from monjyu_assets.indexing.run import remove_source
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:

@@ -18,7 +18,8 @@ from dagster._core.storage.tags import PARTITION_NAME_TAG
 from dagster._core.utils import make_new_run_id
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.keeping import changing_record
+from monjyu_assets.indexing.record_keeping import changing_record
+from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level
 from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.code_location import repository_origin
@@ -29,7 +30,6 @@ from monjyu_assets.orchestration.run_rules import spending_of, trying_again
 from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.stages.common import Work
-from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.observing import set_up_observing

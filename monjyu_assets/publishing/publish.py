@@ -18,7 +18,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from monjyu_assets.keeping import keep_record
+from monjyu_assets.indexing.record_keeping import keep_record
 from monjyu_assets.publishing.checks import CheckResult, checks_key, run_checks
 from monjyu_assets.publishing.closed_set import RESTS_ON, behind, closed_set, is_closed
 from monjyu_assets.publishing.database import Connect, build_database

@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.indexing.scan import WHOLE_FILES
+from monjyu_assets.indexing.sources import source_root
 from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
 from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
-from monjyu_assets.scan import WHOLE_FILES
-from monjyu_assets.sources import source_root
 from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key

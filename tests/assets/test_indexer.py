@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets import Indexer, indexer
+from monjyu_assets import Indexer
+from monjyu_assets.indexing import indexer
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from tests.assets.changes import paper_text

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from monjyu_assets.indexing.scan import scan
 from monjyu_assets.parse_files import parse_files
 from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256, parted
 from monjyu_assets.parsing.bibliography import read_bibliography
 from monjyu_assets.parsing.markdown import parse_markdown
-from monjyu_assets.scan import scan
 from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.parsing import parse_shards
 from monjyu_core.paper import ParsedPaper

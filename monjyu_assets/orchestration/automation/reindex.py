@@ -4,8 +4,8 @@ from typing import Any
 
 import dagster as dg
 
-from monjyu_assets.index_result import IndexResult
-from monjyu_assets.indexing import bring_up, index_lock, working_towards
+from monjyu_assets.indexing.index_result import IndexResult
+from monjyu_assets.indexing.run import bring_up, index_lock, working_towards
 from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.partitions import collections

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 from pydantic import BaseModel
 
-from monjyu_assets.scan import papers_under
-from monjyu_assets.sources import rules_of
+from monjyu_assets.indexing.scan import papers_under
+from monjyu_assets.indexing.sources import rules_of
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.manifest import current_manifest
 from monjyu_core.storage.collection import known_record

@@ -10,17 +10,24 @@ from typing import TypedDict, Unpack
 
 from filelock import FileLock, Timeout
 
-from monjyu_assets.index_result import IndexResult, PaperCounts, Usage, failure_rows, level_causes, level_failures
-from monjyu_assets.keeping import keep_record
+from monjyu_assets.indexing.index_result import (
+    IndexResult,
+    PaperCounts,
+    Usage,
+    failure_rows,
+    level_causes,
+    level_failures,
+)
+from monjyu_assets.indexing.pending import check_level, look
+from monjyu_assets.indexing.record_keeping import keep_record
+from monjyu_assets.indexing.scan import check_source, find_files
+from monjyu_assets.indexing.sources import moved_source, named_source, rules_of, with_source, without_source
+from monjyu_assets.indexing.walking import types_hint
 from monjyu_assets.orchestration.run_rules import Goal, NoCalls, aiming_at, without_scan
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.publishing.publish import newest_level
-from monjyu_assets.scan import check_source, find_files
-from monjyu_assets.sources import moved_source, named_source, rules_of, with_source, without_source
 from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Progress, Timer, Work, no_progress, no_warning
-from monjyu_assets.todo import check_level, look
-from monjyu_assets.walking import types_hint
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of

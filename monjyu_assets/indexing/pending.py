@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from monjyu_assets.index_result import PaperCounts
+from monjyu_assets.indexing.index_result import PaperCounts
+from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
+from monjyu_assets.indexing.walking import types_hint
 from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
 from monjyu_assets.publishing.publish import is_published
 from monjyu_assets.stages import manifest
 from monjyu_assets.stages.common import Work
-from monjyu_assets.staleness import stale_collection_assets, stale_level, stale_phrases, stale_shards
-from monjyu_assets.walking import types_hint
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import target_level

@@ -13,6 +13,7 @@ from monjyu_assets.claims.model import ModelClaimEngine
 from monjyu_assets.engines.answers import ModelClaims, ModelEntities, ModelReport
 from monjyu_assets.engines.model_calls import Question
 from monjyu_assets.entities.model import ModelEntityEngine
+from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level
 from monjyu_assets.publishing.closed_set import all_lagging, primary
 from monjyu_assets.reports.model import ModelReports
 from monjyu_assets.reports.sources import CommunitySource
@@ -20,7 +21,6 @@ from monjyu_assets.stages import claims, community_reports, extracted_entities
 from monjyu_assets.stages.chunk_results import new_chunks
 from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.level_forecast import forecast_sources
-from monjyu_assets.staleness import stale_collection_assets, stale_level
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.estimate import Estimate, PlannedCall, estimate
 from monjyu_core.models.accounting.ledger_totals import mean_completions
