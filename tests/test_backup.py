@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.indexing.run import index_collection, index_lock
-from monjyu_assets.maintenance import snapshot_rows, verify_all
+from monjyu_assets.maintenance.index_operations import snapshot_rows, verify_all
 from monjyu_assets.orchestration.automation.freshness import freshness_of
 from monjyu_assets.stages.common import Work, no_progress
 from monjyu_core.errors import StorageError

@@ -187,7 +187,7 @@ def test_a_purge_while_the_sources_are_away_takes_that_paper_alone(world: World)
 
 def test_a_deletion_that_was_killed_is_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed before the folder is taken away it is a collection still, after that its rest goes with the next one."""
-    monkeypatch.setattr("monjyu_assets.maintenance.remove_folder", _killed)
+    monkeypatch.setattr("monjyu_assets.maintenance.index_operations.remove_folder", _killed)
     with pytest.raises(Killed):
         asked(collections, "delete", "c", "--yes")
     monkeypatch.undo()

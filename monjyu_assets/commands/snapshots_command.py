@@ -33,7 +33,7 @@ def snapshots() -> None:
 @json_option
 def list_snapshots(collection: str, as_json: bool) -> None:
     """The snapshots kept, oldest first; the current one is marked."""
-    from monjyu_assets.maintenance import known_folder, snapshot_rows
+    from monjyu_assets.maintenance.index_operations import known_folder, snapshot_rows
 
     rows = snapshot_rows(known_folder(collection))
     marks = {True: "*", False: " "}
@@ -57,7 +57,7 @@ def _contents(row: Mapping[str, Any]) -> str:
 @json_option
 def diff_snapshots(older: str, newer: str, collection: str, as_json: bool) -> None:
     """Papers added, changed and deleted between two snapshots, and rows by table."""
-    from monjyu_assets.maintenance import diff, known_folder
+    from monjyu_assets.maintenance.index_operations import diff, known_folder
 
     found = diff(known_folder(collection), older, newer)
     lines = [f"{kind}: {', '.join(found[kind]) or 'none'}" for kind in ("added", "changed", "deleted")]
@@ -71,7 +71,7 @@ def diff_snapshots(older: str, newer: str, collection: str, as_json: bool) -> No
 @json_option
 def verify(snapshot_id: str | None, collection: str, as_json: bool) -> None:
     """Check every file of a snapshot (of all, by default) against its hash."""
-    from monjyu_assets.maintenance import known_folder, verify_all
+    from monjyu_assets.maintenance.index_operations import known_folder, verify_all
 
     problems = verify_all(known_folder(collection), snapshot_id)
     lines = [f"{name}: {'; '.join(found) if found else 'whole'}" for name, found in problems.items()]
@@ -89,7 +89,7 @@ def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: b
 
     Later builds publish as usual, but readers stay with this snapshot until `--release`.
     """
-    from monjyu_assets.maintenance import known_folder, release_rollback, roll_back
+    from monjyu_assets.maintenance.index_operations import known_folder, release_rollback, roll_back
     from monjyu_core.errors import ConfigurationError
 
     folder = known_folder(collection)
@@ -127,7 +127,7 @@ def list_collections(as_json: bool) -> None:
 @json_option
 def delete_collection(name: str, yes: bool, as_json: bool) -> None:
     """Delete a collection's index, snapshots and kept copies. Its source files stay."""
-    from monjyu_assets.maintenance import delete_index
+    from monjyu_assets.maintenance.index_operations import delete_index
     from monjyu_core.storage.folders import DataFolder
 
     if not yes:
@@ -147,7 +147,7 @@ def purge(paper_id: str, collection: str, as_json: bool) -> None:
 
     The paper is not indexed again, even while its source file stands. The file itself is not touched.
     """
-    from monjyu_assets.maintenance import purge_paper
+    from monjyu_assets.maintenance.index_operations import purge_paper
     from monjyu_core.storage.folders import DataFolder
 
     done = purge_paper(DataFolder.default(), collection, paper_id, tell)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from monjyu_assets.maintenance import purge_paper, release_rollback, roll_back
+from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import held, published

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.maintenance import roll_back, verify_all
+from monjyu_assets.maintenance.index_operations import roll_back, verify_all
 from monjyu_assets.orchestration.automation import watching
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing import retention

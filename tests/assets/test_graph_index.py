@@ -10,7 +10,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from monjyu_assets.maintenance import purge_paper
+from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_assets.orchestration.assets.communities import community_metadata
 from monjyu_assets.orchestration.assets.index_snapshot import lineage_metadata
 from monjyu_assets.orchestration.assets.noun_graph import graph_metadata

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.maintenance import verify_all
+from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_core.storage.snapshot import read_current
 from tests.assets.changes import ACTIONS, Change, Folder
 from tests.assets.worlds import World, differences

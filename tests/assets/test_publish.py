@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.maintenance import verify_all
+from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_assets.publishing import checks, lance
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.checks import over_parts

@@ -21,7 +21,7 @@ import psutil
 import pytest
 from filelock import FileLock
 
-from monjyu_assets.maintenance import verify_all
+from monjyu_assets.maintenance.index_operations import verify_all
 from monjyu_core.models.accounting.ledger_totals import totals
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import is_leased, read_current

@@ -1,0 +1,1 @@
+"""What an operator does with indexes: verify, roll back, delete, purge."""
