@@ -27,9 +27,9 @@ from monjyu_assets.indexing.run import index_collection
 from monjyu_assets.matching.keys import connect
 from monjyu_assets.matching.references import resolve
 from monjyu_assets.stages.citation_network import REFERENCE_COLUMNS
-from monjyu_assets.stages.collection_stage import whole_table
-from monjyu_assets.stages.common import Work as CollectionWork
-from monjyu_assets.stages.identity import AUTHOR_COLUMNS, PAPER_COLUMNS
+from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import Work as CollectionWork
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore
 

@@ -13,7 +13,7 @@ import pytest
 from monjyu_assets.indexing.run import index_collection, index_lock
 from monjyu_assets.maintenance.index_operations import snapshot_rows, verify_all
 from monjyu_assets.orchestration.automation.freshness import freshness_of
-from monjyu_assets.stages.common import Work, no_progress
+from monjyu_assets.stages.shared.work import Work, no_progress
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SCHEMA_VERSION

@@ -16,7 +16,7 @@ from monjyu_core.words import counted
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult, Usage
-    from monjyu_assets.stages.common import Progress
+    from monjyu_assets.stages.shared.work import Progress
 
 STAGES = {
     "scan": "Scanning",

@@ -18,9 +18,9 @@ from monjyu_assets.publishing.closed_set import all_lagging, primary
 from monjyu_assets.reports.model import ModelReports
 from monjyu_assets.reports.sources import CommunitySource
 from monjyu_assets.stages import claims, community_reports, extracted_entities
-from monjyu_assets.stages.chunk_results import new_chunks
-from monjyu_assets.stages.common import Work
-from monjyu_assets.stages.level_forecast import forecast_sources
+from monjyu_assets.stages.shared.chunk_results import new_chunks
+from monjyu_assets.stages.shared.level_forecast import forecast_sources
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.estimate import Estimate, PlannedCall, estimate
 from monjyu_core.models.accounting.ledger_totals import mean_completions

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.other_files import UnsupportedFile
 
 

@@ -11,8 +11,8 @@ from monjyu_assets.indexing.staleness import stale_collection_assets, stale_leve
 from monjyu_assets.indexing.walking import types_hint
 from monjyu_assets.publishing.closed_set import HIGHEST, whole_level
 from monjyu_assets.publishing.publish import is_published
-from monjyu_assets.stages import manifest
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages import paper_manifest as manifest
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import target_level

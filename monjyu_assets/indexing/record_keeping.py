@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from monjyu_assets.orchestration.run_rules import goal_of
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.collection import load_record, record_lock, save_record
 
 

@@ -26,8 +26,8 @@ from monjyu_assets.indexing.walking import types_hint
 from monjyu_assets.orchestration.run_rules import Goal, NoCalls, aiming_at, without_scan
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.publishing.publish import newest_level
-from monjyu_assets.stages import manifest
-from monjyu_assets.stages.common import Progress, Timer, Work, no_progress, no_warning
+from monjyu_assets.stages import paper_manifest as manifest
+from monjyu_assets.stages.shared.work import Progress, Timer, Work, no_progress, no_warning
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of

@@ -6,23 +6,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.publishing.closed_set import FAILURES, lagging, level_of, primary
+from monjyu_assets.stages import chunk_embeddings as embeddings
 from monjyu_assets.stages import (
     chunks,
     citation_network,
     claims,
     communities,
     community_reports,
-    embeddings,
     entity_communities,
     entity_graph,
     extracted_entities,
-    identity,
-    manifest,
     noun_graph,
     noun_phrases,
-    parsing,
 )
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages import paper_identity as identity
+from monjyu_assets.stages import paper_manifest as manifest
+from monjyu_assets.stages import parsed_papers as parsing
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import PartStore

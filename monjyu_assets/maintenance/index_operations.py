@@ -12,7 +12,7 @@ from monjyu_assets.orchestration.run_rules import NoCalls, without_scan
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
-from monjyu_assets.stages.common import Warn, Work, no_warning
+from monjyu_assets.stages.shared.work import Warn, Work, no_warning
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.settings.settings import load_settings

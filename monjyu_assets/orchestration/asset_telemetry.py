@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_assets.stages.shared.work import ShardReport, Work
 from monjyu_core.logs import log_event
 from monjyu_core.telemetry import telemetry
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 
 from monjyu_assets.orchestration.progress import reporter, warner
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.observing import set_up_observing
 from monjyu_core.storage.folders import DataFolder
 

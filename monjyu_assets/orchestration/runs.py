@@ -29,7 +29,7 @@ from monjyu_assets.orchestration.progress import reporting_to
 from monjyu_assets.orchestration.run_rules import spending_of, trying_again
 from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
 from monjyu_assets.publishing.closed_set import too_many_failed
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.observing import set_up_observing

@@ -27,7 +27,7 @@ from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import is_sound, is_torn
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import IndexBuildError, StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to

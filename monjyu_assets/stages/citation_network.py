@@ -8,9 +8,9 @@ import pyarrow as pa
 from monjyu_assets.matching.keys import connect
 from monjyu_assets.matching.references import resolve
 from monjyu_assets.matching.works import work_ids
-from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.common import Work, recipe
-from monjyu_assets.stages.identity import AUTHOR_COLUMNS, PAPER_COLUMNS
+from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.schemas import TABLES
 

@@ -11,9 +11,9 @@ from monjyu_assets.claims.model import ModelClaimEngine
 from monjyu_assets.engines.answers import ModelClaims
 from monjyu_assets.engines.model_calls import ModelCalls
 from monjyu_assets.engines.protocol import ChunkEngine
-from monjyu_assets.stages.chunk_results import ChunkStage, chunk_results
-from monjyu_assets.stages.common import ShardReport, Work, recipe
-from monjyu_assets.stages.vectors import vector_table
+from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
+from monjyu_assets.stages.shared.vectors import vector_table
+from monjyu_assets.stages.shared.work import ShardReport, Work, recipe
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
 from monjyu_core.storage.ids import digest

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from monjyu_assets.graph.community_tables import community_tables
 from monjyu_assets.graph.rules import partition_rules
-from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.common import Work, recipe
 from monjyu_assets.stages.noun_graph import canonical_mentions
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 
 ASSET = "communities"

@@ -18,9 +18,9 @@ from monjyu_assets.reports.extractive import ExtractiveReports
 from monjyu_assets.reports.model import ModelReports
 from monjyu_assets.reports.protocol import ReportEngine, ReportResult, report_row
 from monjyu_assets.reports.sources import CommunitySource, GraphRows, community_sources
-from monjyu_assets.stages.collection_stage import CollectionReport, whole_table
-from monjyu_assets.stages.common import Work, recipe, rows_of
-from monjyu_assets.stages.vectors import vector_table
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, whole_table
+from monjyu_assets.stages.shared.vectors import vector_table
+from monjyu_assets.stages.shared.work import Work, recipe, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.factory import check_role
 from monjyu_core.settings.levels_settings import ReportSettings

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from monjyu_assets.entities.community_tables import community_tables
 from monjyu_assets.graph.rules import PartitionRules, partition_rules
-from monjyu_assets.stages.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.common import Work, recipe
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 
 ASSET = "entity_communities"

@@ -11,9 +11,9 @@ from monjyu_assets.engines.protocol import ChunkEngine
 from monjyu_assets.entities.extractive import ExtractiveEntities
 from monjyu_assets.entities.model import ModelEntityEngine
 from monjyu_assets.graph.centrality import central_chunks
-from monjyu_assets.stages.chunk_results import ChunkStage, chunk_results
-from monjyu_assets.stages.collection_stage import whole_table
-from monjyu_assets.stages.common import ShardReport, Work, recipe
+from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import ShardReport, Work, recipe
 from monjyu_core.models.factory import check_role
 
 ASSET = "extracted_entities"

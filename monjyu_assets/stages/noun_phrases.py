@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from monjyu_assets.phrases.japanese import installed, is_japanese
 from monjyu_assets.phrases.paper import ChunkText, Mention, paper_mentions
-from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import StorageError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings

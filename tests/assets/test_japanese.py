@@ -13,10 +13,10 @@ import pytest
 from monjyu_assets.chunking import STRATEGIES, ChunkSizes, Measure, Piece, SectionText, chunk_section
 from monjyu_assets.publishing import lance
 from monjyu_assets.stages.chunks import chunk_recipe, chunk_shards
-from monjyu_assets.stages.common import Work
-from monjyu_assets.stages.manifest import write_manifest
-from monjyu_assets.stages.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
-from monjyu_assets.stages.parsing import parse_shards
+from monjyu_assets.stages.paper_manifest import write_manifest
+from monjyu_assets.stages.parsed_papers import parse_shards
+from monjyu_assets.stages.shared.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, choose_model, other_share
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load, load_embedder
 from monjyu_core.embedding.local import e5_file
 from monjyu_core.errors import ConfigurationError

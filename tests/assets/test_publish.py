@@ -19,8 +19,8 @@ from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.closed_set import lagging
 from monjyu_assets.publishing.publish import PublishBlocked
 from monjyu_assets.publishing.retention import collect
-from monjyu_assets.stages.manifest import write_manifest
-from monjyu_assets.stages.parsing import parse_shards
+from monjyu_assets.stages.paper_manifest import write_manifest
+from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import shard_of
@@ -53,7 +53,7 @@ def test_a_snapshot_lists_what_it_is_made_of(world: World) -> None:
 
 def test_a_set_that_is_not_closed_is_not_published(world: World) -> None:
     write_records(world.papers, TEXTS | {"new": "A new record."})
-    from monjyu_assets.stages.manifest import write_manifest
+    from monjyu_assets.stages.paper_manifest import write_manifest
 
     before = read_current(world.work.folder)
     write_manifest(world.work, SHARDS)

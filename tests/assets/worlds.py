@@ -13,21 +13,21 @@ import pyarrow as pa
 
 from monjyu_assets.orchestration.assets.index_snapshot import open_duckdb
 from monjyu_assets.publishing.publish import Published, publish
+from monjyu_assets.stages.chunk_embeddings import embed_shards
 from monjyu_assets.stages.chunks import chunk_shards
 from monjyu_assets.stages.citation_network import build_network
 from monjyu_assets.stages.claims import claim_shards
-from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.communities import find_communities
 from monjyu_assets.stages.community_reports import write_reports
-from monjyu_assets.stages.embeddings import embed_shards
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import extract_shards
-from monjyu_assets.stages.identity import find_identities
-from monjyu_assets.stages.manifest import write_manifest
 from monjyu_assets.stages.noun_graph import build_noun_graph
 from monjyu_assets.stages.noun_phrases import phrase_shards
-from monjyu_assets.stages.parsing import parse_shards
+from monjyu_assets.stages.paper_identity import find_identities
+from monjyu_assets.stages.paper_manifest import write_manifest
+from monjyu_assets.stages.parsed_papers import parse_shards
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SHARDS, TABLES

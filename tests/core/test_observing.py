@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.orchestration.asset_telemetry import asset_done, shard_done
-from monjyu_assets.stages.common import ShardReport, Work
+from monjyu_assets.stages.shared.work import ShardReport, Work
 from monjyu_core import telemetry
 from monjyu_core.errors import QueryError
 from monjyu_core.logs import set_up_logs

@@ -24,7 +24,7 @@ from monjyu_assets.stages.community_reports import write_reports
 from monjyu_assets.stages.entity_communities import find_entity_communities
 from monjyu_assets.stages.entity_graph import build_entity_graph
 from monjyu_assets.stages.extracted_entities import entity_engine, extract_shards
-from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.storage.collection import save_record

@@ -15,8 +15,8 @@ from monjyu_assets.parse_files import parse_files
 from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256, parted
 from monjyu_assets.parsing.bibliography import read_bibliography
 from monjyu_assets.parsing.markdown import parse_markdown
-from monjyu_assets.stages.manifest import write_manifest
-from monjyu_assets.stages.parsing import parse_shards
+from monjyu_assets.stages.paper_manifest import write_manifest
+from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 from monjyu_core.storage.collection import CollectionRecord

@@ -291,7 +291,7 @@ class InThisProcess:
 def test_installing_ocr_tries_again_what_lacked_it_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("monjyu_assets.stages.parsing.ParserPool", InThisProcess)
+    monkeypatch.setattr("monjyu_assets.stages.parsed_papers.ParserPool", InThisProcess)
     world = World(tmp_path / "data", tmp_path / "papers")
     small = made(tmp_path, "small", "#set page(width: 8cm, height: 6cm)\nA page of a few words of text.")
     scanned(tmp_path, "scan", small).rename(world.papers / "scan.pdf")

@@ -8,7 +8,7 @@ import dagster as dg
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.embeddings import CODE_VERSION, embed_shards
+from monjyu_assets.stages.chunk_embeddings import CODE_VERSION, embed_shards
 
 
 @dg.asset(

@@ -10,8 +10,8 @@ from monjyu_assets.orchestration.assets.shared import collection_asset_arguments
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.citation_network import CODE_VERSION, build_network
-from monjyu_assets.stages.collection_stage import whole_table
-from monjyu_assets.stages.common import Timer, Work
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.parts import Part
 
 

@@ -12,9 +12,9 @@ from monjyu_assets.orchestration.assets.shared import collection_asset_arguments
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, check_results, check_specs, measure
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.collection_stage import whole_table
-from monjyu_assets.stages.common import Timer, Work
 from monjyu_assets.stages.communities import CODE_VERSION, find_communities
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.parts import Part
 
 

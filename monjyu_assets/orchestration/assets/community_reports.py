@@ -12,8 +12,8 @@ from monjyu_assets.orchestration.assets.shared import collection_asset_arguments
 from monjyu_assets.orchestration.checks.graph_checks import REPORT_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.run_rules import tries_again
-from monjyu_assets.stages.common import Timer
 from monjyu_assets.stages.community_reports import CODE_VERSION, write_reports
+from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(

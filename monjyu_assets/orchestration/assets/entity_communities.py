@@ -10,8 +10,8 @@ from monjyu_assets.orchestration.assets.shared import collection_asset_arguments
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_COMMUNITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.common import Timer
 from monjyu_assets.stages.entity_communities import CODE_VERSION, find_entity_communities
+from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(

@@ -12,8 +12,8 @@ from monjyu_assets.orchestration.assets.shared import collection_asset_arguments
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.common import Timer, Work
 from monjyu_assets.stages.entity_graph import CODE_VERSION, build_entity_graph
+from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.parts import Part
 
 

@@ -33,7 +33,7 @@ from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
-from monjyu_assets.stages.common import Timer
+from monjyu_assets.stages.shared.work import Timer
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
 
 MOST_FILES = 50

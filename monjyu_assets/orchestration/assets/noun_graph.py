@@ -11,8 +11,8 @@ from monjyu_assets.orchestration.assets.shared import collection_asset_arguments
 from monjyu_assets.orchestration.checks.graph_checks import GRAPH_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.common import Timer, Work
 from monjyu_assets.stages.noun_graph import CODE_VERSION, build_noun_graph
+from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.parts import Part
 
 SHOWN = 10

@@ -7,8 +7,8 @@ import dagster as dg
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.common import Timer
-from monjyu_assets.stages.identity import CODE_VERSION, find_identities
+from monjyu_assets.stages.paper_identity import CODE_VERSION, find_identities
+from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(

@@ -7,8 +7,8 @@ import dagster as dg
 
 from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.common import ShardReport, Work
-from monjyu_assets.stages.manifest import CODE_VERSION, write_manifest
+from monjyu_assets.stages.paper_manifest import CODE_VERSION, write_manifest
+from monjyu_assets.stages.shared.work import ShardReport, Work
 
 ALLOW_DELETES_TAG = "monjyu/allow_deletes"
 

@@ -12,8 +12,8 @@ from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_paper
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.stages.collection_stage import CollectionReport
-from monjyu_assets.stages.common import ShardReport, Timer, Work, table_rows
+from monjyu_assets.stages.shared.collection_stage import CollectionReport
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES

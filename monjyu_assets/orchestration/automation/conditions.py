@@ -14,7 +14,7 @@ from dagster import AutomationCondition as When
 
 from monjyu_assets.orchestration.automation.watching import is_being_indexed, may_follow
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import MonjyuError
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import DataFolder

@@ -14,8 +14,8 @@ from monjyu_assets.indexing.pending import Todo, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
-from monjyu_assets.stages.common import Work
-from monjyu_assets.stages.manifest import current_manifest, keep_other_files
+from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder

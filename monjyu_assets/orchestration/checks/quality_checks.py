@@ -10,7 +10,7 @@ import dagster as dg
 
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.publishing.quality import snapshot_quality
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
 from monjyu_core.storage.snapshot import Manifest
 

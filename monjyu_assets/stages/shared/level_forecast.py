@@ -7,13 +7,13 @@ from monjyu_assets.entities.extractive import ExtractiveEntities
 from monjyu_assets.entities.graph import entity_graph
 from monjyu_assets.entities.paper_entities import ENTITIES, LINKS
 from monjyu_assets.reports.sources import CommunitySource
-from monjyu_assets.stages.collection_stage import whole_table
-from monjyu_assets.stages.common import Work
 from monjyu_assets.stages.community_reports import graph_rows, sources_of
 from monjyu_assets.stages.entity_communities import entity_partition_rules
 from monjyu_assets.stages.entity_graph import external_ids
 from monjyu_assets.stages.extracted_entities import chosen_chunks
-from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_assets.stages.shared.collection_stage import whole_table
+from monjyu_assets.stages.shared.level_sources import only, read_papers
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.schemas import SHARDS
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from monjyu_assets.publishing.closed_set import input_versions, primary
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 

@@ -18,8 +18,8 @@ from monjyu_assets.parsing.beside import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
-from monjyu_assets.rows import Rows, failure_row, paper_rows, sentence_id
-from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_assets.stages.shared.paper_rows import Rows, failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
 from monjyu_core.storage.folders import temporary_for

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.chunking import input_text
-from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, recipe
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to

@@ -14,8 +14,8 @@ import pyarrow as pa
 from monjyu_assets.engines.protocol import ChunkEngine, ChunkResult, Rows, failure_row
 from monjyu_assets.engines.sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
-from monjyu_assets.stages.common import ShardReport, Timer, Work, finish, rows_of
-from monjyu_assets.stages.level_sources import only, read_papers
+from monjyu_assets.stages.shared.level_sources import only, read_papers
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES

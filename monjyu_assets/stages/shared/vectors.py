@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from monjyu_assets.stages.common import Work
-from monjyu_assets.stages.embeddings import BATCH, Vectors, matrix
+from monjyu_assets.stages.chunk_embeddings import BATCH, Vectors, matrix
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.storage.ids import digest

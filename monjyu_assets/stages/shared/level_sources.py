@@ -12,7 +12,7 @@ from monjyu_assets.engines.sources import (
     SourceReference,
     SourceSentence,
 )
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import StorageError
 
 Rows = list[dict[str, Any]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from monjyu_assets.indexing.record_keeping import changing_record
-from monjyu_assets.stages.common import Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding.local.e5_file import EXTRA, installed
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import EmbeddingModel

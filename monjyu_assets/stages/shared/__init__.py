@@ -1,0 +1,1 @@
+"""What stages share: the work on one collection, reuse, reports, what engines read."""
