@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import spacy  # noqa: F401
 
-from monjyu_assets.graph.community_tables import Tables, community_tables
-from monjyu_assets.graph.cooccurrence import build_graph
-from monjyu_assets.graph.rules import graph_rules, partition_rules
+from monjyu_assets.levels.graph.cooccurrence import build_graph
+from monjyu_assets.levels.graph.phrase_communities import Tables, community_tables
+from monjyu_assets.levels.graph.rules import graph_rules, partition_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.text.sentences import split_sentences
@@ -31,8 +31,8 @@ from monjyu_core.text.sentences import split_sentences
 
 def mentions_of(folder: Path) -> tuple[pa.Table, int, float]:
     """The mentions of all units, their words, and the CPU seconds without loading the model."""
-    from monjyu_assets.phrases.english import parser
-    from monjyu_assets.phrases.paper import ChunkText, paper_mentions
+    from monjyu_assets.levels.phrases.english_phrases import parser
+    from monjyu_assets.levels.phrases.paper_phrases import ChunkText, paper_mentions
 
     papers: dict[str, list[ChunkText]] = defaultdict(list)
     words = 0

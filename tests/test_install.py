@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 UV = Path(sys.executable).with_name("uv")
 MADE_OF = {
     "monjyu_assets/orchestration/dagster.yaml",
-    "monjyu_assets/entities/verbs_ja.txt",
+    "monjyu_assets/levels/entities/verbs_ja.txt",
     "monjyu_core/prompts/en/answer.md",
     "monjyu_query/service/static/index.html",
 }

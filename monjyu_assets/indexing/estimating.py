@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from monjyu_assets.claims.model import ModelClaimEngine
-from monjyu_assets.engines.answers import ModelClaims, ModelEntities, ModelReport
-from monjyu_assets.engines.model_calls import Question
-from monjyu_assets.entities.model import ModelEntityEngine
 from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level
+from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
+from monjyu_assets.levels.engines.answers import ModelClaims, ModelEntities, ModelReport
+from monjyu_assets.levels.engines.model_calls import Question
+from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
+from monjyu_assets.levels.reports.model_reports import ModelReports
+from monjyu_assets.levels.reports.report_sources import CommunitySource
 from monjyu_assets.publishing.closed_set import all_lagging, primary
-from monjyu_assets.reports.model import ModelReports
-from monjyu_assets.reports.sources import CommunitySource
 from monjyu_assets.stages import claims, community_reports, extracted_entities
 from monjyu_assets.stages.shared.chunk_results import new_chunks
 from monjyu_assets.stages.shared.level_forecast import forecast_sources

@@ -14,7 +14,7 @@ from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from monjyu_assets.phrases.model import PACKAGE, model_folder
+from monjyu_assets.levels.phrases.model import PACKAGE, model_folder
 from monjyu_core.errors import MalformedDocument
 
 if TYPE_CHECKING:

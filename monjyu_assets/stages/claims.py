@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from monjyu_assets.claims.extractive import ExtractiveClaims
-from monjyu_assets.claims.model import ModelClaimEngine
-from monjyu_assets.engines.answers import ModelClaims
-from monjyu_assets.engines.model_calls import ModelCalls
-from monjyu_assets.engines.protocol import ChunkEngine
+from monjyu_assets.levels.claims.extractive_claims import ExtractiveClaims
+from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
+from monjyu_assets.levels.engines.answers import ModelClaims
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine
+from monjyu_assets.levels.engines.model_calls import ModelCalls
 from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.shared.vectors import vector_table
 from monjyu_assets.stages.shared.work import ShardReport, Work, recipe

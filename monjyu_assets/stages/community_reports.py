@@ -10,14 +10,14 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from monjyu_assets.engines.answers import ModelReport
-from monjyu_assets.engines.model_calls import ModelCalls
-from monjyu_assets.engines.protocol import failure_row
+from monjyu_assets.levels.engines.answers import ModelReport
+from monjyu_assets.levels.engines.chunk_engine import failure_row
+from monjyu_assets.levels.engines.model_calls import ModelCalls
+from monjyu_assets.levels.reports.extractive_reports import ExtractiveReports
+from monjyu_assets.levels.reports.model_reports import ModelReports
+from monjyu_assets.levels.reports.report_engine import ReportEngine, ReportResult, report_row
+from monjyu_assets.levels.reports.report_sources import CommunitySource, GraphRows, community_sources
 from monjyu_assets.publishing.closed_set import input_versions
-from monjyu_assets.reports.extractive import ExtractiveReports
-from monjyu_assets.reports.model import ModelReports
-from monjyu_assets.reports.protocol import ReportEngine, ReportResult, report_row
-from monjyu_assets.reports.sources import CommunitySource, GraphRows, community_sources
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, whole_table
 from monjyu_assets.stages.shared.vectors import vector_table
 from monjyu_assets.stages.shared.work import Work, recipe, rows_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monjyu_assets.entities.community_tables import community_tables
-from monjyu_assets.graph.rules import PartitionRules, partition_rules
+from monjyu_assets.levels.entities.entity_community_tables import community_tables
+from monjyu_assets.levels.graph.rules import PartitionRules, partition_rules
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from monjyu_assets.entities.cited import person_key
-from monjyu_assets.entities.findings import fold
-from monjyu_assets.entities.graph import entity_graph
-from monjyu_assets.entities.merging import Ids
+from monjyu_assets.levels.entities.cited import person_key
+from monjyu_assets.levels.entities.entity_tables import entity_graph
+from monjyu_assets.levels.entities.findings import fold
+from monjyu_assets.levels.entities.merging import Ids
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe, rows_of
 from monjyu_core.settings.settings import Settings

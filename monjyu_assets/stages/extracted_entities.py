@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from monjyu_assets.engines.answers import ModelEntities
-from monjyu_assets.engines.model_calls import ModelCalls
-from monjyu_assets.engines.protocol import ChunkEngine
-from monjyu_assets.entities.extractive import ExtractiveEntities
-from monjyu_assets.entities.model import ModelEntityEngine
-from monjyu_assets.graph.centrality import central_chunks
+from monjyu_assets.levels.engines.answers import ModelEntities
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine
+from monjyu_assets.levels.engines.model_calls import ModelCalls
+from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
+from monjyu_assets.levels.entities.model_entities import ModelEntityEngine
+from monjyu_assets.levels.graph.centrality import central_chunks
 from monjyu_assets.stages.shared.chunk_results import ChunkStage, chunk_results
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.work import ShardReport, Work, recipe

@@ -12,8 +12,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from monjyu_assets.phrases.japanese import installed, is_japanese
-from monjyu_assets.phrases.paper import ChunkText, Mention, paper_mentions
+from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
+from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, paper_mentions
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import StorageError
 from monjyu_core.extras import install_line

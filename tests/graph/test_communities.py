@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.graph.community_tables import community_id, community_tables
-from monjyu_assets.graph.leiden import Edges, hierarchy, walk
-from monjyu_assets.graph.rules import PartitionRules, partition_rules
+from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
+from monjyu_assets.levels.graph.phrase_communities import community_id, community_tables
+from monjyu_assets.levels.graph.rules import PartitionRules, partition_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
 

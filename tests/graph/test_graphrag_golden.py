@@ -11,9 +11,9 @@ import igraph
 import pyarrow as pa
 import pytest
 
-from monjyu_assets.graph.community_tables import community_tables
-from monjyu_assets.graph.cooccurrence import build_graph
-from monjyu_assets.graph.rules import COMPAT, GraphRules, PartitionRules, graph_rules, partition_rules
+from monjyu_assets.levels.graph.cooccurrence import build_graph
+from monjyu_assets.levels.graph.phrase_communities import community_tables
+from monjyu_assets.levels.graph.rules import COMPAT, GraphRules, PartitionRules, graph_rules, partition_rules
 from monjyu_core.settings.settings import GraphSettings
 from monjyu_core.storage.schemas import TABLES
 from monjyu_query.graph_export.shapes import SHAPES

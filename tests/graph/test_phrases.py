@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from monjyu_assets.phrases.acronyms import definitions, long_form
-from monjyu_assets.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
-from monjyu_assets.phrases.english import parser
-from monjyu_assets.phrases.japanese import installed, is_japanese
-from monjyu_assets.phrases.paper import ChunkText, merged, paper_mentions
-from monjyu_assets.phrases.words import normalise
+from monjyu_assets.levels.phrases.acronyms import definitions, long_form
+from monjyu_assets.levels.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.english_phrases import parser
+from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
+from monjyu_assets.levels.phrases.paper_phrases import ChunkText, merged, paper_mentions
+from monjyu_assets.levels.phrases.words import normalise
 
 
 def phrases(*sentences: str) -> set[str]:

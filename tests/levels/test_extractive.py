@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from monjyu_assets.claims.assertion import assertion
-from monjyu_assets.claims.extractive import ExtractiveClaims
-from monjyu_assets.engines.sources import SourceAuthor, SourceChunk, SourcePaper, SourceReference, SourceSentence
-from monjyu_assets.entities.cited import person_key
-from monjyu_assets.entities.graph import entity_graph
-from monjyu_assets.entities.merging import Ids
-from monjyu_assets.entities.paper_entities import ENTITIES, LINKS, paper_results
+from monjyu_assets.levels.claims.assertion import assertion
+from monjyu_assets.levels.claims.extractive_claims import ExtractiveClaims
+from monjyu_assets.levels.engines.paper_sources import (
+    SourceAuthor,
+    SourceChunk,
+    SourcePaper,
+    SourceReference,
+    SourceSentence,
+)
+from monjyu_assets.levels.entities.cited import person_key
+from monjyu_assets.levels.entities.entity_tables import entity_graph
+from monjyu_assets.levels.entities.merging import Ids
+from monjyu_assets.levels.entities.paper_entities import ENTITIES, LINKS, paper_results
 
 NO_IDS = Ids({}, {}, {})
 

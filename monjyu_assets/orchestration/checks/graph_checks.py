@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from monjyu_assets.graph.rules import partition_rules
+from monjyu_assets.levels.graph.rules import partition_rules
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.stages.shared.work import Work

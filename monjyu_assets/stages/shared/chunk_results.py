@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from monjyu_assets.engines.protocol import ChunkEngine, ChunkResult, Rows, failure_row
-from monjyu_assets.engines.sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, Rows, failure_row
+from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of

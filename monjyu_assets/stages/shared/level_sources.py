@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from monjyu_assets.engines.sources import (
+from monjyu_assets.levels.engines.paper_sources import (
     SourceAuthor,
     SourceChunk,
     SourcePaper,

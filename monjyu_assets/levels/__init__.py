@@ -1,0 +1,1 @@
+"""The knowledge of each level, apart from Dagster and storage."""

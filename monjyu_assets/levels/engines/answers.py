@@ -1,0 +1,86 @@
+"""The shapes of models' answers. What a model makes up beyond them is cut off or dropped, never believed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from monjyu_assets.levels.entities.lexicon import TYPES
+
+Type = Literal["researcher", "organization", "method", "model", "dataset", "metric", "task", "concept", "tool", "paper"]
+Kind = Literal["result", "comparison", "contribution", "limitation", "definition", "statement"]
+KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
+
+
+def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
+    def read(value: Any) -> Any:
+        word = str(value).strip().casefold()
+        return word if word in known else other
+
+    return BeforeValidator(read)
+
+
+def _clamped(most: float) -> BeforeValidator:
+    """A number past the scale is its end: a model that says 11 of 10 means very much."""
+
+    def read(value: Any) -> Any:
+        return min(most, max(0.0, value)) if isinstance(value, int | float) else value
+
+    return BeforeValidator(read)
+
+
+OfTen = Annotated[float, Field(ge=0, le=10), _clamped(10.0)]
+OfOne = Annotated[float, Field(ge=0, le=1), _clamped(1.0)]
+
+
+class ModelEntity(BaseModel):
+    name: str
+    type: Annotated[Type, _one_of(TYPES, "concept")]
+    description: str = ""
+    sentences: list[int] = []
+
+
+class ModelRelationship(BaseModel):
+    source: str
+    target: str
+    type: str
+    description: str = ""
+    sentences: list[int]
+    strength: OfTen = 5.0
+
+
+class ModelEntities(BaseModel):
+    entities: list[ModelEntity]
+    relationships: list[ModelRelationship] = []
+
+
+class ModelClaim(BaseModel):
+    subject: str = ""
+    statement: str = Field(min_length=1)
+    quote: str
+    kind: Annotated[Kind, _one_of(KINDS, "statement")]
+    confidence: OfOne
+
+
+class ModelClaims(BaseModel):
+    claims: list[ModelClaim]
+
+
+class ModelFinding(BaseModel):
+    summary: str
+    explanation: str = ""
+    sentences: list[int]
+
+
+class ModelReport(BaseModel):
+    title: str = Field(min_length=1)
+    summary: str = Field(min_length=1)
+    rating: OfTen
+    rating_reason: str = ""
+    findings: list[ModelFinding]
+
+
+def plain(text: str, most: int) -> str:
+    """One line, cut to a length."""
+    return " ".join(text.split())[:most]

@@ -1,0 +1,103 @@
+"""Questions to a model by the hundred: so many at once as the role allows, each answered or failed on its own.
+
+Every answer is in the response cache before it is handed on: a run that is killed and begun again pays nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from monjyu_assets.levels.engines.chunk_engine import Failure
+from monjyu_core.models.call_errors import ModelCallError, ModelUnavailable
+from monjyu_core.models.factory import role_model
+from monjyu_core.models.prompts import LANGUAGES, Prompt, load_prompt
+from monjyu_core.models.types import ChatRole, Message
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+
+if TYPE_CHECKING:
+    from monjyu_core.models.calls.gateway import Session
+
+T = TypeVar("T", bound=BaseModel)
+AT_ONCE = 4
+"""Times the role's concurrency: questions that are under way together, so that no place is left empty for long."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about one chunk or community. `papers`: whose text is in the messages."""
+
+    key: str
+    messages: tuple[Message, ...]
+    prompt_hash: str
+    papers: tuple[str, ...]
+
+
+def model_identity(settings: Settings, role: ChatRole) -> str:
+    """What the answers of a role's model depend on beside the messages."""
+    values = getattr(settings.roles, role)
+    _, model = role_model(settings, role)
+    return digest(model.provider, model.base_url, model.model, values.temperature, values.max_tokens)
+
+
+class ModelRecipe:
+    """What an engine asks with. `name` stands in its rows; `model` is what answers depend on beside the messages,
+    `made_with` that and the prompts."""
+
+    def __init__(self, settings: Settings, prompt: str, role: ChatRole, version: str) -> None:
+        self._prompts = {name: load_prompt(prompt, name, settings.prompts.folder) for name in LANGUAGES}
+        _, model = role_model(settings, role)
+        self.name = f"llm-{version}/{model.model}"
+        identity = model_identity(settings, role)
+        self.model = digest("llm", version, identity)
+        self.made_with = digest("llm", version, identity, *(prompt.hash for prompt in self._prompts.values()))
+
+    def prompt(self, language: str) -> Prompt:
+        """In English where there is none in the language."""
+        return self._prompts.get(language, self._prompts["en"])
+
+
+def failure_of(error: ModelCallError) -> Failure:
+    """With the setting to look at. A call that was not made says why those before it failed."""
+    told = error.cause or error if isinstance(error, ModelUnavailable) else error
+    return Failure(type(error).__name__, str(told))
+
+
+class ModelCalls(Generic[T]):
+    """Asks one role for answers of one schema, on the account of an asset."""
+
+    def __init__(self, session: Session, role: ChatRole, answer: type[T], concurrency: int) -> None:
+        self._session = session
+        self._role: ChatRole = role
+        self._answer = answer
+        self._batch = max(8, AT_ONCE * concurrency)
+
+    def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, T | ModelCallError]]:
+        """The answer to each, or why there is none, in order. Anything but a ModelCallError is raised."""
+        from monjyu_core.models.calls.event_loop import run
+
+        remaining = iter(questions)
+        while batch := list(islice(remaining, self._batch)):
+            yield from zip(batch, run(self._together(batch)), strict=True)
+
+    async def _together(self, batch: Sequence[Question]) -> list[T | ModelCallError]:
+        tasks = [asyncio.ensure_future(self._one(question)) for question in batch]
+        try:
+            return list(await asyncio.gather(*tasks))
+        finally:
+            for task in tasks:
+                task.cancel()
+
+    async def _one(self, question: Question) -> T | ModelCallError:
+        try:
+            return await self._session.structured(
+                self._role, question.messages, question.prompt_hash, self._answer, question.papers
+            )
+        except ModelCallError as error:
+            return error

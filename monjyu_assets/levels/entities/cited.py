@@ -1,0 +1,115 @@
+"""Papers and researchers by the title page and the reference list: sure knowledge, at the chunks that cite them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.entities.findings import fold
+
+_GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))
+_TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
+_NAMES = re.compile(r"\b[A-Z]\.,")
+BEGINNING = 30
+"""Characters of a citing sentence by which the chunks that hold it are told from others."""
+MOST_AUTHORS = 3
+"""Of a cited work that become entities."""
+_INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
+_PERSON = re.compile(r"[^\W\d_][\w.'’ -]{2,60}")
+_ORG_PARTS = re.compile(
+    r"\b(?:univ|institut|college|laborator|school|cent(?:er|re)|academy|foundation|polytech|hochschule|council|agency|observatory|hospital|corporation|inc)\w*\b|大学|研究所|機構",
+    re.I,
+)
+
+Rows = list[dict[str, Any]]
+
+
+def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
+    """The paper itself with its authors and where they work; stands at its first chunk."""
+    title = paper.title.strip()
+    entities: Rows = []
+    links: Rows = []
+    own = ("paper", fold(title))
+    if own[1]:
+        entities.append(entity("paper", own[1], title, "", [], 1.0))
+    for author in paper.authors:
+        key = person_key(author.name)
+        if not key:
+            continue
+        entities.append(entity("researcher", key, person_name(author.name), "", [], 1.0))
+        if own[1]:
+            links.append(link(("researcher", key), own, "authored", f"{person_name(author.name)} wrote {title}.", []))
+        place = _organization(author.affiliation)
+        if place:
+            at = ("organization", fold(place))
+            entities.append(entity(*at, place, "", [], 0.9))
+            where = f"{person_name(author.name)} is at {place}."
+            links.append(link(("researcher", key), at, "affiliated", where, []))
+    return entities, links
+
+
+def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Rows]]:
+    """The works that sentences of this chunk cite, each with its first authors."""
+    sentences = [(" ".join(s.text.split()), s.sentence_id) for s in chunk.sentences]
+    whole = "\n".join(text for text, _ in sentences)
+    own = ("paper", fold(paper.title))
+    for reference in paper.references:
+        contexts = [" ".join(context.split()) for context in reference.contexts]
+        contexts = [context for context in contexts if context[:BEGINNING] in whole]
+        key = fold(reference.title) if contexts else ""
+        if not key or (len(key.split()) < 2 and len(key) < 6) or len(_NAMES.findall(reference.title)) > 2:
+            continue  # no title, or a list of authors that was read as one
+        at = [where for text, where in sentences if any(text in c or c in text for c in contexts if c)]
+        if not at:
+            continue
+        entities = [entity("paper", key, reference.title, "", at, 1.0)]
+        links = [link(own, ("paper", key), "cites", f"{paper.title} cites {reference.title}.", at)] if own[1] else []
+        for name in reference.authors[:MOST_AUTHORS]:
+            person = person_key(name)
+            if person:
+                shown = person_name(name)
+                entities.append(entity("researcher", person, shown, "", at, 0.9))
+                wrote = f"{shown} wrote {reference.title}."
+                links.append(link(("researcher", person), ("paper", key), "authored", wrote, at))
+        yield entities, links
+
+
+def person_name(name: str) -> str:
+    """Given names first, one space between them."""
+    last, comma, given = name.partition(",")
+    return _TITLE.sub("", " ".join((f"{given} {last}" if comma else name).split()))
+
+
+def person_key(name: str) -> str:
+    """The folded name, given names first; empty where it is no person's (a company in an author list has one word)."""
+    shown = person_name(name)
+    words = [fold(word).replace(" ", "") for word in shown.replace(".", ". ").split()]
+    words = [word for word in words if word]
+    if not 2 <= len(words) <= 6 or not _PERSON.fullmatch(shown) or _ORG_PARTS.search(shown) or words[-1] in _GROUPS:
+        return ""
+    return " ".join(words) if len(words[-1]) > 1 else ""
+
+
+def _organization(affiliation: str | None) -> str | None:
+    """The university or institute in an address: its largest unit that is named so, for departments are many."""
+    parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
+    named = [part for part in parts if _ORG_PARTS.search(part) and 4 <= len(part) <= 90]
+    best = [part for part in named if re.search(r"univ|大学|institut", part, re.I)]
+    found = (best or named or [""])[-1]
+    return re.sub(r"^[Tt]he ", "", found) or None
+
+
+def entity(kind: str, key: str, name: str, description: str, at: list[str], confidence: float) -> dict[str, Any]:
+    """A row of `entity_mentions` without its chunk."""
+    row = {"entity_key": key, "type": kind, "name": " ".join(name.split()), "description": description}
+    return row | {"sentence_ids": at, "confidence": confidence}
+
+
+def link(
+    source: tuple[str, str], target: tuple[str, str], kind: str, text: str, at: list[str], weight: float = 1.0
+) -> dict[str, Any]:
+    """A row of `relationship_mentions` without its chunk; ends are (type, key)."""
+    ends = {"source_type": source[0], "source_key": source[1], "target_type": target[0], "target_key": target[1]}
+    return ends | {"type": kind, "description": text, "sentence_ids": at, "weight": weight}

@@ -1,0 +1,142 @@
+"""The engine `llm` of entities: one question a chunk. Names and sentences that are not in the chunk are dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from monjyu_assets.levels.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
+from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, Rows
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
+from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
+from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
+from monjyu_assets.levels.entities.findings import fold
+from monjyu_assets.levels.entities.merging import split_acronym
+from monjyu_assets.levels.entities.paper_entities import ENTITIES, LINKS, merged_entities, merged_links
+from monjyu_assets.levels.phrases.words import normalise
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.prompts import fence
+from monjyu_core.models.types import Message
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
+from monjyu_core.text.quotes import without_foreign
+
+VERSION = "2"
+CONFIDENCE = 0.9
+MOST_ENTITIES, LONGEST_NAME, LONGEST_TEXT = 60, 200, 600
+PROSE_WORDS = 20
+"""A chunk of so many words speaks of something: an answer without entities counts as a failure."""
+
+
+class ModelEntityEngine:
+    """`calls` are made when the first chunk is asked about."""
+
+    pays = True
+
+    def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelEntities]]) -> None:
+        self._recipe = ModelRecipe(settings, "entities", "extract", VERSION)
+        self.name, self.made_with = self._recipe.name, self._recipe.made_with
+        self._calls = calls
+
+    def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
+        question = self.question(paper, chunk)
+        return digest(self._recipe.model, question.prompt_hash, question.messages, _sure(paper, chunk), length=32)
+
+    def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
+        prompt = self._recipe.prompt(paper.language)
+        text = prompt.render(source=numbered(chunk))
+        return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
+
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+        chunks = {c.chunk_id: (p, c) for p in papers for c in p.chunks if c.chunk_id in wanted[p.paper_id]}
+        questions = (self.question(paper, chunk) for paper, chunk in chunks.values())
+        for question, answer in self._calls().ask(questions):
+            paper, chunk = chunks[question.key]
+            if isinstance(answer, ModelCallError):
+                yield ChunkResult(question.key, failure=failure_of(answer))
+            else:
+                yield _read(paper, chunk, answer)
+
+
+def numbered(chunk: SourceChunk) -> str:
+    """The chunk as a source: its header and its sentences with their numbers."""
+    lines = [f"{n}. {' '.join(s.text.split())}" for n, s in enumerate(chunk.sentences, start=1)]
+    return fence(1, "\n".join([chunk.header, *lines]))
+
+
+def _sure(paper: SourcePaper, chunk: SourceChunk) -> tuple[Rows, Rows]:
+    """What title page and reference list say, which no model is asked about."""
+    entities: Rows = []
+    links: Rows = []
+    first = bool(paper.chunks) and paper.chunks[0].chunk_id == chunk.chunk_id
+    for found in [*([title_page(paper)] if first else []), *cited_in(paper, chunk)]:
+        entities += found[0]
+        links += found[1]
+    by = {"engine": ExtractiveEntities.name}
+    return [row | by for row in entities], [row | by for row in links]
+
+
+def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> ChunkResult:
+    source = _folded(f"{chunk.header} {chunk.text}")
+    known: dict[str, tuple[str, str]] = {}
+    entities: Rows = []
+    dropped = max(0, len(answer.entities) - MOST_ENTITIES)
+    for said in answer.entities[:MOST_ENTITIES]:
+        row = _entity(said, chunk, source)
+        if row is None:
+            dropped += 1
+            continue
+        known[_folded(said.name)] = (row["type"], row["entity_key"])
+        entities.append(row)
+    links = [_link(said, chunk, known) for said in answer.relationships[: 2 * MOST_ENTITIES]]
+    dropped += links.count(None)
+    if not entities and len(chunk.text.split()) >= PROSE_WORDS:
+        message = f"The model named no entity that stands in the chunk ({dropped} were made up)."
+        return ChunkResult(chunk.chunk_id, failure=Failure("NoEntities", message), dropped=dropped)
+    sure = _sure(paper, chunk)
+    rows = {
+        ENTITIES: merged_entities([*sure[0], *entities]),
+        LINKS: merged_links([*sure[1], *(row for row in links if row)]),
+    }
+    return ChunkResult(chunk.chunk_id, rows, dropped=dropped)
+
+
+def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> dict[str, Any] | None:
+    name = plain(said.name, LONGEST_NAME)
+    long, short = split_acronym(name)
+    folded = _folded(long)
+    if len(folded) < 2 or (folded not in source and not (short and _folded(short) in source)):
+        return None
+    if said.type == "researcher":
+        key = person_key(long) or fold(long)
+        name = person_name(long)
+    else:
+        key = fold(long) if said.type == "paper" else normalise(long).casefold()
+    if not key:
+        return None
+    at = _sentences(said.sentences, chunk) or [s.sentence_id for s in chunk.sentences if folded in _folded(s.text)]
+    return entity(said.type, key, name, _description(said.description, source), at, CONFIDENCE)
+
+
+def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]) -> dict[str, Any] | None:
+    source, target = known.get(_folded(said.source)), known.get(_folded(said.target))
+    at = _sentences(said.sentences, chunk)
+    if source is None or target is None or source == target or not at:
+        return None
+    kind = "_".join(fold(said.type).split()[:5])[:60] or "related"
+    return link(source, target, kind, _description(said.description, chunk.text), at, max(0.1, said.strength / 10))
+
+
+def _description(text: str, source: str) -> str:
+    return plain(without_foreign(text, source), LONGEST_TEXT)
+
+
+def _sentences(numbers: Sequence[int], chunk: SourceChunk) -> list[str]:
+    """The sentences with these numbers; others do not exist."""
+    there = [chunk.sentences[n - 1].sentence_id for n in numbers if 1 <= n <= len(chunk.sentences)]
+    return list(dict.fromkeys(there))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split()).casefold()

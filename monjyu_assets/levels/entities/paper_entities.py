@@ -1,0 +1,251 @@
+"""The entities and relationships of one paper, extractive: every phrase of its sentences gets the type that most says.
+
+Depends on the paper alone, so that it gives the same rows in any collection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
+from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
+from monjyu_assets.levels.entities.findings import Findings, Found, fold
+from monjyu_assets.levels.entities.japanese_findings import japanese_findings
+from monjyu_assets.levels.entities.lexicon import generic
+from monjyu_assets.levels.phrases.acronyms import agreed, definitions
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.english_phrases import english_phrases
+from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
+from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, without_definitions
+
+ENTITIES, LINKS = "entity_mentions", "relationship_mentions"
+SAID_TWICE, IN_FRONT, NAME = 0.4, 0.6, 0.45
+"""Confidence of a concept: in two sentences; in the title, abstract or keywords; a name without a type."""
+LONGEST = 320
+"""Characters of a description."""
+NEAR = 3
+"""Entities on either side of a verb that it joins."""
+COMPOUND, OFTEN = 4, 4
+"""A Japanese word of fewer letters is a concept if it stands in more sentences than that."""
+NO_CONCEPT = frozenset({NO_ENTITY, "researcher"})
+"""What NER says of a phrase that is then no concept either: places, dates, strangers."""
+
+_SOFTWARE = re.compile(r"[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w*|[a-z]{2,}\.(?:js|py|jl)|py[A-Z][a-z]\w*")
+
+Decided = dict[str, tuple[str, float]]
+"""Phrase key to (type, confidence)"""
+
+
+@dataclass
+class _Read:
+    """A paper's distinct sentences, with what is found in each."""
+
+    findings: dict[str, list[Findings]] = field(default_factory=lambda: defaultdict(list))
+    texts: dict[str, str] = field(default_factory=dict)
+    long: set[str] = field(default_factory=set)
+
+
+def paper_results(paper: SourcePaper) -> list[ChunkResult]:
+    """The rows of all chunks of a paper."""
+    read = _read(paper)
+    decided = _decide(paper, read)
+    results = [_chunk(paper, chunk, read, decided) for chunk in paper.chunks]
+    if results:
+        _add(results[0], *title_page(paper))
+    for result in results:
+        result.rows = {ENTITIES: merged_entities(result.rows[ENTITIES]), LINKS: merged_links(result.rows[LINKS])}
+    return results
+
+
+def _read(paper: SourcePaper) -> _Read:
+    texts = list(dict.fromkeys(s.text for chunk in paper.chunks for s in chunk.sentences))
+    kept = [text for text in texts if not is_boilerplate(text)]
+    known = agreed(found for text in kept for found in definitions(text))
+    pieces = [(text, window) for text in kept for window in windows(clean(without_definitions(text, known)))]
+    japanese = [piece for piece in pieces if is_japanese(piece[1])]
+    others = [piece for piece in pieces if not is_japanese(piece[1])]
+    read = _Read()
+    forms = english_phrases(list(known.values())) if others else [[] for _ in known]
+    longs: dict[str, Long] = {s: long_of(form, f) for (s, form), f in zip(known.items(), forms, strict=True)}
+    read.long = {key for key, _ in longs.values()}
+    shorts = {key: short for short, (key, _) in longs.items()}
+    found = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
+    if japanese and installed() is not None:
+        found += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
+    for (text, _), findings in found:
+        for phrase in findings.phrases:
+            phrase.key, phrase.surface = merged((phrase.key, phrase.surface), longs)
+            if phrase.key in shorts and shorts[phrase.key] not in phrase.surface:
+                phrase.surface += f" ({shorts[phrase.key]})"
+        read.findings[text].append(findings)
+    return read
+
+
+def _decide(paper: SourcePaper, read: _Read) -> Decided:
+    """The type of each phrase that is an entity."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    common: set[str] = set()
+    best: dict[str, dict[str, float]] = defaultdict(dict)
+    said: dict[str, set[str]] = defaultdict(set)
+    proper: set[str] = set()
+    shapes: dict[str, str] = {}
+    for text, several in read.findings.items():
+        for found in (phrase for findings in several for phrase in findings.phrases):
+            said[found.key].add(text)
+            shapes.setdefault(found.key, found.surface)
+            if found.proper and found.start > 0:
+                proper.add(found.key)
+            if found.surface[:1].islower():
+                common.add(found.key)
+            for kind, confidence in found.votes:
+                votes[found.key][kind] += round(100 * confidence)
+                best[found.key][kind] = max(best[found.key].get(kind, 0.0), confidence)
+    for key in read.long & said.keys():  # the parser may not have seen all of a long form as one phrase
+        headed = head_type(key.split())
+        if headed:
+            votes[key][headed] += round(100 * HEADED)
+            best[key].setdefault(headed, HEADED)
+    front = fold(" ".join([paper.title, paper.abstract, *paper.keywords]))
+    families = {name.split()[-1] for name in _people(paper)}
+    decided: Decided = {}
+    for key in said:
+        chosen = _choose(shapes[key], votes[key], best[key], families)
+        top = votes[key].most_common(1)
+        if chosen is None and not (top and top[0][0] in NO_CONCEPT):
+            named = key in proper and key not in common
+            chosen = _concept(key, shapes[key], len(said[key]), front, read.long, named)
+        if chosen:
+            decided[key] = chosen
+    return decided
+
+
+def _people(paper: SourcePaper) -> set[str]:
+    names = [author.name for author in paper.authors]
+    names += [name for reference in paper.references for name in reference.authors]
+    return {key for name in names if (key := person_key(name))}
+
+
+def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
+    """The type with most votes. What NER alone says of people and organizations counts where something else agrees."""
+    for kind in sorted(votes, key=lambda kind: (-votes[kind], kind)):
+        sure = best[kind]
+        if kind == NO_ENTITY:
+            return None
+        if kind == "researcher" and (not person_key(surface) or fold(surface).split()[-1] not in families):
+            continue
+        if kind == "organization" and sure <= 0.5:
+            continue
+        if kind == "researcher":
+            sure = 0.8
+        return kind, sure
+    return None
+
+
+def _concept(
+    key: str, surface: str, sentences: int, front: str, long: set[str], proper: bool
+) -> tuple[str, float] | None:
+    """Whether an untyped phrase is a concept (or, by its shape, a tool)."""
+    words = fold(key)
+    if not words or words in generic():
+        return None
+    if _SOFTWARE.fullmatch(surface):
+        return "tool", NAME
+    several = len(key.split()) > 1 or not key.isascii()
+    if key in long or (several and f" {words} " in f" {front} "):
+        return "concept", IN_FRONT
+    if several:
+        return ("concept", SAID_TWICE) if sentences > (1 if key.isascii() or len(key) >= COMPOUND else OFTEN) else None
+    return ("concept", NAME) if proper and sentences > 1 and len(surface) > 2 else None
+
+
+def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> ChunkResult:
+    result = ChunkResult(chunk.chunk_id, {ENTITIES: [], LINKS: []})
+    for sentence in chunk.sentences:
+        text = " ".join(sentence.text.split())
+        for findings in read.findings.get(sentence.text, ()):
+            known = [found for found in findings.phrases if found.key in decided]
+            rows = [_mention(found, decided, text, sentence.sentence_id) for found in known]
+            _add(result, rows, _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id))
+    for entities, links in cited_in(paper, chunk):
+        _add(result, entities, links)
+    return result
+
+
+def _mention(found: Found, decided: Decided, text: str, where: str) -> dict[str, Any]:
+    kind, confidence = decided[found.key]
+    if kind == "researcher":
+        row = entity(kind, person_key(found.surface), person_name(found.surface), text[:LONGEST], [where], confidence)
+    else:
+        row = entity(kind, found.key, found.surface, text[:LONGEST], [where], confidence)
+    return row | {"defined": found.defined}
+
+
+def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[dict[str, Any]]:
+    """The entities before and after each verb, nearest first; the passive turns them round."""
+    links = []
+    japanese = is_japanese(text)
+    verbs = findings.verbs
+    for number, verb in enumerate(verbs):
+        start = verbs[number - 2].end if number > 1 else 0  # "X provides Y and supports Z": X supports it too
+        end = verbs[number + 1].start if number + 1 < len(verbs) else len(text) + 1
+        before = [f for f in findings.phrases if start <= f.start and f.end <= verb.start][::-1]
+        after = [f for f in findings.phrases if verb.end <= f.start and f.end <= end]
+        if japanese:  # subject, object, verb
+            after = [f for f in before if f.particle and f.particle in "をにとへ"][:1]
+            before = [f for f in before if f.particle and f.particle in "はがもで"]
+        for nth, subject in enumerate(before[:NEAR]):
+            for mth, obj in enumerate(after[:NEAR]):
+                ends = [_end(subject, decided), _end(obj, decided)]
+                if ends[0] != ends[1]:
+                    source, target = reversed(ends) if verb.passive else ends
+                    links.append(link(source, target, verb.relation, text[:LONGEST], [where], 1 / (1 + nth + mth)))
+    return links
+
+
+def _end(found: Found, decided: Decided) -> tuple[str, str]:
+    kind, _ = decided[found.key]
+    return kind, person_key(found.surface) if kind == "researcher" else found.key
+
+
+def _add(result: ChunkResult, entities: list[dict[str, Any]], links: list[dict[str, Any]]) -> None:
+    result.rows[ENTITIES] += entities
+    result.rows[LINKS] += links
+
+
+def merged_entities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row an entity and chunk: its most frequent form, the sentence that defines it (else its first)."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["type"], row["entity_key"]].append(row)
+    found = []
+    for several in groups.values():
+        names = Counter(row["name"] for row in several)
+        told = next((row["description"] for row in several if row.get("defined")), "")
+        first = {k: v for k, v in several[0].items() if k != "defined"}
+        found.append(
+            first
+            | {"name": min(names, key=lambda name: (-names[name], name))}
+            | {"description": told or next((row["description"] for row in several if row["description"]), "")}
+            | {"sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"]))}
+            | {"confidence": max(row["confidence"] for row in several)}
+        )
+    return found
+
+
+def merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row for two entities, a type and a chunk; the weight is the sum."""
+    names = ("source_type", "source_key", "target_type", "target_key", "type")
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return [
+        several[0]
+        | {"sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"]))}
+        | {"weight": round(sum(row["weight"] for row in several), 6)}
+        for several in groups.values()
+    ]

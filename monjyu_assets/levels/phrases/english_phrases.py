@@ -1,0 +1,139 @@
+"""Noun phrases by spaCy's parser: base noun phrases, trimmed, heads lemmatised.
+
+The model is run without NER (graphrag runs it; author initials become its largest hubs) and without lemmatizing every
+word; only heads are lemmatised. Parts of speech, without which there are no noun chunks, come from a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from monjyu_assets.levels.phrases.model import load_model
+from monjyu_assets.levels.phrases.parts_of_speech import PartsOfSpeech
+from monjyu_assets.levels.phrases.words import LEADING, MAX_WORDS, all_stop, is_phrase, normalise
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span, Token
+
+BATCH = 64
+"""Windows the parser takes at once: a larger batch is slower and takes twice the memory."""
+
+Phrase = tuple[str, str]
+"""(key, surface)"""
+
+_NO_START = frozenset(
+    {"DET", "PRON", "NUM", "PUNCT", "SYM", "CCONJ", "SCONJ", "ADP", "PART", "ADV", "SPACE", "X", "AUX"}
+)
+_NO_END = frozenset({"PUNCT", "SYM", "SPACE", "CCONJ", "ADP", "PART", "DET"})
+_BRACKETS = frozenset("()[]{}")
+_HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})
+
+
+@lru_cache(maxsize=1)
+def parser() -> tuple[Language, PartsOfSpeech, Any]:
+    """Tagger and parser, the parts of speech, and the lemmatizer, which is asked for heads only."""
+    pipeline = load_model(exclude=["ner"])
+    parts, lemmatizer = PartsOfSpeech(pipeline), pipeline.get_pipe("lemmatizer")
+    pipeline.disable_pipe("lemmatizer")
+    pipeline.disable_pipe("attribute_ruler")
+    return pipeline, parts, lemmatizer
+
+
+def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
+    """The phrases of each window, in order. The same windows give the same phrases, whatever was parsed before."""
+    pipeline, parts, lemmatizer = parser()
+    found = []
+    with pipeline.memory_zone():  # the vocabulary would grow with every word of a collection
+        for doc in pipeline.pipe(windows, batch_size=BATCH):
+            parts(doc)
+            found.append(list(_phrases(doc, lemmatizer)))
+    return found
+
+
+def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
+    text = doc.text  # spaCy puts it together at every call
+    for span in _names_joined(doc):
+        phrase = phrase_of(span, text, lemmatizer)
+        if phrase is not None:
+            yield phrase
+
+
+def _names_joined(doc: Doc) -> Iterator[Span]:
+    """The parser's phrases, a name with the name after its "of" as one: University of Michigan."""
+    held: Span | None = None
+    for span in doc.noun_chunks:
+        if held is None:
+            held = span
+        elif span.start == held.end + 1 and doc[held.end].lower_ == "of" and _is_name(held) and _is_name(span):
+            yield doc[held.start : span.end]
+            held = None
+        else:
+            yield held
+            held = span
+    if held is not None:
+        yield held
+
+
+def _is_name(span: Span) -> bool:
+    return all(token.pos_ == "PROPN" or (token.i == span.start and token.pos_ == "DET") for token in span)
+
+
+def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
+    """The phrase of a noun chunk of this document text, trimmed, its head lemmatised; None where it names nothing."""
+    tokens = _trimmed(list(span))
+    if not tokens or tokens[-1].pos_ not in _HEADS:
+        return None
+    head = tokens[-1]
+    start = tokens[0].idx
+    surface = normalise(text[start : head.idx + len(head)])
+    key = normalise(text[start : head.idx] + _lemma(head, lemmatizer)).casefold()
+    words = key.split()
+    if all_stop(words) or not is_phrase(key):
+        return None
+    return key, surface
+
+
+def _trimmed(tokens: list[Token]) -> list[Token]:
+    """Without determiners, pronouns, possessors' marks, numbers and empty adjectives before; without marks after."""
+    brackets = [n for n, token in enumerate(tokens) if token.text in _BRACKETS]
+    if brackets and brackets[-1] < len(tokens) - 1:
+        tokens = tokens[brackets[-1] + 1 :]
+    while tokens and (tokens[-1].pos_ in _NO_END or tokens[-1].is_punct):
+        tokens = tokens[:-1]
+    tokens = _last_words(_without_leads(tokens))
+    return _without_leads(tokens)
+
+
+def _without_leads(tokens: list[Token]) -> list[Token]:
+    while tokens and _leads(tokens):
+        tokens = tokens[1:]
+    return tokens
+
+
+def _leads(tokens: list[Token]) -> bool:
+    first = tokens[0]
+    joined = len(tokens) > 1 and not first.whitespace_ and tokens[1].text in "-–‐‑"
+    if joined:  # "two-way", "non-linear": a hyphenated word is one; "20-30 participants" has none
+        return len(tokens) > 2 and first.like_num and tokens[2].like_num
+    return first.pos_ in _NO_START or first.is_punct or first.lower_ in LEADING
+
+
+def _last_words(tokens: list[Token]) -> list[Token]:
+    starts = [n for n, token in enumerate(tokens) if n == 0 or tokens[n - 1].whitespace_]
+    return tokens[starts[-MAX_WORDS] :] if len(starts) > MAX_WORDS else tokens
+
+
+def _lemma(head: Token, lemmatizer: Any) -> str:
+    """Plurals by the lemmatizer; names as they stand, but a plural acronym ("LLMs") loses its s."""
+    text: str = head.text
+    if head.pos_ == "NOUN":
+        if head.tag_ != "NNS":
+            return text
+        found = lemmatizer.lemmatize(head)
+        return str(found[0]) if found and found[0] else text
+    if len(text) > 2 and text.endswith("s") and text[:-1].isupper():
+        return text[:-1]
+    return text

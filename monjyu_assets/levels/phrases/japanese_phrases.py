@@ -1,0 +1,111 @@
+"""Compound nouns of Japanese text: runs of nouns with their prefixes and suffixes, by SudachiPy (extra `ja`)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from monjyu_assets.levels.phrases.english_phrases import Phrase
+from monjyu_assets.levels.phrases.words import is_phrase, normalise, word_list
+from monjyu_core.embedding.local.packaged import checked_path
+
+DICTIONARY = "small"
+DICTIONARY_SHA256 = "c5e2bb9988cc88b05c37734d985eac59c9c4b35353187f068c605f3d3908716a"
+"""Of release 20261015; comparing takes 120 ms."""
+HINT = "Install the package sudachidict-small 20261015 again."
+PACKAGES = ("sudachipy", f"sudachidict-{DICTIONARY}")
+MAX_PIECES = 6
+"""A longer run keeps its last nouns: in Japanese too the head stands at the end."""
+
+_JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
+_QUANTITY = re.compile(r"[\d.,年月日時分秒世紀回個人件号第約]+")
+_EDITION = re.compile(r"\w{1,12}語版")  # "（英語版）" marks a link to another language
+_KANA_ONLY = re.compile(r"[\u3041-\u309f]+")
+_STOP = word_list("stop_words_ja.txt")
+_SPACE = (" ", "空白")
+_JOINS = frozenset({"普通名詞", "固有名詞"})
+_DOING = frozenset({"する", "出来る", "できる", "致す", "いたす"})
+
+
+def is_japanese(text: str) -> bool:
+    """A fifth of kana or ideographs: an English sentence that names a Japanese word stays English."""
+    return 5 * len(_JAPANESE.findall(text)) >= len(text.replace(" ", "")) > 0
+
+
+def installed() -> str | None:
+    """Versions of the tokenizer and its dictionary; None without the extra `ja`."""
+    try:
+        return " ".join(version(package) for package in PACKAGES)
+    except PackageNotFoundError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> tuple[Any, Any]:
+    from sudachipy import Dictionary, SplitMode
+
+    path = checked_path(f"sudachidict_{DICTIONARY}", "resources/system.dic", DICTIONARY_SHA256, HINT)
+    return Dictionary(dict=str(path)).tokenizer(), SplitMode.C
+
+
+def japanese_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
+    """The compound nouns of each window, in order."""
+    tokenizer, mode = _tokenizer()
+    return [_phrases(tokenizer.tokenize(unicodedata.normalize("NFKC", text), mode)) for text in windows]
+
+
+def _phrases(morphemes: Any) -> list[Phrase]:
+    found: list[Phrase] = []
+    run: list[tuple[str, str]] = []
+    use = ""
+    for morpheme in morphemes:
+        kind, sub, last = morpheme.part_of_speech()[:3]
+        surface = morpheme.surface()
+        if run and run[-1] == _SPACE and not surface[:1].isascii():
+            _end(run, found)
+            run = []
+        if _joins(kind, sub, surface, run):
+            run.append((surface, kind))
+            use = last
+            continue
+        if len(run) != 1 or not _is_no_noun(use, kind, morpheme.dictionary_form(), surface):
+            _end(run, found)
+        run = []
+    if len(run) != 1 or use != "副詞可能":
+        _end(run, found)
+    return found
+
+
+def _is_no_noun(use: str, kind: str, form: str, surface: str) -> bool:
+    """Whether a word alone is a verb (`利用する`), an adjective (`正確な`) or an adverb (`通常`) where it stands."""
+    verb = use in {"サ変可能", "サ変形状詞可能"} and kind == "動詞" and form in _DOING
+    adjective = use in {"形状詞可能", "サ変形状詞可能"} and kind == "助動詞" and surface in {"な", "に"}
+    return verb or adjective or use == "副詞可能"
+
+
+def _joins(kind: str, sub: str, surface: str, run: list[tuple[str, str]]) -> bool:
+    if kind == "名詞":
+        return sub in _JOINS or (sub == "数詞" and bool(run))
+    if kind == "接尾辞":
+        return sub == "名詞的" and bool(run)
+    if (surface, kind) == _SPACE:
+        return bool(run) and run[-1][0].isascii() and run[-1] != _SPACE  # perhaps within "machine learning"
+    return kind == "接頭辞" or (surface in "-・" and bool(run))
+
+
+def _end(run: list[tuple[str, str]], found: list[Phrase]) -> None:
+    """Keep a run that names something. A prefix at the end, a mark at either side belong to what follows."""
+    while run and run[-1][1] not in {"名詞", "接尾辞"}:
+        run.pop()
+    if not any(kind == "名詞" for _, kind in run):
+        return
+    surface = normalise("".join(text for text, _ in run[-MAX_PIECES:]))
+    key = surface.casefold()
+    if key in _STOP or any(shape.fullmatch(key) for shape in (_KANA_ONLY, _QUANTITY, _EDITION)):
+        return
+    if is_phrase(key):
+        found.append((key, surface))

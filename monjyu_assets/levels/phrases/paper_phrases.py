@@ -1,0 +1,112 @@
+"""The phrases of one paper's chunks: each sentence parsed once, acronyms merged by the paper's own definitions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_assets.levels.phrases.acronyms import agreed, definitions
+from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
+from monjyu_assets.levels.phrases.english_phrases import Phrase, english_phrases
+from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese, japanese_phrases
+from monjyu_assets.levels.phrases.words import normalise
+
+Long = tuple[str, str]
+"""(key, surface) of a long form"""
+
+
+@dataclass(frozen=True)
+class ChunkText:
+    """A chunk as its sentences, in order."""
+
+    chunk_id: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A phrase in a chunk: its key, the form it is written in there most often, how often it stands there."""
+
+    chunk_id: str
+    phrase: str
+    surface: str
+    count: int
+
+
+def paper_mentions(chunks: Sequence[ChunkText]) -> list[Mention]:
+    """All mentions of a paper. Depends on its chunks alone, so that a paper gives the same rows in any collection."""
+    sentences = list(dict.fromkeys(sentence for chunk in chunks for sentence in chunk.sentences))
+    kept = [sentence for sentence in sentences if not is_boilerplate(sentence)]
+    known = agreed(found for sentence in kept for found in definitions(sentence))
+    by_sentence = _parse(kept, known)
+    return [mention for chunk in chunks for mention in _mentions(chunk, by_sentence)]
+
+
+def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Phrase]]:
+    """The phrases of each sentence, long forms in the place of acronyms."""
+    pieces = [
+        (sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))
+    ]
+    japanese = [piece for piece in pieces if is_japanese(piece[1])]
+    others = [piece for piece in pieces if not is_japanese(piece[1])]
+    parsed = english_phrases([*(window for _, window in others), *known.values()]) if others else []
+    longs = {
+        short: long_of(form, found)
+        for (short, form), found in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
+    }
+    by_sentence: dict[str, list[Phrase]] = {}
+    for (sentence, _), phrases in zip(others, parsed, strict=False):
+        by_sentence.setdefault(sentence, []).extend(merged(phrase, longs) for phrase in phrases)
+    if japanese and installed() is not None:
+        for (sentence, _), phrases in zip(japanese, japanese_phrases([w for _, w in japanese]), strict=True):
+            by_sentence.setdefault(sentence, []).extend(merged(phrase, longs) for phrase in phrases)
+    return by_sentence
+
+
+def without_definitions(sentence: str, known: dict[str, str]) -> str:
+    """Without the bracket of a definition: the long form before it says the same."""
+    for short in known:
+        if f"({short}" in sentence:
+            sentence = re.sub(rf"\({re.escape(short)}s?\)", " ", sentence)
+    return sentence
+
+
+def long_of(form: str, found: list[Phrase]) -> Long:
+    """The long form as the parser reads it where that is one phrase, else as it is written."""
+    if len(found) == 1 and len(found[0][0].split()) == len(form.split()):
+        return found[0]
+    return normalise(form).casefold(), normalise(form)
+
+
+def merged(phrase: Phrase, longs: dict[str, Long]) -> Phrase:
+    """The phrase with its acronyms spelt out in the key: `LDA models` -> `latent dirichlet allocation model`.
+
+    Capitals decide, so that the word "it" is not taken for IT.
+    """
+    key, surface = phrase
+    words, written = key.split(), surface.split()
+    if not longs or len(words) != len(written):
+        return phrase
+    spelt = [longs.get(_stem(word)) for word in written]
+    if not any(spelt):
+        return phrase
+    new = " ".join(long[0] if long else word for long, word in zip(spelt, words, strict=True))
+    only = spelt[0] if len(spelt) == 1 else None
+    return new, only[1] if only else surface
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 2 and word.endswith("s") and word[:-1].isupper() else word
+
+
+def _mentions(chunk: ChunkText, by_sentence: dict[str, list[Phrase]]) -> list[Mention]:
+    forms: dict[str, Counter[str]] = {}
+    for sentence in chunk.sentences:
+        for key, surface in by_sentence.get(sentence, ()):
+            forms.setdefault(key, Counter())[surface] += 1
+    return [
+        Mention(chunk.chunk_id, key, min(found, key=lambda form: (-found[form], form)), found.total())
+        for key, found in sorted(forms.items())
+    ]

@@ -1,0 +1,185 @@
+"""What a report is made from: the entities of a community, their relationships, and its most central sentences."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
+from monjyu_assets.levels.phrases.prose import is_prose
+from monjyu_core.storage.ids import digest
+from monjyu_core.text.tokens import count_many
+
+Row = dict[str, Any]
+MOST_SENTENCES = 60
+MOST_ENTITIES = 40
+MOST_LINKS = 40
+CANDIDATES = 400
+"""Sentences of a community that are looked at, those with most of its entities first."""
+LONGEST = 150
+"""Tokens of a sentence that a report may rest on."""
+ALIKE = 0.6
+"""Share of words that two sentences have in common when they say the same."""
+
+
+@dataclass(frozen=True)
+class Central:
+    """A sentence of a community. `entities` are indices into the community's."""
+
+    sentence_id: str
+    paper_id: str
+    text: str
+    entities: tuple[int, ...]
+    score: float
+
+
+@dataclass(frozen=True)
+class Member:
+    name: str
+    type: str
+    inside: int  # relationships with other members
+    mentions: int
+
+
+@dataclass(frozen=True)
+class CommunitySource:
+    """Members, links (source, type, target by name) and sentences, each the weightiest first."""
+
+    community_id: str
+    level: int
+    size: int
+    members: tuple[Member, ...]
+    links: tuple[tuple[str, str, str], ...]
+    sentences: tuple[Central, ...]
+    papers: tuple[tuple[str, str], ...]  # id and title, by how much of the community stands in each
+    mentions: int
+    language: str
+
+    def content(self) -> str:
+        """Hash of all that a report says: an equal one keeps its report."""
+        parts = (self.level, self.size, self.members, self.links, self.sentences, self.papers, self.mentions)
+        return digest(*parts, self.language, length=32)
+
+
+@dataclass(frozen=True)
+class GraphRows:
+    """The tables of level 2 and the papers, as rows by id."""
+
+    entities: Mapping[str, Row]
+    members: Mapping[str, list[str]]
+    places: Mapping[str, list[Row]]
+    links: Mapping[str, list[Row]]  # by source entity
+    papers: Mapping[str, Row]
+
+
+def community_sources(
+    communities: Sequence[Row],
+    graph: GraphRows,
+    sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]],
+    most_tokens: int,
+) -> Iterator[CommunitySource]:
+    """The source of each community. `sentences` gives (paper_id, text) of ids; `most_tokens` is the sentences' room."""
+    for row in communities:
+        yield _source(row, graph, sentences, most_tokens)
+
+
+def _source(
+    row: Row, graph: GraphRows, sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]], most_tokens: int
+) -> CommunitySource:
+    ids = graph.members[row["community_id"]]
+    links = _inside(ids, graph)
+    inside: Counter[str] = Counter()
+    for link in links:
+        inside.update((link["source_id"], link["target_id"]))
+    order = sorted(ids, key=lambda one: (-inside[one], -graph.entities[one]["mentions"], one))
+    members = tuple(
+        Member(graph.entities[one]["name"], graph.entities[one]["type"], inside[one], graph.entities[one]["mentions"])
+        for one in order
+    )
+    papers: Counter[str] = Counter()
+    for one in ids:
+        for place in graph.places[one]:
+            papers[place["paper_id"]] += place["mentions"]
+    standing = sorted(papers, key=lambda paper: (-papers[paper], paper))
+    languages = Counter(graph.papers[paper]["language"] or "en" for paper in standing)
+    return CommunitySource(
+        row["community_id"],
+        row["level"],
+        len(ids),
+        members[:MOST_ENTITIES],
+        tuple(_named(link, graph) for link in links[:MOST_LINKS]),
+        tuple(_central(order, links, graph, members, sentences, most_tokens)),
+        tuple((paper, graph.papers[paper]["title"] or paper) for paper in standing),
+        sum(papers.values()),
+        min(languages, key=lambda one: (-languages[one], one), default="en"),
+    )
+
+
+def _inside(ids: Sequence[str], graph: GraphRows) -> list[Row]:
+    """Relationships between members, the weightiest first."""
+    there = set(ids)
+    found = [link for one in ids for link in graph.links.get(one, ()) if link["target_id"] in there]
+    return sorted(found, key=lambda link: (-link["weight"], link["relationship_id"]))
+
+
+def _named(link: Row, graph: GraphRows) -> tuple[str, str, str]:
+    return graph.entities[link["source_id"]]["name"], link["type"], graph.entities[link["target_id"]]["name"]
+
+
+def _central(
+    order: Sequence[str],
+    links: Sequence[Row],
+    graph: GraphRows,
+    members: Sequence[Member],
+    sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]],
+    most_tokens: int,
+) -> list[Central]:
+    """Sentences by the members that stand in them, each member counting less the oftener it was said already."""
+    holding: dict[str, set[int]] = defaultdict(set)
+    for number, one in enumerate(order):
+        for sentence in graph.entities[one]["sentence_ids"]:
+            holding[sentence].add(number)
+    place = {one: number for number, one in enumerate(order)}
+    for link in links:
+        for sentence in link["sentence_ids"]:
+            holding[sentence] |= {place[link["source_id"]], place[link["target_id"]]}
+    weight = [math.log2(2 + member.inside) for member in members]
+    first = sorted(holding, key=lambda one: (-sum(weight[n] for n in holding[one]), one))[:CANDIDATES]
+    texts = sentences(set(first))
+    return _diverse([one for one in first if one in texts], holding, weight, texts, most_tokens)
+
+
+def _diverse(
+    order: Sequence[str],
+    holding: Mapping[str, set[int]],
+    weight: Sequence[float],
+    texts: Mapping[str, tuple[str, str]],
+    most_tokens: int,
+) -> list[Central]:
+    clean = {one: " ".join(texts[one][1].split()) for one in order}
+    sizes = dict(zip(order, count_many([clean[one] for one in order]), strict=True))
+    left = [one for one in order if sizes[one] <= LONGEST and is_prose(clean[one], japanese=is_japanese(clean[one]))]
+    said: Counter[int] = Counter()
+    found: list[Central] = []
+    room = most_tokens
+    words = {one: frozenset(clean[one].casefold().split()) for one in left}
+    while left and len(found) < MOST_SENTENCES:
+        score = {one: sum(weight[n] / (1 + said[n]) for n in holding[one]) / math.log2(8 + sizes[one]) for one in left}
+        best = min(left, key=lambda one: (-round(score[one], 9), one))
+        left.remove(best)
+        if sizes[best] > room:
+            continue
+        if any(_alike(words[best], words[other.sentence_id]) for other in found):
+            continue
+        room -= sizes[best]
+        said.update(holding[best])
+        entities = tuple(sorted(holding[best], key=lambda n: (-weight[n], n)))
+        found.append(Central(best, texts[best][0], clean[best], entities, round(score[best], 6)))
+    return found
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * min(len(one), len(other))
