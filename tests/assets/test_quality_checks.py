@@ -16,7 +16,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.parsing.pdf.parser import parse_pdf
 from monjyu_assets.publishing.checks import over_parts
-from monjyu_assets.publishing.quality import snapshot_quality
+from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check
 from monjyu_core.settings.settings import CheckSettings, ParseSettings
 from monjyu_core.status import collection_status, describe

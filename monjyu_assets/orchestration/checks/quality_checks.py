@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.publishing.quality import snapshot_quality
+from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
 from monjyu_core.storage.snapshot import Manifest
