@@ -24,8 +24,8 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from monjyu_assets.indexing.run import index_collection
-from monjyu_assets.matching.keys import connect
-from monjyu_assets.matching.references import resolve
+from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.stages.citation_network import REFERENCE_COLUMNS
 from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import whole_table

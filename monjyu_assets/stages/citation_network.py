@@ -5,8 +5,8 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
-from monjyu_assets.matching.keys import connect
-from monjyu_assets.matching.references import resolve
+from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.matching.works import work_ids
 from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table

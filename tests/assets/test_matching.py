@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.matching.identity import Identity, identify
-from monjyu_assets.matching.keys import connect
-from monjyu_assets.matching.references import resolve
+from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.reference_matching import resolve
+from monjyu_assets.matching.same_paper import Identity, identify
 from monjyu_assets.matching.works import work_ids
 from monjyu_core.storage.schemas import TABLES
 

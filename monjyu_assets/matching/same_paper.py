@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from rapidfuzz import fuzz, process
 
-from monjyu_assets.matching.keys import connect
+from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.union_find import UnionFind
 
 Reason = Literal["only", "canonical", "doi", "arxiv_id", "title_authors"]
