@@ -11,7 +11,7 @@ from collections.abc import Callable
 from statistics import mean
 from typing import Any
 
-from monjyu_assets.parsing.pdf.layout import squeezed
+from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
 from monjyu_core.paper import Author, ParsedPaper
 
 Pairs = list[tuple[int, int]]

@@ -25,10 +25,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout's code, wherever it is started
 
 from bench.front_quality import Pairs, cited, people, publication, token_f1
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
+from monjyu_assets.parsing.formats.pdf.read import reading
+from monjyu_assets.parsing.formats.pdf.read.links import page_links
 from monjyu_assets.parsing.headings import strip_numbering
-from monjyu_assets.parsing.pdf import parse_pdf, reading
-from monjyu_assets.parsing.pdf.layout import squeezed
-from monjyu_assets.parsing.pdf.links import page_links
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 

@@ -94,10 +94,10 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
     more = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
     if more.pdf.processor == "unstructured":
-        from monjyu_assets.parsing.unstructured_pdf import parse_with_unstructured
+        from monjyu_assets.parsing.formats.pdf.unstructured_pdf import parse_with_unstructured
 
         return parse_with_unstructured(path, more)
-    from monjyu_assets.parsing.pdf import parse_pdf
+    from monjyu_assets.parsing.formats.pdf import parse_pdf
 
     return parse_pdf(path, settings, more.ocr)
 

@@ -14,7 +14,7 @@ import pytest
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.parsing.pdf.parser import parse_pdf
+from monjyu_assets.parsing.formats.pdf.parse_pdf import parse_pdf
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, QualityResult, run_check

@@ -11,8 +11,8 @@ import pytest
 import typst
 
 from monjyu_assets.parsing import line_ends
+from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.line_ends import Words
-from monjyu_assets.parsing.pdf import parse_pdf
 from monjyu_assets.parsing.plaintext import parse_text
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import ParseSettings

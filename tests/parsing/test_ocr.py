@@ -13,13 +13,13 @@ import pytest
 import typst
 
 from monjyu_assets.parsing.dispatch import parse_document
-from monjyu_assets.parsing.ocr_state import engine_version
-from monjyu_assets.parsing.pdf import parse_pdf
-from monjyu_assets.parsing.pdf.characters import PageChars
-from monjyu_assets.parsing.pdf.geometry import Drawn
-from monjyu_assets.parsing.pdf.ocr import ranges, render, unusable_pages
-from monjyu_assets.parsing.pdf.ocr_page import _Measured, settle_sizes
-from monjyu_assets.parsing.pdf.reading import empty_page, open_pdf, read_layout
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.read.characters import PageChars
+from monjyu_assets.parsing.formats.pdf.read.geometry import Drawn
+from monjyu_assets.parsing.formats.pdf.read.ocr import ranges, render, unusable_pages
+from monjyu_assets.parsing.formats.pdf.read.ocr_page import _Measured, settle_sizes
+from monjyu_assets.parsing.formats.pdf.read.ocr_state import engine_version
+from monjyu_assets.parsing.formats.pdf.read.reading import empty_page, open_pdf, read_layout
 from monjyu_core.errors import DocumentError, ScannedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSettings
@@ -179,7 +179,7 @@ def test_only_the_pages_that_need_it_are_read(folder: Path, text_pdf: Path, monk
 def test_without_ocr_there_is_what_can_be_read_and_a_warning(
     folder: Path, text_pdf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("monjyu_assets.parsing.pdf.ocr.ocr_state", lambda settings: "none")
+    monkeypatch.setattr("monjyu_assets.parsing.formats.pdf.read.ocr.ocr_state", lambda settings: "none")
     mixed = scanned(folder, "mixed2", text_pdf, before="#lorem(200)\n", after="#lorem(200)\n")
     paper = parse_pdf(mixed, ParseSettings())
     assert paper.unread_pages == [2]
@@ -219,7 +219,7 @@ def test_a_page_on_its_side_or_head(folder: Path, turn: int) -> None:
 
 @needs_ocr
 def test_languages_bar_letters(folder: Path) -> None:
-    from monjyu_assets.parsing.pdf.ocr_engine import Reader
+    from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Reader
 
     document = open_pdf(SAMPLES / "language-merging.pdf")
     image, _ = render(document, 0, 100)

@@ -10,8 +10,8 @@ import pypdfium2 as pdfium
 import pytest
 import typst
 
-from monjyu_assets.parsing.pdf import parse_pdf
-from monjyu_assets.parsing.pdf.layout import squeezed
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
 from monjyu_core.paper import Box, ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.parsing.pdf import parse_pdf
-from monjyu_assets.parsing.pdf.layout import squeezed
+from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
 from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import typst
 
-from monjyu_assets.parsing.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, EncryptedDocument, MalformedDocument, ScannedDocument
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
 from tests.conftest import CORPORA, ROOT, needs_corpora
@@ -92,7 +92,7 @@ def test_text_of_a_file_that_is_no_paper_is_kept(tmp_path: Path) -> None:
 _SCRIPT = """
 import json, sys
 from pathlib import Path
-from monjyu_assets.parsing.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
 results = {}

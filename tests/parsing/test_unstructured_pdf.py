@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.parsing import unstructured_pdf
 from monjyu_assets.parsing.dispatch import parse_document
+from monjyu_assets.parsing.formats.pdf import unstructured_pdf
+from monjyu_assets.parsing.formats.pdf.unstructured_pdf import FAST, Piece, parse_with_unstructured
 from monjyu_assets.parsing.pool import ParserPool
-from monjyu_assets.parsing.unstructured_pdf import FAST, Piece, parse_with_unstructured
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import ParserSettings, PdfSettings
 from tests.conftest import ROOT, SAMPLES
@@ -115,7 +115,7 @@ def test_the_fast_strategy_reads_a_paper_without_the_network() -> None:
         "def refuse(*a): raise SystemExit('reached for the network')\n"
         "socket.socket.connect = socket.getaddrinfo = refuse\n"
         "from tests.parsing.test_unstructured_pdf import SETTINGS, PAPER\n"
-        "from monjyu_assets.parsing.unstructured_pdf import parse_with_unstructured\n"
+        "from monjyu_assets.parsing.formats.pdf.unstructured_pdf import parse_with_unstructured\n"
         "paper = parse_with_unstructured(PAPER, SETTINGS)\n"
         "print(paper.processor, paper.title, len(paper.sections), sep='|')\n"
     )

@@ -1,0 +1,1 @@
+"""The body: headings and their levels, sections, paragraphs, the reference list."""

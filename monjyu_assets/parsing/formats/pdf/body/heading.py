@@ -1,0 +1,68 @@
+"""A heading found in a PDF, and what is asked of the lines it may stand in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+
+Style = tuple[float, bool, bool, bool]
+"""Size to half a point, bold, italic, capitals."""
+
+CAPTION = re.compile(
+    r"(?:supplementary |extended data )?(?:fig(?:ure|\.)?s?|tables?|scheme|algorithm|listing|box|plate|図|表|写真)"
+    r"\s*\.?\s*(?:S?\d+|[IVXL]+\b|[A-Z]\d*\b)", re.I,
+)  # fmt: skip
+
+
+@dataclass
+class Heading:
+    """A heading found at `lines[start:end]`; one that runs in takes `run_in` characters of its last line."""
+
+    start: int
+    end: int
+    text: str
+    style: Style
+    number: str | None = None
+    level: int = 1
+    run_in: int = 0
+    outline_level: int | None = None
+    rank: tuple[float, ...] = field(default=())
+
+
+def style_of(line: Line) -> Style:
+    """The style of a line's letters."""
+    letters = [c for c in line.text if c.isalpha()]
+    capitals = len(letters) > 3 and sum(c.isupper() for c in letters) > 0.9 * len(letters)
+    places = [i for i, c in enumerate(line.text) if c.isalpha()] or range(len(line.text))
+    bold = sum(line.bold[i] for i in places) > 0.6 * len(places)
+    italic = sum(line.italic[i] for i in places) > 0.6 * len(places)
+    return (round(line.size * 2) / 2, bold, italic, capitals)
+
+
+def gap_above(layout: Layout, index: int) -> float:
+    """Distance to the baseline above, large at the top of a page or column."""
+    if index == 0:
+        return 99.0
+    above, line = layout.lines[index - 1], layout.lines[index]
+    if above.page != line.page or above.block != line.block:
+        return 99.0
+    return line.base - above.base
+
+
+def ordinals(number: str) -> tuple[int, ...]:
+    """The values of the parts of an Arabic or Roman number ("3.1" is (3, 1), "IV" is (4,)), empty for letters."""
+    values = [_ordinal(part) for part in number.split(".")]
+    return () if None in values else tuple(value or 0 for value in values)
+
+
+def _ordinal(number: str) -> int | None:
+    if number.isdigit():
+        return int(number)
+    if not re.fullmatch(r"[IVX]{1,5}", number):
+        return None
+    values = [{"I": 1, "V": 5, "X": 10}[letter] for letter in number]
+    return sum(-a if a < b else a for a, b in pairwise([*values, 0]))

@@ -1,0 +1,215 @@
+"""Headings among the lines of a document, by outline, numbering, known names and type style."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from monjyu_assets.parsing.formats.pdf.body.bookmarks import outline_marks
+from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, Style, gap_above, ordinals, style_of
+from monjyu_assets.parsing.formats.pdf.body.run_in import run_in_heading, usual_run_ins
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.line_ends import Words
+from monjyu_core.text.search_text import count_wide
+
+_BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")
+_FORMULA = re.compile(r"[=\u00bc\u2211\u222b\u221a\u2264\u2265\u2208\u2202]")
+_ENDS_OPEN = re.compile(r"(?:[,;]|\b(?:the|of|and|or|a|an|in|to|with|for|by|is|are|from|on|as|that))$")
+
+
+def find_headings(layout: Layout, first: int, last: int, words: Words) -> list[Heading]:
+    """Headings among `layout.lines[first:last]`, in order, with levels."""
+    marked = outline_marks(layout, first, last)
+    body_bold = _body_is_bold(layout)
+    strong: Counter[Style] = Counter()
+    candidates: list[Heading] = []
+    i = first
+    while i < last:
+        heading = _candidate(layout, i, last, marked, words)
+        if heading is None:
+            i += 1
+            continue
+        candidates.append(heading)
+        if heading.outline_level is not None or _known(heading.text):
+            strong[heading.style] += 1
+        i = heading.end
+    by_style = Counter(h.style for h in candidates)
+    counted = _counted(candidates, layout)
+    found = [h for h in candidates if h.start in counted or _accepted(h, layout, strong, by_style, body_bold)]
+    return usual_run_ins(found)
+
+
+def _counted(candidates: list[Heading], layout: Layout) -> set[int]:
+    """First lines of headings in any face whose numbers count 1, 2, 3 and that stand apart: no other sign is needed."""
+    apart = [
+        heading
+        for heading in candidates
+        if heading.number is not None
+        and not heading.run_in
+        and gap_above(layout, heading.start) > 1.2 * layout.leading
+        and layout.lines[heading.start].size >= 0.95 * layout.body_size
+    ]
+    found: list[Heading] = []
+    last: tuple[int, ...] = (0,)
+    for heading in apart:
+        number = ordinals(heading.number or "")
+        if not number or len(heading.text) > 90:
+            continue
+        beside = any(number == (*last[:depth], last[depth] + 1) for depth in range(len(last)))
+        if beside or (found and number == (*last, 1)):
+            found.append(heading)
+            last = number
+    return {heading.start for heading in found} if last[0] >= 3 else set()
+
+
+def _known(text: str) -> bool:
+    return section_type(text) != "other"
+
+
+def _body_is_bold(layout: Layout) -> bool:
+    bold = sum(len(line.text) for line in layout.lines if line.bold_share > 0.6)
+    return bold > 0.5 * sum(len(line.text) for line in layout.lines)
+
+
+def _candidate(
+    layout: Layout, i: int, last: int, marked: dict[int, tuple[int, OutlineItem]], words: Words
+) -> Heading | None:
+    lines = layout.lines
+    line = lines[i]
+    if i in marked:
+        end, item = marked[i]
+        text = _text(lines[i:end], words)
+        return Heading(i, end, text, style_of(line), strip_numbering(text)[0], outline_level=item.level)
+    style = style_of(line)
+    end = i + 1
+    while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
+        end += 1
+    found = run_in_heading(layout, i, last)
+    if found is not None:
+        return found
+    text = _text(lines[i:end], words)
+    if not _shape(text, lines[i:end]) or not _stands_out(line, style, text, layout):
+        return None
+    if not _alone(layout, i, end):
+        return None
+    return Heading(i, end, text, style, strip_numbering(text)[0])
+
+
+def _text(lines: list[Line], words: Words) -> str:
+    text = lines[0].text
+    for line in lines[1:]:
+        hyphen = words.hyphen(text, line.text)
+        text = f"{text} {line.text}" if hyphen is None else text[:-1] + hyphen + line.text
+    return re.sub(r"(\w)- (?=[a-z])", r"\1-", text) if len(lines) > 1 else text
+
+
+def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
+    """The next line goes on with the same heading."""
+    step = line.base - above.base
+    return (
+        above.page == line.page
+        and style_of(line)[:3] == style[:3]
+        and 0 < step < 1.6 * max(line.size, above.size)
+        and abs(line.size - above.size) < 0.3
+        and strip_numbering(line.text)[0] is None
+        and not (above.x1 < line.x0)
+        and not _fits(layout, above, line)
+    )
+
+
+def _fits(layout: Layout, above: Line, line: Line) -> bool:
+    """The first word of `line` had room behind `above`: the line break is meant, they are two headings."""
+    left, right = layout.extents[line.page, line.block]
+    word = line.text.split()[0]
+    width = line.width * len(word) / max(1, len(line.text)) + 0.6 * line.size
+    centred = abs((above.x0 + above.x1) - (left + right)) < 6 and above.x0 > left + 6
+    room = (right - left) - above.width if centred else right - above.x1
+    return width < 0.9 * room - 0.08 * (right - left)
+
+
+def _shape(text: str, lines: list[Line]) -> bool:
+    """Short, begins like a heading, has letters (方法 is a word), is no caption, bullet, sentence or reference."""
+    words = strip_numbering(text)[1]
+    letters = sum(c.isalpha() for c in words)
+    if letters + count_wide(words) < 3 or letters < 0.5 * len(words.replace(" ", "")):
+        return False
+    if len(text) > 220 or len(text.split()) > 28:
+        return False
+    if CAPTION.match(text) or _BULLET.match(text) or "@" in text or "http" in text:
+        return False
+    first = next((c for c in words if c.isalnum()), "")
+    if not first or first.islower():
+        return False
+    if _FORMULA.search(text) or (re.search(r"[.;,。]$", text) and not re.search(r"\b(?:etc|al|vs|spp?|L)\.$", text)):
+        return False
+    cells = any(len(line.pieces) > 2 for line in lines)
+    return not _ENDS_OPEN.search(text.casefold()) and len(lines) < 5 and not cells
+
+
+def _stands_out(line: Line, style: Style, text: str, layout: Layout) -> bool:
+    size, bold, italic, capitals = style
+    if size < (0.7 if bold or capitals else 0.85) * layout.body_size:
+        return False
+    larger = size >= layout.body_size + 0.9
+    numbered = strip_numbering(text)[0] is not None
+    return (
+        larger
+        or bold
+        or capitals
+        or (italic and size >= 0.95 * layout.body_size)
+        or numbered
+        or (_known(text) and len(text) < 40)
+    )
+
+
+def _alone(layout: Layout, start: int, end: int) -> bool:
+    """Nothing of a paragraph above runs into it, and what follows starts anew."""
+    lines = layout.lines
+    line = lines[start]
+    above = lines[start - 1] if start else None
+    same_place = above is not None and above.page == line.page and above.block == line.block
+    if above is not None and same_place:
+        step = line.base - above.base
+        same_style = style_of(above) == style_of(line)
+        if step < 0.4 * line.size:
+            return False
+        if same_style and step < 1.15 * layout.leading and above.x1 - above.x0 > 0.5 * line.width:
+            return False
+    if end < len(lines):
+        below = lines[end]
+        if below.page == line.page and abs(below.base - lines[end - 1].base) < 0.4 * line.size:
+            return False
+        small = below.size < 0.93 * layout.body_size and below.bold_share < 0.6
+        if small and line.size < 0.97 * layout.body_size:
+            return False
+    return True
+
+
+def _accepted(
+    heading: Heading, layout: Layout, strong: Counter[Style], by_style: Counter[Style], body_bold: bool
+) -> bool:
+    if heading.outline_level is not None or heading.run_in:
+        return True
+    if heading.text.endswith(":") and heading.number is None and not _known(heading.text):
+        return heading.style[0] >= layout.body_size + 0.9
+    size, bold, italic, capitals = heading.style
+    larger = size >= layout.body_size + 0.9
+    distinct = larger or (bold and not body_bold) or capitals
+    if layout.outline and strong:
+        # With an outline that was found, only its styles and clear numbering add to it.
+        if heading.style in strong:
+            return distinct or (italic and heading.number is not None) or _known(heading.text)
+        return heading.number is not None and distinct
+    if _known(heading.text):
+        return distinct or heading.number is not None or gap_above(layout, heading.start) > 1.3 * layout.leading
+    if heading.style in strong and distinct:
+        return True
+    if heading.number is not None:
+        return distinct or (italic and by_style[heading.style] >= 2)
+    if larger or (bold and not body_bold):
+        return gap_above(layout, heading.start) > 1.15 * layout.leading or by_style[heading.style] >= 3
+    if italic or capitals:
+        return gap_above(layout, heading.start) > 1.25 * layout.leading and by_style[heading.style] >= 2
+    return False

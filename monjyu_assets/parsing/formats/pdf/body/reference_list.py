@@ -1,0 +1,208 @@
+"""The reference list of a PDF: where it stands, and its lines split into entries."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+
+from monjyu_assets.parsing.formats.pdf.body.heading import style_of
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.references import label_of, numbered_starts
+
+_YEAR = re.compile(r"\b(?:1[6-9]|20)\d\d[a-z]?\b")
+_URL_TAIL = re.compile(r"(?:https?://|www\.|doi\.org|10\.\d{4,9}/?)\S*$|\b10\.$|doi:\s*$", re.I)
+_NAME_START = re.compile(
+    r"(?:(?:[vV]an|[vV]on|[dD]e|[dD]er|[dD]en|[dD]el|[dD]i|[dD]u|[lL]a|[lL]e)\s){0,2}[^\W\d_a-z][\w'\u2019-]+,?\s+(?:[^\W\d_a-z]|and\b|&|\()|"
+    r"(?:[^\W\d_a-z]\.[\s-]?){1,3}[^\W\d_a-z]"
+)
+
+
+@dataclass(frozen=True)
+class ReferenceList:
+    """Lines `heading:start` are the heading, `start:end` the entries."""
+
+    heading: int
+    start: int
+    end: int
+
+
+def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
+    """The last reference list that has a heading and lines with years under it."""
+    found: ReferenceList | None = None
+    for i in range(first, len(layout.lines)):
+        text = layout.lines[i].text.strip()
+        if len(text) > 45 or section_type(strip_numbering(text)[1]) != "references":
+            continue
+        following = layout.lines[i + 1 : i + 16]
+        years = sum(1 for line in following if _YEAR.search(line.text))
+        if years >= 2 or (years and len(following) < 6):
+            found = ReferenceList(i, i + 1, _end(layout, i))
+            if found.end - i > 3:
+                break
+    return found or _without_heading(layout, first)
+
+
+def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
+    """A list labelled [1], [2], [3] in the last part of the text, its entries with years; it needs no heading."""
+    lines = layout.lines
+    for i in range(len(lines) - 2, max(first, len(lines) // 3), -1):
+        if label_of(lines[i].text) != "1" or not lines[i].text.lstrip().startswith(("[1]", "1.", "(1)")):
+            continue
+        end = _end(layout, i - 1)
+        starts = numbered_starts([line.text for line in lines[i:end]])
+        years = sum(bool(_YEAR.search(line.text)) for line in lines[i:end])
+        if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
+            return ReferenceList(i, i, end)
+    return None
+
+
+def _end(layout: Layout, heading: int) -> int:
+    """The next line in the style of the heading that is not part of an entry, or the end."""
+    style = style_of(layout.lines[heading])
+    distinct = style[0] > layout.body_size + 0.4 or style[1] or style[3]
+    for i in range(heading + 2, len(layout.lines)):
+        line = layout.lines[i]
+        own = style_of(line)
+        words = strip_numbering(line.text)[1]
+        known = section_type(words) not in ("other", "references") and len(line.text) < 60
+        same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90
+        if same and not _YEAR.search(line.text) and (known or _apart(layout, i)):
+            return i
+        if known and own[0] >= layout.body_size and (own[1] or own[0] > layout.body_size + 0.9) and _apart(layout, i):
+            return i
+    return len(layout.lines)
+
+
+def _apart(layout: Layout, i: int) -> bool:
+    above, line = layout.lines[i - 1], layout.lines[i]
+    return above.page != line.page or above.block != line.block or line.base - above.base > 1.3 * layout.leading
+
+
+def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
+    """The lines of a reference list, an entry each."""
+    lines = _without_tail([line for line in lines if not _stray(line)])
+    if not lines:
+        return []
+    starts = numbered_starts([line.text for line in lines])
+    if not starts:
+        starts = _hanging(lines) or _spaced(lines) or _by_text(lines)
+    starts = starts if starts and starts[0] == 0 else [0, *starts]
+    bounds = [*starts, len(lines)]
+    entries = [lines[a:b] for a, b in itertools.pairwise(bounds) if b > a]
+    return [entry for entry in entries if sum(c.isalpha() for line in entry for c in line.text) > 8]
+
+
+def _stray(line: Line) -> bool:
+    return not any(c.isalnum() for c in line.text)
+
+
+def _without_tail(lines: list[Line]) -> list[Line]:
+    """The list ends at a wide gap after which years and labels have become rare (notices, addresses)."""
+    steps = [b.base - a.base for a, b in itertools.pairwise(lines) if a.page == b.page and b.base > a.base]
+    usual = sorted(steps)[int(0.8 * len(steps))] if steps else 0.0
+    for i in range(max(1, len(lines) // 3), len(lines)):
+        above, line = lines[i - 1], lines[i]
+        wide = above.page == line.page and line.base - above.base > 1.5 * usual
+        rest = lines[i:]
+        years = sum(1 for other in rest if _YEAR.search(other.text) or label_of(other.text))
+        if wide and years < 0.16 * len(rest) and label_of(line.text) is None:
+            return lines[:i]
+    return lines
+
+
+def _lefts(lines: list[Line]) -> list[float]:
+    """Offset of each line from the left edge of its column on its page."""
+    edges: dict[tuple[int, int], float] = defaultdict(lambda: 1e9)
+    for line in lines:
+        key = (line.page, line.column)
+        edges[key] = min(edges[key], line.x0)
+    return [line.x0 - edges[line.page, line.column] for line in lines]
+
+
+def _hanging(lines: list[Line]) -> list[int]:
+    """Starts of entries with hanging indent: lines at the left edge, others one indent in."""
+    offsets = _lefts(lines)
+    indents = Counter(round(offset) for offset in offsets if offset > 4)
+    if not indents:
+        return []
+    indent, count = indents.most_common(1)[0]
+    flush = [i for i, offset in enumerate(offsets) if offset < 0.5 * indent]
+    near = sum(1 for offset in offsets if abs(offset - indent) < 2.5)
+    if near < 0.25 * len(lines) or len(flush) < 2 or count < 2:
+        return []
+    names = sum(1 for i in flush if _entry_start(lines[i].text))
+    return flush if names >= 0.5 * len(flush) else []
+
+
+def _entry_start(text: str) -> bool:
+    return bool(_NAME_START.match(text)) or bool(re.match(r"[^\W\d_a-z]", text))
+
+
+def _spaced(lines: list[Line]) -> list[int]:
+    """Starts of entries parted by wider gaps."""
+    steps = [
+        b.base - a.base if a.page == b.page and a.block == b.block and b.base > a.base else None
+        for a, b in itertools.pairwise(lines)
+    ]
+    known = sorted(step for step in steps if step is not None)
+    if len(known) < 4:
+        return []
+    small = known[len(known) // 10]
+    wide = [step for step in known if step > 1.18 * small]
+    if not 0.12 * len(known) < len(wide) < 0.85 * len(known):
+        return []
+    starts = [0]
+    for i, step in enumerate(steps, start=1):
+        if step is None:
+            if _ends_entry(lines[i - 1].text) and _entry_start(lines[i].text):
+                starts.append(i)
+        elif step > 1.18 * small:
+            starts.append(i)
+    return starts
+
+
+def _ends_entry(text: str) -> bool:
+    return bool(re.search(r"(?:[.\])]|\d|/\S+)$", text.rstrip())) and not re.search(
+        r"(?:,|\b[A-Z]\.|and|&|doi\.org/?)$", text.rstrip()
+    )
+
+
+def _by_text(lines: list[Line]) -> list[int]:
+    """Starts of entries by words alone: a name, after a line that ends a sentence, with a year since the last start."""
+    starts = [0]
+    seen_year = bool(_YEAR.search(lines[0].text))
+    for i in range(1, len(lines)):
+        if seen_year and _NAME_START.match(lines[i].text) and _ends_entry(lines[i - 1].text):
+            starts.append(i)
+            seen_year = False
+        seen_year = seen_year or bool(_YEAR.search(lines[i].text))
+    return starts
+
+
+def entry_text(lines: list[Line], words: Words) -> str:
+    """The text of an entry; links that run over a line end are closed, hyphens of words mended."""
+    text = ""
+    for line in lines:
+        piece = line.text.strip()
+        text = _joined(text, piece, words) if text else piece
+    return text
+
+
+def _joined(text: str, piece: str, words: Words) -> str:
+    url = _URL_TAIL.search(text)
+    if url and re.match(r"[\w/(#%.]", piece) and not re.match(r"(?:PMID|PMCID|Accessed|Available|Retrieved)\b", piece):
+        token = piece.split()[0]
+        open_end = text[-1] in "/._-=&?%:" or re.search(r"[\d/._-]", token.rstrip(".,;"))
+        if open_end and not (text.endswith(".") and re.fullmatch(r"10\.\d+/\S+", token)):
+            return text + piece
+    hyphen = words.hyphen(text, piece)
+    if hyphen is not None:
+        return text[:-1] + hyphen + piece
+    if text.endswith(("-", "\u2013")) and re.match(r"\w", piece):
+        return text + piece
+    return f"{text} {piece}"

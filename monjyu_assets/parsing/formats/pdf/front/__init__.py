@@ -1,0 +1,1 @@
+"""Page 1: title, authors and what is said of them, abstract, identifiers, dates, venue."""

@@ -1,0 +1,67 @@
+"""Authors of a paper: names below the title, checked against PDF Info."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.formats.pdf.front.names import is_name, name_parts, split_names
+from monjyu_assets.parsing.formats.pdf.front.title_page import refit
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_core.paper import Author
+
+_STOP = re.compile(r"(?:abstract|summary|introduction|keywords?|received|1\.?\s+introduction|要旨|概要)\b", re.I)
+
+
+def find_authors(layout: Layout, title_end: int, front_end: int) -> tuple[list[Author], int]:
+    """Authors in printed order and the line after the last line of names.
+
+    PDF Info's names count only if they stand on page 1, and only where the page gives fewer.
+    """
+    names, end = _below_title(layout, title_end, front_end)
+    from_info = _from_info(layout)
+    if len(from_info) > len(names) or (not names and from_info):
+        names = from_info
+    return [Author(name=name) for name in names], end
+
+
+def _below_title(layout: Layout, start: int, stop: int) -> tuple[list[str], int]:
+    parts: list[str] = []
+    style: Line | None = None
+    end = start
+    open_end = False
+    for i in range(start, min(stop, start + 40)):
+        line = refit(layout.lines[i], layout)
+        if _STOP.match(line.text) or (style is not None and i > end + 8):
+            break
+        if style is not None and not _same_face(line, style):
+            continue
+        own, runs_on = name_parts(line)
+        if not own:
+            continue
+        merged = open_end and i == end and _runs_into(parts[-1], own[0])
+        checked = [f"{parts[-1]} {own[0]}", *own[1:]] if merged else own
+        good = sum(is_name(part) for part in checked) + (runs_on and not is_name(checked[-1]) and len(checked) > 1)
+        if good < 0.6 * len(checked):
+            continue
+        if merged:
+            parts.pop()
+        parts += checked
+        style, end, open_end = style or line, i + 1, runs_on
+    return list(dict.fromkeys(part for part in parts if is_name(part))), end
+
+
+def _same_face(line: Line, style: Line) -> bool:
+    return abs(line.size - style.size) < 0.4 and abs(line.bold_share - style.bold_share) < 0.7
+
+
+def _runs_into(last: str, first: str) -> bool:
+    """A name broken at the line end: one of its halves is no name, the whole is."""
+    return not (is_name(last) and is_name(first)) and is_name(f"{last} {first}")
+
+
+def _from_info(layout: Layout) -> list[str]:
+    text = layout.info.get("Author", "")
+    names = split_names(text.replace("|", ",")) if text else []
+    page = squeezed(" ".join(line.text for line in layout.lines if line.page == 1))
+    return [name for name in names if is_name(name) and squeezed(name) in page]

@@ -1,0 +1,230 @@
+"""What page 1 says besides title and authors: abstract, keywords, DOI, arXiv id, dates."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading
+from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
+from monjyu_assets.parsing.formats.pdf.front.dates import DATE
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.references import find_doi
+
+ABSTRACT = re.compile(
+    r"(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|要旨|概要|抄録)\s*(?:[.:\u2014\u2013-]+\s*|\s+|$)", re.I
+)
+_KEYWORDS = re.compile(r"(?:key\s?-?words?(?: and phrases)?|index terms|キーワード)\s*[.:\u2014\u2013-]*\s*", re.I)
+_NOT_PROSE = re.compile(
+    r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
+    r"academic editor|this article|open access|published", re.I,
+)  # fmt: skip
+_ARXIV = re.compile(r"arxiv[:\s]\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
+_IMRAD_PARTS = re.compile(
+    r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
+    r"findings|conclusions?|discussion|significance|interpretation|importance|context|trial registration|funding)"
+    r"(?:\s*(?:and|/|&)\s*\w+)?\s*[:.]?", re.I,
+)  # fmt: skip
+
+
+def find_front(layout: Layout, start: int, stop: int, headings: list[Heading], words: Words) -> Front:
+    """Abstract and keywords between line `start` (after the authors) and `stop`; later pages are not looked at."""
+    front = Front()
+    pages = {layout.lines[start].page, layout.lines[start].page + 1} if start < len(layout.lines) else set()
+    early = [i for i in range(start, stop) if layout.lines[i].page in pages]
+    _find_keywords(layout, front, early, headings, words)
+    for i in early:
+        if take_beside(layout, i, stop, front):
+            front.dropped += [heading for heading in headings if heading.start in front.used]
+            return front
+        match = ABSTRACT.match(layout.lines[i].text)
+        if match and _is_abstract_start(layout, i, match):
+            _take_abstract(layout, front, i, match.end(), stop, headings)
+            return front
+    _headless_abstract(layout, front, start, headings)
+    return front
+
+
+def _is_abstract_start(layout: Layout, i: int, match: re.Match[str]) -> bool:
+    line = layout.lines[i]
+    if match.group().strip().casefold().startswith("summary") and match.end() < len(line.text):
+        return False
+    if match.group().strip().casefold() == "summary":
+        return False
+    alone = match.end() >= len(line.text.rstrip())
+    marked = bool(re.search(r"[.:\u2014\u2013-]\s*$", match.group()))
+    return alone or marked or (line.bold[0] and not all(line.bold)) or match.group().strip().isupper()
+
+
+def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int, headings: list[Heading]) -> None:
+    """From the heading to the keywords, the next heading that is no part of the abstract, or a change of type."""
+    lines = layout.lines
+    starts = {heading.start: heading for heading in headings}
+    own = starts.get(i)
+    front.abstract_heading = lines[i].text[:offset].strip(" .:\u2014\u2013-") or "Abstract"
+    front.used.add(i)
+    if own is not None:
+        front.dropped.append(own)
+    if offset < len(lines[i].text.rstrip()):
+        front.abstract.append((lines[i], offset, len(lines[i].text)))
+    first: Line | None = None if not front.abstract else lines[i]
+    k = i + 1
+    while k < stop:
+        line = lines[k]
+        if k in front.used or _KEYWORDS.match(line.text):
+            break
+        heading = starts.get(k)
+        if heading is not None:
+            part = _IMRAD_PARTS.fullmatch(heading.text) and _below(heading, own, lines[i])
+            parts = [other for other in front.dropped if other is not own and other.start > i]
+            part = part and (not parts or parts[0].style == heading.style)
+            if not part or _another_same(heading, [h for h in headings if h not in front.dropped]):
+                break
+            front.dropped.append(heading)
+        elif first is not None and _changes(layout, first, lines[k - 1], line, len(front.abstract)):
+            break
+        if heading is None:
+            first = first or line
+        front.abstract.append((line, 0, len(line.text)))
+        front.used.add(k)
+        k += 1
+
+
+def _below(heading: Heading, own: Heading | None, line: Line) -> bool:
+    """Smaller than the heading of the abstract (on `line`) or in another face, as its parts are."""
+    if own is None:
+        return heading.style[0] < line.size + 1.0
+    other_face = (own.style[1], own.style[3]) != (heading.style[1], heading.style[3])
+    return heading.style[0] < own.style[0] - 0.4 or other_face
+
+
+def _another_same(heading: Heading, headings: list[Heading]) -> bool:
+    """An introduction in the very style of the part shows that the part is a section of the paper."""
+    return any(
+        other.style == heading.style and section_type(other.text) == "introduction"
+        for other in headings
+        if other is not heading and other.start < heading.start
+    )
+
+
+def _changes(layout: Layout, first: Line, above: Line, line: Line, count: int) -> bool:
+    """Another size, or another width of the column after a gap: the abstract has ended."""
+    if abs(line.size - first.size) > 0.45 and line.size > 0.8 * first.size:
+        return True
+    if line.size <= 0.8 * first.size:
+        return True
+    step = line.base - above.base
+    if line.page != above.page or line.block != above.block:
+        return count >= 3 and (line.full_width != first.full_width or abs(line.width - first.width) > 0.3 * first.width)
+    return step > 2.4 * line.size and count >= 3 and not re.match(r"[^\W\d_]+(?:\s[^\W\d_]+){0,3}:", line.text)
+
+
+def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[Heading]) -> None:
+    """Prose of page 1 in front of an introduction: an abstract without a heading."""
+    introduction = next((h for h in headings if section_type(h.text) == "introduction"), None)
+    if introduction is None or layout.lines[introduction.start].page > layout.lines[start].page + 1:
+        return
+    if any(heading.start < introduction.start for heading in headings):
+        return
+    best: list[int] = []
+    run: list[int] = []
+    for i in range(start, introduction.start):
+        if i in front.used:
+            run = []
+            continue
+        begun = sum(len(layout.lines[k].text) for k in run)
+        if run and not _same_paragraph(layout.lines[run[-1]], layout.lines[i]):
+            run = []
+        elif begun < 200 and run and _another_kind(layout.lines[run[0]], layout.lines[i]):
+            run = []  # addresses and dates stand as close above the abstract as its own lines do
+        run.append(i)
+        length = sum(len(layout.lines[k].text) for k in run)
+        text = " ".join(layout.lines[k].text for k in run)
+        prose = not _NOT_PROSE.search(text[:160]) and len(re.findall(r"[a-z]{2,}[.] ", text)) >= 1
+        if length > 250 and prose and length > sum(len(layout.lines[k].text) for k in best):
+            best = list(run)
+    front.abstract = [(layout.lines[i], 0, len(layout.lines[i].text)) for i in best]
+    front.used.update(best)
+
+
+def _another_kind(above: Line, line: Line) -> bool:
+    """Prose under lines of the title page, or the other way round; or another face."""
+    front = [bool(_NOT_PROSE.search(each.text) or DATE.search(each.text)) for each in (above, line)]
+    return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
+
+
+def _same_paragraph(above: Line, line: Line) -> bool:
+    return (
+        above.page == line.page and abs(above.size - line.size) < 0.4 and 0 < line.base - above.base < 2.0 * line.size
+    )
+
+
+def _continued(text: str, following: str, words: Words) -> str:
+    """Two lines of words as one."""
+    hyphen = words.hyphen(text, following)
+    return f"{text} {following}".strip() if hyphen is None else text[:-1] + hyphen + following
+
+
+def _find_keywords(layout: Layout, front: Front, early: list[int], headings: list[Heading], words: Words) -> None:
+    starts, lines = {heading.start for heading in headings}, layout.lines
+    for i in early:
+        line = layout.lines[i]
+        match = _KEYWORDS.match(line.text)
+        if match is None:
+            continue
+        text, used = line.text[match.end() :], [i]
+        for k in range(i + 1, min(i + 6, len(layout.lines))):
+            below, above = layout.lines[k], layout.lines[k - 1]
+            step = below.base - above.base
+            headed = not text  # "Keywords" stands alone, as a heading does
+            near = below.page == above.page and 0 < step < (2.4 if headed else 1.45) * line.size
+            if not near or (not headed and (k in starts or abs(below.size - lines[used[-1]].size) > 0.4)):
+                break
+            if text.rstrip().endswith(".") and step > 1.25 * line.size:
+                break
+            text = _continued(text, below.text, words)
+            used.append(k)
+        parts = (
+            re.split(r"\s*[;\u00b7\u2022|]\s*|\s+\u2013\s+", text)
+            if re.search(r"[;\u00b7\u2022|]", text)
+            else text.split(",")
+        )
+        keywords = [part.strip(" .,") for part in parts]
+        front.keywords = [keyword for keyword in keywords if 1 < len(keyword) < 80][:30]
+        front.used.update(used)
+        front.dropped += [heading for heading in headings if heading.start in used]
+        return
+
+
+def find_identifiers(layout: Layout, info: dict[str, str]) -> tuple[str | None, str | None]:
+    """The paper's own DOI and arXiv id, printed on page 1 (in its text, margins or furniture) or in PDF Info."""
+    stamp = _ARXIV.search(layout.pages[0].turned)
+    arxiv = stamp.group(1) if stamp else None
+    first = [line for line in (*layout.furniture, *layout.asides, *layout.lines) if line.page == 1]
+    ordered = sorted(first, key=lambda line: (line.base, line.x0))
+    candidates: list[str] = []
+    for k, line in enumerate(ordered):
+        if re.search(r"doi|10\.\d{4,9}", line.text, re.I):
+            following = " ".join(other.text for other in _below_in_column(ordered, k))
+            closed = re.sub(r"(10\.)\s*(?=\d{4,9}/)|(?<=/)\s+(?=[\w.]+$)", r"\1", line.text)
+            doi = find_doi(closed) or find_doi(f"{line.text}{following}")
+            if doi:
+                candidates.append(doi)
+        found = _ARXIV.search(line.text)
+        arxiv = arxiv or (found.group(1) if found else None)
+    for key in ("doi", "DOI", "Subject", "Keywords"):
+        candidates += [doi] if (doi := find_doi(info.get(key, ""))) else []
+    counts = {doi: candidates.count(doi) for doi in candidates}
+    best = max(counts, key=lambda doi: (counts[doi], -candidates.index(doi)), default=None)
+    return best, arxiv
+
+
+def _below_in_column(ordered: list[Line], k: int) -> list[Line]:
+    line = ordered[k]
+    near = [o for o in ordered[k + 1 :] if abs(o.x0 - line.x0) < 6 and 0 < o.base - line.base < 2 * line.size]
+    return near[:1]
+
+
+__all__ = ["ABSTRACT", "Front", "Piece", "find_front", "find_identifiers"]

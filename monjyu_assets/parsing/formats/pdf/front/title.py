@@ -1,0 +1,146 @@
+"""The title of a paper: PDF Info where it stands on page 1, else the line that looks like one."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.formats.pdf.front.names import names_in_line
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.line_ends import Words
+
+_SERIAL = re.compile(
+    r"\b(?:journal of|the .{0,40}journal|proceedings|transactions|letters|volume|vol\.|issn|eissn|publish|"
+    r"copyright|research article|original (?:research|article|paper)|review article|open access|preprint|"
+    r"article|doi|https?:|www\.|accepted|received)\b", re.I,
+)  # fmt: skip
+
+
+def find_title(layout: Layout, words: Words) -> tuple[str, int, int]:
+    """The title and the range of `layout.lines` it stands in; ("", 0, 0) where there is none."""
+    first = [i for i, line in enumerate(layout.lines) if line.page == layout.lines[0].page] if layout.lines else []
+    if not first:
+        return "", 0, 0
+    for wanted in (layout.info.get("Title", ""), *_outline_titles(layout)):
+        place = _standing(layout, wanted, len(first))
+        if place is not None:
+            return _clean(_joined(layout.lines[place[0] : place[1]], words)), *place
+    return _by_looks(layout, len(first), words)
+
+
+def _outline_titles(layout: Layout) -> list[str]:
+    """A single top bookmark over all others is the paper's title."""
+    tops = [item for item in layout.outline if item.level == 0]
+    return [tops[0].title] if len(tops) == 1 else []
+
+
+def _weight(text: str) -> int:
+    """Letters, a Chinese or Japanese character for three."""
+    return sum(3 if "\u2e80" <= c <= "\u9fff" else 1 for c in text if c.isalpha())
+
+
+def _names_a_section(text: str) -> bool:
+    """Words of a heading, too few to be a title: "Introduction", no "Introduction to the theory of graphs"."""
+    return section_type(text) != "other" and len(text.split()) <= 3 and _weight(text) <= 30
+
+
+def _standing(layout: Layout, wanted: str, last: int) -> tuple[int, int] | None:
+    """Where `wanted` stands as whole lines of page 1, in larger or bold type."""
+    target = squeezed(wanted)
+    if _weight(target) < 8 or _names_a_section(wanted):
+        return None
+    for start in range(last):
+        text = ""
+        for end in range(start, min(start + 8, last)):
+            text += squeezed(layout.lines[end].text)
+            if text == target or (len(target) > 20 and text.rstrip("0123456789") == target):
+                line = layout.lines[start]
+                if line.size >= 1.05 * layout.body_size or line.bold_share > 0.6:
+                    return start, end + 1
+                break
+            if len(text) > len(target) + 4:
+                break
+    return None
+
+
+def _by_looks(layout: Layout, last: int, words: Words) -> tuple[str, int, int]:
+    best: tuple[float, int, int] | None = None
+    start = 0
+    while start < last:
+        end = start + 1
+        while end < last and _same_block(layout.lines[end - 1], layout.lines[end]):
+            end += 1
+        score = _score(layout, start, end, last, words)
+        if score is not None and (best is None or score > best[0]):
+            best = (score, start, end)
+        start = end
+    if best is None:
+        return "", 0, 0
+    return _clean(_joined(layout.lines[best[1] : best[2]], words)), best[1], best[2]
+
+
+def _same_block(above: Line, line: Line) -> bool:
+    return (
+        abs(above.size - line.size) < 0.06 * above.size + 0.05
+        and 0 < line.base - above.base < 1.7 * line.size
+        and abs(above.bold_share - line.bold_share) < 0.7
+    )
+
+
+def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> float | None:
+    """Larger type, near the top, a sentence's length, followed by names; not a journal's name or a known heading."""
+    lines = layout.lines[start:end]
+    text = _joined(lines, known)
+    words = text.split()
+    if _weight(text) < 6 or len(words) > 45 or _names_a_section(text):
+        return None
+    if text.endswith(("。", ".")) and len(text) > 120:
+        return None
+    if any(line.base > 0.7 * layout.pages[line.page - 1].height for line in lines):
+        return None
+    score = 2.0 * min(2.5, lines[0].size / layout.body_size) + 0.4 * (lines[0].bold_share > 0.6)
+    score += 0.8 if 4 <= len(words) <= 30 or _weight(text) > 2 * len(text) else 0.2 if len(words) == 3 else -0.5
+    if _SERIAL.search(text) and len(words) < 9:
+        score -= 2.5
+    if _serial_name(layout, text):
+        score -= 2.5
+    if any(names_in_line(line) for line in layout.lines[end : min(end + 3, last)]):
+        score += 1.2
+    if names_in_line(lines[0]) and len(names_in_line(lines[0])) > 1:
+        score -= 1.5
+    return score
+
+
+def _serial_name(layout: Layout, text: str) -> bool:
+    """The text is followed by a year or volume elsewhere: the name of a journal."""
+    wanted = re.escape(" ".join(text.split()))
+    pattern = re.compile(wanted + r"\s*[,.|]?\s*(?:vol|\(?(?:19|20)\d\d|\d{1,3}\s*[(:,])", re.I)
+    places = [*layout.furniture, *layout.asides, *(line for line in layout.lines if line.page == 1)]
+    return any(pattern.search(line.text) for line in places)
+
+
+def _joined(lines: list[Line], words: Words) -> str:
+    """The lines as one text."""
+    text = ""
+    for line in lines:
+        piece = _without_marks(line)
+        hyphen = words.hyphen(text, piece)
+        if hyphen is not None:
+            text = text[:-1] + hyphen + piece
+            continue
+        close = (text.endswith("-") and piece[:1].islower()) or _weight(text[-1:] + piece[:1]) == 6
+        text = text + piece if close else f"{text} {piece}"
+    return text.strip()
+
+
+def _without_marks(line: Line) -> str:
+    """The line without raised footnote marks at its end."""
+    text = line.text
+    while text and line.script[len(text) - 1] == 1 and not text[-1].isalpha():
+        text = text[:-1]
+    return text
+
+
+def _clean(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"[*\u2020\u2021\u00a7\u00b6]+$", "", text.strip())).strip()

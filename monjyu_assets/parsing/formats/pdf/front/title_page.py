@@ -1,0 +1,113 @@
+"""The lines of page 1 around the names: split where they are wide apart, raised marks told from names, in rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+
+STOP = re.compile(
+    r"(?:abstract|summary|(?:\d\.?|i\.)?\s*introduction|keywords?|index terms|ccs concepts|要旨|概要|抄録|"
+    r"(?:\d\.?)?\s*はじめに)\b|(?:要旨|概要|抄録)",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Text that stands together in a row; `raised[i]` is True where `text[i]` is a raised mark."""
+
+    text: str
+    raised: tuple[bool, ...]
+    x0: float
+    x1: float
+    base: float
+    size: float
+    italic: bool = False
+
+    @property
+    def middle(self) -> float:
+        return (self.x0 + self.x1) / 2
+
+
+def refit(line: Line, layout: Layout) -> Line:
+    """The line with the size of its largest common letters: long raised marks are no measure of it."""
+    page = layout.pages[line.page - 1]
+    rows = line.index[line.index >= 0]
+    if not len(rows):
+        return line
+    sizes = np.round(page.size[rows], 1)
+    values, counts = np.unique(sizes, return_counts=True)
+    common = values[counts >= 0.15 * len(rows)]
+    size = float(common.max()) if len(common) else line.size
+    if size <= 1.05 * line.size:
+        return line
+    base = float(np.median(page.base[rows[sizes == size]]))
+    script = [
+        1 if row >= 0 and page.size[row] < 0.87 * size and page.base[row] < base - 0.12 * size else 0
+        for row in line.index.tolist()
+    ]
+    return replace(line, size=size, base=base, script=script)
+
+
+def pieces_of(line: Line, layout: Layout) -> list[Piece]:
+    """The parts of a line between wide gaps, left to right."""
+    page = layout.pages[line.page - 1]
+    bounds = [0, *(gap + 1 for gap in line.wide_gaps), len(line.text)]
+    found: list[Piece] = []
+    for start, stop in pairwise(bounds):
+        text = line.text[start:stop].rstrip()
+        rows = [row for row in line.index[start:stop].tolist() if row >= 0]
+        if not text or not rows:
+            continue
+        raised = tuple(script == 1 for script in line.script[start : start + len(text)])
+        x0, x1 = float(page.x0[rows].min()), float(page.x1[rows].max())
+        found.append(Piece(text, raised, x0, x1, line.base, line.size, line.italic_share > 0.6))
+    return found
+
+
+def running_heads(layout: Layout, title_end: int) -> set[int]:
+    """Lines at the head of later pages, apart from the text, whose words all stand in the title or among the names."""
+    if not 0 < title_end <= len(layout.lines):
+        return set()
+    first = layout.lines[title_end - 1].page
+    front = " ".join(line.text for line in layout.lines[: title_end + 12] if line.page == first)
+    words = {squeezed(word) for word in re.findall(r"[^\W\d_]+", front)} | {"et", "al", "and"}
+    found: set[int] = set()
+    for i in range(title_end, len(layout.lines) - 1):
+        line, below = layout.lines[i], layout.lines[i + 1]
+        top = line.page > first and layout.lines[i - 1].page < line.page and below.page == line.page
+        if not top or line.base > 0.15 * layout.pages[line.page - 1].height or below.base - line.base < 1.7 * line.size:
+            continue
+        own = [squeezed(word) for word in re.findall(r"[^\W\d_]+", line.text)]
+        if own and len(line.text) < 90 and all(word in words for word in own):
+            found.add(i)
+    return found
+
+
+def order_title_page(layout: Layout, title_end: int) -> None:
+    """Put blocks of authors that a gutter parts into rows again: names are read across, text down the columns."""
+    lines = layout.lines
+    if title_end >= len(lines) or not title_end:
+        return
+    page, top = lines[title_end - 1].page, lines[title_end - 1].base
+    own = [i for i in range(title_end, len(lines)) if lines[i].page == page]
+    bottom = min((lines[i].base for i in own if STOP.match(lines[i].text) and lines[i].base > top), default=None)
+    if bottom is None:
+        return
+    above = sorted((i for i in own if top < lines[i].base < bottom - 1), key=lambda i: (lines[i].base, lines[i].x0))
+    moved: list[int] = []
+    for i in above:
+        left, right = layout.extents[page, lines[i].block]
+        if not lines[i].full_width and lines[i].width > 0.85 * (right - left) and len(lines[i].text) > 45:
+            break
+        moved.append(i)
+    if not 0 < len(moved) < 60 or moved == list(range(title_end, title_end + len(moved))):
+        return
+    rest = [i for i in range(title_end, len(lines)) if i not in set(moved)]
+    layout.lines = [*lines[:title_end], *(lines[i] for i in [*moved, *rest])]

@@ -1,0 +1,1 @@
+"""The parts of a page: lines, columns, furniture, tables, figures, equations, footnotes."""

@@ -1,0 +1,245 @@
+"""Columns and reading order from the positions of lines."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+
+from monjyu_assets.parsing.formats.pdf.page.lines import Line, join_pieces
+from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
+
+MIN_PAIRS = 6
+"""Lines standing side by side that make a gutter of one page believable."""
+
+
+def gutters(pages: list[list[Line]]) -> list[list[float]]:
+    """For each page the x of its gutters. A page with few lines side by side borrows from the other pages."""
+    own = [_best_gutter(lines) for lines in pages]
+    votes: Counter[int] = Counter()
+    for lines, (x, pairs) in zip(pages, own, strict=True):
+        if pairs >= MIN_PAIRS and pairs >= 0.2 * len(lines):
+            votes[round(x / 6)] += pairs
+    common = [key * 6.0 for key, count in votes.most_common(3) if count >= 12]
+    left, right = body_edges(pages)
+    result: list[list[float]] = []
+    for lines, (x, pairs) in zip(pages, own, strict=True):
+        aside = x < left + 5 or x > right - 5
+        outside = sum(1 for line in lines if line.x1 < left + 5 or line.x0 > right - 5)
+        credible = (pairs >= MIN_PAIRS and pairs >= 0.25 * len(lines)) or (aside and pairs >= 3 and outside >= 4)
+        best, best_pairs = (x, pairs) if credible else (0.0, 0)
+        for candidate in common:
+            for shift in (0, -3, 3, -6, 6):
+                count = _pairs(lines, candidate + shift)
+                if count >= 2 and count > 1.5 * best_pairs:
+                    best, best_pairs = candidate + shift, count
+        found = [best] if best_pairs else []
+        if best_pairs:
+            found += _side_gutters(lines, best)
+        result.append(sorted(found))
+    return result
+
+
+def body_edges(pages: list[list[Line]]) -> tuple[float, float]:
+    """Left and right edge of the text of the document (most characters start and end within them)."""
+    left: Counter[int] = Counter()
+    right: Counter[int] = Counter()
+    for lines in pages:
+        for line in lines:
+            if len(line.text) > 20:
+                left[round(line.x0)] += 1
+                right[round(line.x1)] += 1
+    total = sum(left.values())
+    if not total:
+        return 0.0, 1e9
+    edges_left = [x for x, count in left.items() if count >= 0.1 * total] or [min(left)]
+    edges_right = [x for x, count in right.items() if count >= 0.05 * total] or [max(right)]
+    return float(min(edges_left)), float(max(edges_right))
+
+
+def _side_gutters(lines: list[Line], x: float) -> list[float]:
+    """Gutters of a third column left or right of the first gutter."""
+    found = []
+    for side in ([line for line in lines if line.x1 <= x + 1], [line for line in lines if line.x0 >= x - 1]):
+        other, pairs = _best_gutter(side)
+        if pairs >= max(8, 0.6 * len(side) / 2):
+            found.append(other)
+    return found
+
+
+def _best_gutter(lines: list[Line]) -> tuple[float, int]:
+    """The x with most lines side by side around it, and how many (0 where none)."""
+    if len(lines) < 4:
+        return 0.0, 0
+    left = min(line.x0 for line in lines)
+    right = max(line.x1 for line in lines)
+    starts = Counter(round(line.x0) for line in lines)
+    candidates = sorted({x - 3.0 for x, count in starts.items() if count >= 3})
+    low, high = left + 0.12 * (right - left), right - 0.12 * (right - left)
+    best = (0.0, 0)
+    for x in candidates:
+        if low < x < high:
+            pairs = _pairs(lines, x)
+            if pairs > best[1]:
+                best = (x, pairs)
+    return best
+
+
+def _pairs(lines: list[Line], x: float) -> int:
+    """Lines right of x that have a line left of x beside them, with nothing in between, less the lines crossing x."""
+    left = [line for line in lines if line.x1 <= x + 1 and line.width > 25]
+    right = [line for line in lines if line.x0 >= x - 1 and line.width > 25]
+    if not left or not right:
+        return 0
+    tops = np.array([line.y0 for line in left]) - 2
+    bottoms = np.array([line.y1 for line in left]) + 2
+    middles = np.array([(line.y0 + line.y1) / 2 for line in right])
+    paired = np.sort(middles[((tops <= middles[:, None]) & (middles[:, None] <= bottoms)).any(axis=1)])
+    crossing = np.array([(line.y0 + line.y1) / 2 for line in lines if line.x0 < x - 1 and line.x1 > x + 1])
+    if not len(paired) or not len(crossing):
+        return len(paired)
+    # Words of a justified line or cells of a table stand side by side too: there, lines right above and below cross.
+    place = np.searchsorted(paired, crossing)
+    above = crossing - np.where(place > 0, paired[np.maximum(place - 1, 0)], -1e9)
+    below = np.where(place < len(paired), paired[np.minimum(place, len(paired) - 1)], 1e9) - crossing
+    return len(paired) - 3 * int(np.count_nonzero((above < 20) & (below < 20)))
+
+
+def reading_order(page: PageChars, lines: list[Line], page_gutters: list[float], fonts: list[Font]) -> list[Line]:
+    """Lines of a page in reading order, pieces on one baseline of one column joined.
+
+    Lines that run over a gutter divide the page into bands; in a band each column is read to its end.
+    """
+    bases = _row_bases(lines)
+    ordered = sorted(lines, key=lambda line: (bases[id(line)], line.x0))
+    for line in lines:
+        line.full_width = any(line.x0 < x - 1 and line.x1 > x + 1 for x in page_gutters)
+        line.column = sum(1 for x in page_gutters if (line.x0 + line.x1) / 2 > x)
+    if page_gutters:
+        _widen(ordered, bases, page_gutters)
+    result: list[Line] = []
+    band: list[Line] = []
+    block = 0
+    for line in ordered:
+        if line.full_width:
+            if band:
+                block = _flush(band, result, block)
+                band = []
+            line.block = block
+            result.append(line)
+        else:
+            band.append(line)
+    _flush(band, result, block)
+    return _join_level(page, result, bases, fonts)
+
+
+def _row_bases(lines: list[Line]) -> dict[int, float]:
+    """The baseline of the row each piece lies in, by `id`: a raised piece takes that of the larger piece beside it."""
+    bases: dict[int, float] = {}
+    by_base: dict[int, list[Line]] = defaultdict(list)
+    for line in sorted(lines, key=lambda line: (-line.size, line.base, line.x0)):
+        near = [row for key in range(int(line.base // 8) - 1, int(line.base // 8) + 3) for row in by_base[key]]
+        row = next((row for row in near if _in_row(row, line)), None)
+        bases[id(line)] = bases[id(row)] if row is not None else line.base
+        by_base[int(line.base // 8)].append(line)
+    return bases
+
+
+def _in_row(row: Line, line: Line) -> bool:
+    drop = row.base - line.base
+    if abs(drop) < 0.12 * line.size + 0.2:
+        return True
+    gap = max(line.x0 - row.x1, row.x0 - line.x1)
+    raised = line.size < 0.87 * row.size and -0.25 * row.size < drop < 0.6 * row.size
+    return raised and gap < 1.8 * row.size and len(line.text) < 12
+
+
+def _widen(ordered: list[Line], bases: dict[int, float], page_gutters: list[float]) -> None:
+    """What stands in the row of a full-width piece, and the short last line of a full-width paragraph."""
+    wide_rows = {
+        bases[id(line)]
+        for line in ordered
+        if line.full_width and any(line.x0 < x - 10 and line.x1 > x + 10 for x in page_gutters)
+    }
+    for line in ordered:
+        line.full_width = line.full_width or bases[id(line)] in wide_rows
+    above: Line | None = None
+    for k, line in enumerate(ordered):
+        beside = any(
+            abs(other.base - line.base) < 0.5 * line.size
+            for other in ordered[max(0, k - 3) : k + 4]
+            if other is not line
+        )
+        if not line.full_width and above is not None and not beside:
+            step = line.base - above.base
+            same = abs(line.x0 - above.x0) < 3 and abs(line.size - above.size) < 0.2
+            line.full_width = same and 0 < step < 1.6 * line.size
+        above = line if line.full_width else None
+
+
+def _flush(band: list[Line], result: list[Line], block: int) -> int:
+    """Append the lines of a band column by column; each column is a block of its own."""
+    cut = _change_of_size(band)
+    if cut is not None:
+        block = _flush([line for line in band if line.base <= cut], result, block)
+        return _flush([line for line in band if line.base > cut], result, block)
+    columns: dict[int, list[Line]] = defaultdict(list)
+    for line in band:
+        columns[line.column].append(line)
+    for column in sorted(columns):
+        block += 1
+        for line in columns[column]:
+            line.block = block
+        result.extend(columns[column])
+    return block + 1
+
+
+def _change_of_size(band: list[Line]) -> float | None:
+    """The y of a gap through all columns below which the type is another size (text above, references below)."""
+    if len({line.column for line in band}) < 2 or len(band) < 12:
+        return None
+    ordered = sorted(band, key=lambda line: line.base)
+    best: tuple[int, float] | None = None
+    for k in range(3, len(ordered) - 3):
+        gap = ordered[k].base - ordered[k - 1].base
+        if gap < 1.7 * ordered[k - 1].size:
+            continue
+        above, below = ordered[:k], ordered[k:]
+        columns = {line.column for line in above}
+        if len(columns) < 2 or {line.column for line in below} != columns:
+            continue
+        upper = [_main_size(above, column) for column in sorted(columns)]
+        lower = [_main_size(below, column) for column in sorted(columns)]
+        if all(abs(a - b) > 0.6 for a in upper for b in lower):
+            pure = sum(round(x.size, 1) in upper for x in above) + sum(round(x.size, 1) in lower for x in below)
+            if best is None or pure > best[0]:
+                best = pure, (ordered[k - 1].base + ordered[k].base) / 2
+    return best[1] if best else None
+
+
+def _main_size(lines: list[Line], column: int) -> float:
+    sizes: Counter[float] = Counter()
+    for line in lines:
+        if line.column == column:
+            sizes[round(line.size, 1)] += len(line.text)
+    return sizes.most_common(1)[0][0]
+
+
+def _join_level(page: PageChars, lines: list[Line], bases: dict[int, float], fonts: list[Font]) -> list[Line]:
+    """Join neighbours in order that lie in one row of one block."""
+    result: list[Line] = []
+    group: list[Line] = []
+    for line in lines:
+        if group and group[-1].block == line.block and bases[id(group[-1])] == bases[id(line)]:
+            group.append(line)
+            continue
+        result.extend(_joined(page, group, fonts))
+        group = [line]
+    result.extend(_joined(page, group, fonts))
+    return result
+
+
+def _joined(page: PageChars, group: list[Line], fonts: list[Font]) -> list[Line]:
+    if len(group) < 2:
+        return group
+    return [join_pieces(page, group, fonts)]

@@ -1,0 +1,221 @@
+"""Characters of a page put together to lines: words by gaps, scripts beside their base line."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
+from monjyu_assets.parsing.formats.pdf.read.geometry import Bools, Floats, Ints
+
+SPACE_GAP = 0.17
+"""Gap between two characters, in font sizes, that is a space."""
+JOIN_GAP = 0.9
+"""Largest gap, in font sizes, between pieces that are one line without knowing the columns."""
+
+
+@dataclass
+class Line:
+    """A line, or the part of it that lies in one column.
+
+    `index[i]` is the row in `PageChars` of `text[i]`, -1 for a space; `script[i]` tells superscripts (1) and
+    subscripts (-1); `bold[i]` and `italic[i]` tell the face; `wide_gaps` are the spaces in `text` wider than 1.1 font
+    sizes. Boxes are in the page's reading frame.
+    """
+
+    page: int
+    text: str
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    base: float
+    size: float
+    font: int
+    index: Ints
+    script: list[int]
+    bold: list[bool]
+    italic: list[bool]
+    column: int = 0
+    full_width: bool = False
+    block: int = -1
+    pieces: list[tuple[float, float]] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    wide_gaps: list[int] = field(default_factory=list)
+
+    @cached_property
+    def bold_share(self) -> float:
+        return sum(self.bold) / max(1, len(self.bold))
+
+    @cached_property
+    def italic_share(self) -> float:
+        return sum(self.italic) / max(1, len(self.italic))
+
+    @property
+    def width(self) -> float:
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> float:
+        return self.y1 - self.y0
+
+
+def page_lines(page: PageChars, fonts: list[Font]) -> list[Line]:
+    """The line pieces of a page, top to bottom then left to right; columns are never joined."""
+    if not page.text:
+        return []
+    runs = _runs(page)
+    groups = _group_runs(page, runs)
+    lines = [line for rows in groups if (line := make_line(page, rows, fonts)) is not None]
+    return sorted(lines, key=lambda line: (round(line.base, 1), line.x0))
+
+
+def _runs(page: PageChars) -> list[tuple[int, int]]:
+    """Stretches of the content stream that stay on one baseline, in one size, moving on without a wide gap."""
+    count = len(page.text)
+    size = np.maximum(page.size[1:], page.size[:-1])
+    gap = page.x0[1:] - page.x1[:-1]
+    same_base = np.abs(np.diff(page.base)) < 0.08 * size + 0.1
+    same_size = np.minimum(page.size[1:], page.size[:-1]) > 0.9 * size
+    forward = (gap > -0.45 * size) & (gap < JOIN_GAP * size) & (page.x0[1:] > page.x0[:-1] - 0.1 * size)
+    breaks = np.flatnonzero(~(same_base & same_size & forward)) + 1
+    edges = [0, *breaks.tolist(), count]
+    return list(itertools.pairwise(edges))
+
+
+def _group_runs(page: PageChars, runs: list[tuple[int, int]]) -> list[Ints]:
+    """Runs that belong to one line (level with each other or script beside base, and close), as rows of characters."""
+    starts = np.array([a for a, _ in runs])
+    ends = np.array([b for _, b in runs])
+    x0 = np.minimum.reduceat(page.x0, starts)
+    x1 = np.maximum.reduceat(page.x1, starts)
+    base, size = page.base[starts], page.size[starts]
+    parent = list(range(len(runs)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            parent[i] = parent[parent[i]]
+            i = parent[i]
+        return i
+
+    for left, right in _linked(x0, x1, base, size):
+        a, b = root(left), root(right)
+        if a != b:
+            parent[max(a, b)] = min(a, b)
+    members: dict[int, list[Ints]] = {}
+    for i in range(len(runs)):
+        members.setdefault(root(i), []).append(np.arange(starts[i], ends[i]))
+    return [np.concatenate(rows) for rows in members.values()]
+
+
+def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[int, int]]:
+    """Pairs of runs on one line. Works on a window of runs sorted by baseline, so its cost is near linear."""
+    order = np.argsort(base, kind="stable")
+    pairs: list[tuple[int, int]] = []
+    biggest = float(size.max())
+    bases = base[order]
+    stops = np.searchsorted(bases, bases + 0.7 * biggest, side="right")
+    for position, i in enumerate(order.tolist()):
+        others = order[position + 1 : stops[position]]
+        if not len(others):
+            continue
+        large = np.maximum(size[i], size[others])
+        small = np.minimum(size[i], size[others])
+        gap = np.maximum(x0[others] - x1[i], x0[i] - x1[others])
+        # `others` lie lower on the page than i (their baseline is larger or equal).
+        drop = base[others] - base[i]
+        level = (drop < 0.12 * large) & (gap < JOIN_GAP * small)
+        is_script = (small < 0.85 * large) & (gap < 0.35 * large) & (gap > -0.6 * small)
+        raised = is_script & (size[i] < size[others]) & (drop < 0.62 * large)
+        lowered = is_script & (size[i] > size[others]) & (drop < 0.42 * large)
+        # The lowered letter of a logo touches its neighbours: same size, same word.
+        touching = (drop < 0.3 * large) & (np.abs(gap) < 0.25 * small)
+        for j in others[level | raised | lowered | touching].tolist():
+            pairs.append((i, j))
+    return pairs
+
+
+def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
+    """A line of these characters, ordered by x, with spaces put where gaps are wide enough."""
+    order = np.argsort(page.x0[rows], kind="stable")
+    rows = rows[order]
+    sizes = page.size[rows]
+    size = _weighted_mode(sizes)
+    main = np.abs(sizes - size) < 0.1 * size
+    base = float(np.median(page.base[rows[main]]))
+    script = np.zeros(len(rows), np.int64)
+    raised = (sizes < 0.87 * size) & (page.base[rows] < base - 0.12 * size)
+    lowered = (sizes < 0.87 * size) & (page.base[rows] > base + 0.08 * size)
+    script[raised], script[lowered] = 1, -1
+    spaces = _space_before(page, rows, size)
+    places = np.flatnonzero(spaces)
+    index = np.insert(rows, places, -1)
+    glyphs = [page.text[row] for row in rows.tolist()]
+    joined = "".join([" " + glyph if space else glyph for glyph, space in zip(glyphs, spaces.tolist(), strict=True)])
+    bold = np.array([font.bold for font in fonts])[page.font[rows]]
+    italic = np.array([font.italic for font in fonts])[page.font[rows]]
+    # A space between two bold characters is bold.
+    bold = np.insert(bold, places, bold[places] & bold[places - 1])
+    italic = np.insert(italic, places, italic[places] & italic[places - 1])
+    script = np.insert(script, places, 0)
+    if len(joined) != len(index):
+        # A glyph that stands for several characters gives its row and face to each of them.
+        repeats = np.insert([len(glyph) for glyph in glyphs], places, 1)
+        index, bold, italic, script = (np.repeat(values, repeats) for values in (index, bold, italic, script))
+    if not joined.strip():
+        return None
+    fonts_here = page.font[rows[main]]
+    gaps = np.concatenate([[0.0], page.x0[rows[1:]] - page.x1[rows[:-1]]])
+    wide = {int(row) for row in rows[gaps > 1.1 * size]}
+    # Heights follow the font size: loose boxes of some fonts are several lines high.
+    return Line(
+        page=page.number, text=joined, x0=float(page.x0[rows].min()), y0=base - 0.78 * size,
+        x1=float(page.x1[rows].max()), y1=base + 0.22 * size, base=base, size=float(size),
+        font=int(np.bincount(fonts_here).argmax()), index=index,
+        script=script.tolist(), bold=bold.tolist(), italic=italic.tolist(),
+        wide_gaps=[i - 1 for i, row in enumerate(index.tolist()) if row in wide and i and joined[i - 1] == " "],
+    )  # fmt: skip
+
+
+def _weighted_mode(sizes: Floats) -> float:
+    rounded = np.round(sizes, 1)
+    values, counts = np.unique(rounded, return_counts=True)
+    # The larger size wins a near tie: "x with a long superscript" is still a line of x.
+    return float(values[np.argmax(counts * np.sqrt(values))])
+
+
+def _space_before(page: PageChars, rows: Ints, size: float) -> Bools:
+    spaces = np.zeros(len(rows), bool)
+    if len(rows) < 2:
+        return spaces
+    gap = page.x0[rows[1:]] - page.x1[rows[:-1]]
+    tight = gap[gap < JOIN_GAP * size]
+    tracking = max(0.0, float(np.median(tight))) if len(tight) > 6 else 0.0
+    local = np.maximum(page.size[rows[1:]], page.size[rows[:-1]])
+    # Boxes of slanted glyphs overhang ("of Latent"): a space the file has or implies counts even without a gap.
+    least = 0.06 * local + tracking if tracking else -0.12 * local
+    said = page.gap_before[rows[1:]] & (gap > least)
+    wide = gap > SPACE_GAP * local + tracking
+    cjk = np.array([_is_cjk(page.text[row]) for row in rows.tolist()])
+    wide_script = cjk[1:] & cjk[:-1]
+    spaces[1:] = np.where(wide_script, page.gap_before[rows[1:]] & (gap > 0.3 * local), said | wide)
+    return spaces
+
+
+def _is_cjk(character: str) -> bool:
+    return "\u2e80" <= character[:1] <= "\u9fff" or "\uf900" <= character[:1] <= "\uffef"
+
+
+def join_pieces(page: PageChars, pieces: list[Line], fonts: list[Font]) -> Line:
+    """One line of pieces that lie on one baseline in one column."""
+    rows = np.concatenate([np.unique(piece.index[piece.index >= 0]) for piece in pieces])
+    line = make_line(page, rows, fonts)
+    if line is None:
+        return pieces[0]
+    line.column, line.full_width, line.block = pieces[0].column, pieces[0].full_width, pieces[0].block
+    line.pieces = [(piece.x0, piece.x1) for piece in pieces]
+    line.cells = [piece.text for piece in pieces]
+    return line

@@ -1,0 +1,125 @@
+"""Running text from lines, with the way back from each character to its place on the page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.formats.pdf.read.characters import PageChars
+from monjyu_assets.parsing.line_ends import Words
+from monjyu_core.paper import Box, Span
+
+
+@dataclass
+class MappedText:
+    """A text whose character i is `lines[line[i]].text[column[i]]`; -1 where the text adds a space or a break."""
+
+    text: str = ""
+    lines: list[Line] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    column: list[int] = field(default_factory=list)
+    scripts: list[int] = field(default_factory=list)
+
+    def add(self, piece: str) -> None:
+        """Text that stands on no page."""
+        self.text += piece
+        self.line += [-1] * len(piece)
+        self.column += [-1] * len(piece)
+        self.scripts += [0] * len(piece)
+
+    def add_line(self, line: Line, start: int = 0, stop: int | None = None) -> None:
+        stop = len(line.text) if stop is None else stop
+        number = len(self.lines)
+        self.lines.append(line)
+        self.text += line.text[start:stop]
+        self.line += [number] * (stop - start)
+        self.column += range(start, stop)
+        self.scripts += line.script[start:stop]
+
+    def drop_last(self) -> None:
+        self.text = self.text[:-1]
+        for values in (self.line, self.column, self.scripts):
+            values.pop()
+
+    def spans(self, start: int, end: int, pages: list[PageChars]) -> list[Span]:
+        """One rectangle a line for the characters `start` to `end`."""
+        by_line: dict[int, list[int]] = {}
+        for i in range(start, end):
+            if self.line[i] >= 0 and not self.text[i].isspace():
+                by_line.setdefault(self.line[i], []).append(self.column[i])
+        boxes: dict[int, list[Box]] = {}
+        for number, columns in by_line.items():
+            line = self.lines[number]
+            page = pages[line.page - 1]
+            boxes.setdefault(line.page, []).append(_box(page, line, columns))
+        return [Span(page=page, boxes=boxes[page]) for page in sorted(boxes)]
+
+
+def _box(page: PageChars, line: Line, columns: list[int]) -> Box:
+    rows = [row for column in columns if (row := int(line.index[column])) >= 0]
+    x0 = min(float(page.x0[row]) for row in rows)
+    x1 = max(float(page.x1[row]) for row in rows)
+    y0 = min(float(page.base[row] - 0.72 * page.size[row]) for row in rows)
+    y1 = max(float(page.base[row] + 0.2 * page.size[row]) for row in rows)
+    box = page.to_page((x0, y0, x1, y1))
+    return (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
+
+
+@dataclass(frozen=True)
+class Part:
+    """`line.text[start:stop]` as part of a text; nothing of a line (`start == stop`) stands for what is left out.
+
+    `begins` starts a paragraph; `tail` follows the part and stands on no page.
+    """
+
+    line: Line
+    start: int
+    stop: int
+    begins: bool = False
+    tail: str = ""
+
+
+OMITTED = "\u2026"
+"""What stands in a sentence for a formula without a number."""
+
+
+def join_lines(pieces: list[tuple[Line, int, int, bool]], words: Words) -> MappedText:
+    """Text of line pieces `(line, start, stop, begins_paragraph)`, see `join_parts`."""
+    return join_parts([Part(*piece) for piece in pieces if piece[1] < piece[2]], words)
+
+
+def join_parts(parts: list[Part], words: Words) -> MappedText:
+    """Text of parts of lines; paragraphs are parted by an empty line, words that line ends cut are joined."""
+    result = MappedText()
+    for part in parts:
+        following = part.line.text[part.start : part.stop] or OMITTED
+        if result.text:
+            if part.begins:
+                result.add("\n\n")
+            else:
+                _join(result, following, words)
+        if part.start < part.stop:
+            result.add_line(part.line, part.start, part.stop)
+        else:
+            result.add(OMITTED)
+        result.add(part.tail)
+    return result
+
+
+def _join(result: MappedText, following: str, words: Words) -> None:
+    hyphen = words.hyphen(result.text, following)
+    if hyphen is not None:
+        if not hyphen:
+            result.drop_last()
+        result.add(hyphen[1:])
+        return
+    if re.search(r"\S[-\u2013/]$", result.text[-2:]) and re.match(r"\w", following):
+        return
+    if _cjk(result.text[-1]) and _cjk(following[:1]):
+        return
+    result.add(" ")
+
+
+def _cjk(character: str) -> bool:
+    return "\u2e80" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"

@@ -1,0 +1,1 @@
+"""A PDF's pages as characters: pypdfium2, links, outline, OCR."""

@@ -1,0 +1,260 @@
+"""The characters of a PDF page, read once from pypdfium2 into NumPy arrays."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from monjyu_assets.parsing.formats.pdf.read.accents import compose_accents
+from monjyu_assets.parsing.formats.pdf.read.geometry import (
+    Area,
+    Bools,
+    Drawn,
+    Floats,
+    Ints,
+    displayed,
+    drawn_objects,
+    turned,
+)
+from monjyu_assets.parsing.formats.pdf.read.glyphs import (
+    aside_text,
+    dominant_turn,
+    quarter_turns,
+    readable,
+    whole_codes,
+)
+
+_BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
+_ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
+_FORCE_BOLD, _ITALIC_FLAG = 1 << 18, 1 << 6
+
+
+LINE_BREAKS = (ord("\r"), ord("\n"))
+
+
+@dataclass(frozen=True)
+class Font:
+    """A font as far as layout cares."""
+
+    name: str
+    bold: bool
+    italic: bool
+
+
+@dataclass
+class PageChars:
+    """One page. Arrays have one row a visible character, in the order of the content stream.
+
+    Coordinates are PDF points in the displayed page (rotation and crop box applied), origin top-left, y down.
+    `base` is the y of the baseline; `size` the height of the font in points; `gap_before` is True where the
+    content stream has a space in front of the character. `turn` is the quarter turn of the dominant text direction
+    (0 for upright pages); arrays and `drawn` are in the frame that makes that text upright, see `to_page`. `turned` is
+    the text that runs another way (stamps in the margin), in the order of the content stream.
+    """
+
+    number: int
+    width: float
+    height: float
+    text: list[str]
+    x0: Floats
+    y0: Floats
+    x1: Floats
+    y1: Floats
+    base: Floats
+    size: Floats
+    font: Ints
+    gap_before: Bools
+    drawn: Drawn = field(default_factory=Drawn)
+    raw_count: int = 0
+    garbled: int = 0
+    turn: int = 0
+    turned: str = ""
+
+    def to_page(self, box: Area) -> Area:
+        """A box of the reading frame in the frame of the displayed page."""
+        x0, y0, x1, y1 = box
+        if self.turn == 1:
+            return (y0, self.width - x1, y1, self.width - x0)
+        if self.turn == 2:
+            return (self.width - x1, self.height - y1, self.width - x0, self.height - y0)
+        if self.turn == 3:
+            return (self.height - y1, x0, self.height - y0, x1)
+        return box
+
+
+class FontTable:
+    """Fonts of a document by id; pointers are only trusted within a page, names across pages."""
+
+    def __init__(self) -> None:
+        self.fonts: list[Font] = []
+        self._ids: dict[Font, int] = {}
+
+    def add(self, font: Font) -> int:
+        if font not in self._ids:
+            self._ids[font] = len(self.fonts)
+            self.fonts.append(font)
+        return self._ids[font]
+
+
+def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
+    """The characters of page `index` (0-based) of a `pypdfium2.PdfDocument`.
+
+    Raises `pypdfium2.PdfiumError` when the page cannot be loaded.
+    """
+    import pypdfium2.raw as pdfium
+
+    page = document[index]
+    try:
+        box = page.get_bbox()
+        rotation = int(page.get_rotation()) // 90 % 4
+        width, height = page.get_size()
+        text_page = pdfium.FPDFText_LoadPage(page.raw)
+        try:
+            raw = _raw_characters(pdfium, text_page, fonts)
+        finally:
+            pdfium.FPDFText_ClosePage(text_page)
+        drawn = drawn_objects(pdfium, page, box, rotation)
+    finally:
+        page.close()
+    return _page(index + 1, width, height, box, rotation, raw, drawn)
+
+
+@dataclass
+class _Raw:
+    codes: Ints
+    boxes: Floats
+    matrices: Floats
+    objects: Ints
+    fonts: Ints
+    count: int
+
+
+def _raw_characters(pdfium: Any, text_page: Any, fonts: FontTable) -> _Raw:
+    """Unicode, loose box and text object of each character; matrix, size and font once a text object."""
+    count = max(0, int(pdfium.FPDFText_CountChars(text_page)))
+    codes = np.zeros(count, np.int64)
+    boxes = np.zeros((count, 4))
+    owners = np.zeros(count, np.int64)
+    rect = pdfium.FS_RECTF()
+    rect_ref = ctypes.byref(rect)
+    get_unicode, get_box, get_object = (
+        pdfium.FPDFText_GetUnicode,
+        pdfium.FPDFText_GetLooseCharBox,
+        pdfium.FPDFText_GetTextObject,
+    )
+    address = ctypes.addressof
+    seen: dict[int, int] = {}
+    matrices: list[tuple[float, ...]] = []
+    font_ids: list[int] = []
+    by_pointer: dict[int, int] = {}
+    code_list: list[int] = []
+    box_list: list[tuple[float, float, float, float]] = []
+    owner_list: list[int] = []
+    for i in range(count):
+        code_list.append(get_unicode(text_page, i))
+        if not get_box(text_page, i, rect_ref):
+            rect.left = rect.right = rect.top = rect.bottom = 0.0
+        box_list.append((rect.left, rect.bottom, rect.right, rect.top))
+        pointer = get_object(text_page, i)
+        if not pointer:
+            owner_list.append(-1)
+            continue
+        key = address(pointer.contents)
+        owner = seen.get(key)
+        if owner is None:
+            owner = seen[key] = len(matrices)
+            matrices.append(_matrix(pdfium, text_page, i))
+            font_ids.append(_font_id(pdfium, pointer, by_pointer, fonts))
+        owner_list.append(owner)
+    if count:
+        codes[:] = code_list
+        boxes[:] = box_list
+        owners[:] = owner_list
+    return _Raw(codes, boxes, np.array(matrices).reshape(-1, 7), owners, np.array(font_ids, np.int64), count)
+
+
+def _matrix(pdfium: Any, text_page: Any, index: int) -> tuple[float, ...]:
+    matrix = pdfium.FS_MATRIX()
+    if not pdfium.FPDFText_GetMatrix(text_page, index, ctypes.byref(matrix)):
+        matrix.a = matrix.d = 1.0
+    size = float(pdfium.FPDFText_GetFontSize(text_page, index))
+    return (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f, size)
+
+
+def _font_id(pdfium: Any, text_object: Any, by_pointer: dict[int, int], fonts: FontTable) -> int:
+    pointer = pdfium.FPDFTextObj_GetFont(text_object)
+    if not pointer:
+        return fonts.add(Font("", False, False))
+    key = ctypes.addressof(pointer.contents)
+    if key not in by_pointer:
+        by_pointer[key] = fonts.add(_font(pdfium, pointer))
+    return by_pointer[key]
+
+
+def _font(pdfium: Any, pointer: Any) -> Font:
+    length = int(pdfium.FPDFFont_GetBaseFontName(pointer, None, 0))
+    buffer = ctypes.create_string_buffer(max(1, min(length, 512)))
+    pdfium.FPDFFont_GetBaseFontName(pointer, buffer, len(buffer))
+    name = buffer.value.decode("utf-8", "replace")
+    name = re.sub(r"^[A-Z]{6}\+", "", name)
+    flags = max(0, int(pdfium.FPDFFont_GetFlags(pointer)))
+    bold = bool(_BOLD.search(name)) or bool(flags & _FORCE_BOLD)
+    italic = bool(_ITALIC.search(name)) or bool(flags & _ITALIC_FLAG)
+    return Font(name, bold, italic)
+
+
+def _page(
+    number: int,
+    width: float,
+    height: float,
+    box: Area,
+    rotation: int,
+    raw: _Raw,
+    drawn: Drawn,
+) -> PageChars:
+    codes, halves = whole_codes(raw.codes)
+    printable = (codes > 0x20) & (codes != 0xA0) & (codes != 0xFFFE) & ((codes < 0x7F) | (codes > 0x9F))
+    printable &= ((codes < 0xD800) | (codes > 0xDFFF)) & (codes < 0x110000)
+    visible = (raw.objects >= 0) & (printable | (codes == 2))
+    garbled = int(np.count_nonzero(visible & ((codes == 0xFFFD) | ((codes >= 0xE000) & (codes <= 0xF8FF)))))
+    garbled += int(np.count_nonzero((raw.objects >= 0) & (codes < 9) & (codes != 2)))
+    kept = np.flatnonzero(visible)
+    matrix = raw.matrices[raw.objects[kept]] if len(kept) else np.zeros((0, 7))
+    turns = quarter_turns(matrix, rotation)
+    turn = dominant_turn(turns)
+    aside = aside_text(codes, kept[(turns != turn) & (turns >= 0)])
+    kept, matrix = kept[turns == turn], matrix[turns == turn]
+    boxes = raw.boxes[kept]
+    xa, ya = displayed(boxes[:, 0], boxes[:, 1], box, rotation)
+    xb, yb = displayed(boxes[:, 2], boxes[:, 3], box, rotation)
+    origin_x, origin_y = displayed(matrix[:, 4], matrix[:, 5], box, rotation)
+    xa, ya = turned(xa, ya, width, height, turn)
+    xb, yb = turned(xb, yb, width, height, turn)
+    _, base = turned(origin_x, origin_y, width, height, turn)
+    if turn % 2:
+        page_width, page_height = height, width
+    else:
+        page_width, page_height = width, height
+    size = matrix[:, 6] * np.hypot(matrix[:, 2], matrix[:, 3])
+    x0, x1 = np.minimum(xa, xb), np.maximum(xa, xb)
+    y0, y1 = np.minimum(ya, yb), np.maximum(ya, yb)
+    middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2
+    inside = (middle_x > -2) & (middle_x < page_width + 2) & (middle_y > -2) & (middle_y < page_height + 2) & (size > 1)
+    spaced = np.zeros(raw.count + 1, np.int64)
+    # pdfium makes up a line break wherever a glyph looks odd to it, so a break says nothing about a space.
+    spaced[1:] = np.cumsum(~visible & ~halves & ~np.isin(codes, LINE_BREAKS))
+    before = spaced[kept] - spaced[np.concatenate([[0], kept[:-1] + 1])] if len(kept) else np.zeros(0, np.int64)
+    page = PageChars(
+        number=number, width=page_width, height=page_height,
+        text=[readable(int(code)) for code in codes[kept[inside]]],
+        x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
+        font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
+        gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),
+        raw_count=int(visible.sum()), garbled=garbled, turn=turn, turned=aside,
+    )  # fmt: skip
+    compose_accents(page)
+    return page

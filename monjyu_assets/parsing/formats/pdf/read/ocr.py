@@ -1,0 +1,170 @@
+"""Pages without usable text: which they are, and their text by OCR where the extra `ocr` is installed."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars
+from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Image
+from monjyu_assets.parsing.formats.pdf.read.ocr_state import install_hint, ocr_state
+from monjyu_assets.parsing.patience import ask_for_time
+from monjyu_core.settings.settings import OcrSettings
+
+_FEW, _SOME = 25, 100
+"""Characters of a page that hold no text worth keeping, if the rest of it is a picture."""
+_LONGEST_SIDE = 4000
+_MAX_OBJECTS = 2000
+_CURVES = 200
+
+
+@dataclass
+class Unread:
+    """The pages of a document without usable text that stay so, and why."""
+
+    numbers: list[int] = field(default_factory=list)
+    why: str = ""
+    hint: str = ""
+    tried: bool = False
+
+    @property
+    def warnings(self) -> list[str]:
+        if not self.numbers:
+            return []
+        pages = f"page {self.numbers[0]} has" if len(self.numbers) == 1 else f"pages {ranges(self.numbers)} have"
+        return [f"{pages} no usable text: {self.why} {self.hint}".strip()]
+
+
+def read_unusable(
+    document: Any, pages: list[PageChars], fonts: FontTable, settings: OcrSettings
+) -> tuple[list[PageChars], Unread]:
+    """The pages with those read by OCR in their places; pages that stay unread keep no garbled characters."""
+    wanted = unusable_pages(document, pages)
+    if not wanted:
+        return pages, Unread()
+    state = ocr_state(settings)
+    if state in ("none", "off"):
+        why = "OCR is switched off." if state == "off" else "OCR is not installed."
+        hint = "See ocr.enabled." if state == "off" else install_hint()
+        return _without(pages, wanted), Unread(wanted, why, hint)
+    read, failed = _read(document, wanted[: settings.max_pages], fonts, settings)
+    result = list(pages)
+    for page in read:
+        old = pages[page.number - 1]
+        if _is_garbled(old) or page.raw_count >= 2 * old.raw_count:
+            result[page.number - 1] = page
+    late = wanted[settings.max_pages :]
+    why = f"OCR reads {settings.max_pages} pages of a file." if late else f"OCR failed: {failed[1]}." if failed else ""
+    unread = Unread([*(failed[0] if failed else []), *late], why, "See ocr.max_pages." if late else "", tried=True)
+    return _without(result, unread.numbers), unread
+
+
+def unusable_pages(document: Any, pages: list[PageChars]) -> list[int]:
+    """Numbers of the pages whose text is a picture, is drawn as curves, or has no usable character codes."""
+    raw = sum(page.raw_count for page in pages)
+    textless = raw < min(_FEW * max(1, len(pages)), 400)
+    return [
+        page.number
+        for page in pages
+        if _is_garbled(page)
+        or (page.raw_count < _SOME and _covered(page) > 0.8)
+        or (page.raw_count < (400 if textless else _FEW) and _covered(page) > 0.5)
+        or (page.raw_count < _FEW and textless and (page.drawn.images or _is_drawn(document, page.number - 1)))
+    ]
+
+
+def _is_garbled(page: PageChars) -> bool:
+    return page.raw_count > 50 and (page.garbled > 0.3 * page.raw_count or _is_cipher(page.text))
+
+
+def _is_cipher(characters: list[str]) -> bool:
+    """Latin letters, but hardly a vowel among them: the file says other codes than it shows.
+
+    Text in Latin letters has 35 to 50 % of a, e, i, o and u, base64 and program code still 19 %.
+    """
+    text = unicodedata.normalize("NFD", "".join(characters).casefold())
+    letters = len(re.findall(r"[a-z]", text))
+    return letters >= 300 and letters > 0.5 * len(characters) and len(re.findall(r"[aeiou]", text)) < 0.16 * letters
+
+
+def _covered(page: PageChars) -> float:
+    """Share of the page that images cover: scans come in strips too."""
+    x, y = np.meshgrid((np.arange(32) + 0.5) / 32 * page.width, (np.arange(32) + 0.5) / 32 * page.height)
+    inside = np.zeros(x.shape, bool)
+    for left, top, right, bottom in page.drawn.images[:500]:
+        inside |= (x >= left) & (x <= right) & (y >= top) & (y <= bottom)
+    return float(inside.mean())
+
+
+def _is_drawn(document: Any, index: int) -> bool:
+    """True for a page of many curves, or with an image inside a form: what characters drawn as outlines look like."""
+    import pypdfium2 as pdfium
+    import pypdfium2.raw as raw
+
+    try:
+        page = document[index]
+        kinds = [item.type for item in itertools.islice(page.get_objects(max_depth=3), _MAX_OBJECTS)]
+    except pdfium.PdfiumError:
+        return False
+    return kinds.count(raw.FPDF_PAGEOBJ_IMAGE) > 0 or kinds.count(raw.FPDF_PAGEOBJ_PATH) >= _CURVES
+
+
+def _read(
+    document: Any, numbers: list[int], fonts: FontTable, settings: OcrSettings
+) -> tuple[list[PageChars], tuple[list[int], str] | None]:
+    """Pages as OCR reads them, and those that it failed on with the last reason."""
+    from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Reader
+    from monjyu_assets.parsing.formats.pdf.read.ocr_page import read_image, to_characters
+
+    ask_for_time(0, len(numbers))
+    reader = Reader(settings.languages)
+    read, failed, reason = [], [], ""
+    for done, number in enumerate(numbers, 1):
+        ask_for_time(done, len(numbers))
+        try:
+            image, scale = render(document, number - 1, settings.dpi)
+            read.append(read_image(image, scale, number, reader))
+        except (RuntimeError, ValueError) as error:  # pdfium's and OpenVINO's errors are both RuntimeErrors
+            if "alloc" in str(error).casefold():
+                raise MemoryError from error
+            failed.append(number)
+            reason = str(error).strip().split("\n")[-1][:200].rstrip(".")
+    return to_characters(read, fonts), (failed, reason) if failed else None
+
+
+def render(document: Any, index: int, dpi: int) -> tuple[Image, float]:
+    """A page as an RGB image (height, width, 3), and its pixels a point; very large pages are made smaller."""
+    page = document[index]
+    try:
+        scale = min(dpi / 72, _LONGEST_SIDE / max(1.0, *page.get_size()))
+        bitmap = page.render(scale=scale, rev_byteorder=True, may_draw_forms=False)
+        return np.ascontiguousarray(bitmap.to_numpy()[:, :, :3]), scale
+    finally:
+        page.close()
+
+
+def _without(pages: list[PageChars], numbers: list[int]) -> list[PageChars]:
+    """Pages in which these have lost their garbled characters."""
+    from monjyu_assets.parsing.formats.pdf.read.reading import empty_page
+
+    result = list(pages)
+    for number in numbers:
+        old = pages[number - 1]
+        if _is_garbled(old):
+            result[number - 1] = empty = empty_page(number)
+            empty.width, empty.height, empty.drawn = old.width, old.height, old.drawn
+    return result
+
+
+def ranges(numbers: list[int]) -> str:
+    """ "1, 3-5" of 1, 3, 4, 5."""
+    parts = []
+    for _, group in itertools.groupby(enumerate(sorted(numbers)), lambda item: item[1] - item[0]):
+        run = [number for _, number in group]
+        parts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}")
+    return ", ".join(parts)

@@ -1,0 +1,151 @@
+"""Opening a PDF and reading its pages, outline and Info; what cannot be read as a paper's text is told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem, build_layout
+from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, read_page
+from monjyu_assets.parsing.formats.pdf.read.links import page_links
+from monjyu_assets.parsing.formats.pdf.read.ocr import Unread, read_unusable
+from monjyu_assets.parsing.formats.pdf.read.ocr_state import install_hint
+from monjyu_core.errors import (
+    DocumentError,
+    DocumentTooLarge,
+    EmptyDocument,
+    EncryptedDocument,
+    MalformedDocument,
+    ScannedDocument,
+)
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
+
+_OUTLINE_LIMIT = 2000
+
+
+def read_layout(path: Path, settings: ParseSettings, ocr: OcrSettings) -> tuple[Layout, list[str]]:
+    """The layout of a PDF and warnings about pages that could not be read. Pages without usable text go through OCR.
+
+    Raises EncryptedDocument, EmptyDocument, ScannedDocument, MalformedDocument, DocumentTooLarge.
+    """
+    document = open_pdf(path)
+    try:
+        count = len(document)
+        if count == 0:
+            raise EmptyDocument("The PDF has no pages.")
+        if count > settings.max_pages:
+            raise DocumentTooLarge(
+                f"The PDF has {count} pages, the limit is {settings.max_pages}.", "Raise parse.max_pages to read it."
+            )
+        fonts = FontTable()
+        pages, warnings = _read_pages(document, count, fonts, settings)
+        pages, unread = read_unusable(document, pages, fonts, ocr)
+        _check_text(pages, unread)
+        layout = build_layout(pages, fonts.fonts, _outline(document, count), _info(document))
+        layout.unread_pages = unread.numbers
+        layout.links = page_links(document, 0)
+        return layout, warnings + unread.warnings
+    finally:
+        document.close()
+
+
+def open_pdf(path: Path) -> Any:
+    """The document; raises EmptyDocument, EncryptedDocument or MalformedDocument."""
+    import pypdfium2 as pdfium
+
+    if path.stat().st_size == 0:
+        raise EmptyDocument("The file holds no bytes.")
+    try:
+        return pdfium.PdfDocument(path)
+    except pdfium.PdfiumError as error:
+        # pdfium's last error may be that of an earlier file, so the file itself says whether it is encrypted.
+        if b"/Encrypt" in path.read_bytes():
+            raise EncryptedDocument(
+                "The PDF needs a password.", "Save a copy without password protection and index that."
+            ) from error
+        raise MalformedDocument(
+            "The file is no readable PDF.", "It is damaged, cut short or of another type."
+        ) from error
+
+
+def _read_pages(
+    document: Any, count: int, fonts: FontTable, settings: ParseSettings
+) -> tuple[list[PageChars], list[str]]:
+    pages: list[PageChars] = []
+    failed: list[int] = []
+    total = 0
+    for index in range(count):
+        page = _read_one(document, index, fonts)
+        if page is None:
+            failed.append(index + 1)
+            page = empty_page(index + 1)
+        total += page.raw_count
+        if total > settings.max_characters:
+            raise DocumentTooLarge(
+                f"The PDF holds more than {settings.max_characters} characters.",
+                "Raise parse.max_characters to read it.",
+            )
+        pages.append(page)
+    if len(failed) == count:
+        raise MalformedDocument("No page of the PDF could be read.")
+    warnings = [f"page {number} could not be read" for number in failed]
+    return pages, warnings
+
+
+def _read_one(document: Any, index: int, fonts: FontTable) -> PageChars | None:
+    import pypdfium2 as pdfium
+
+    try:
+        return read_page(document, index, fonts)
+    except pdfium.PdfiumError:
+        return None
+
+
+def empty_page(number: int) -> PageChars:
+    """A page without characters, in place of one that cannot be read."""
+    import numpy as np
+
+    none, whole = np.zeros(0), np.zeros(0, np.int64)
+    return PageChars(number, 612.0, 792.0, [], none, none, none, none, none, none, whole, np.zeros(0, bool))
+
+
+def _check_text(pages: list[PageChars], unread: Unread) -> None:
+    """Raise where there is next to no text: with a way out where the pages are pictures."""
+    raw = sum(page.raw_count for page in pages)
+    if unread.numbers and raw < min(25 * len(pages), 400):
+        raise ScannedDocument(f"The pages of the PDF have no usable text. {unread.why}", unread.hint)
+    if raw == 0:
+        if unread.tried:
+            raise ScannedDocument(
+                "The pages of the PDF are images, and OCR found no text on them.", "See ocr.languages."
+            )
+        if any(page.drawn.images for page in pages):
+            raise ScannedDocument("The pages of the PDF are images without text.", install_hint())
+        raise EmptyDocument("The PDF holds no text.")
+
+
+def _outline(document: Any, count: int) -> list[OutlineItem]:
+    import pypdfium2 as pdfium
+
+    items: list[OutlineItem] = []
+    try:
+        for bookmark in document.get_toc(max_depth=8):
+            if len(items) >= _OUTLINE_LIMIT:
+                break
+            destination = bookmark.get_dest()
+            page = destination.get_index() if destination else None
+            number = page + 1 if page is not None and 0 <= page < count else None
+            items.append(OutlineItem(bookmark.get_title().strip(), int(bookmark.level), number))
+    except (pdfium.PdfiumError, UnicodeError, ValueError):
+        return []
+    return items
+
+
+def _info(document: Any) -> dict[str, str]:
+    try:
+        return {key: value.strip("\x00 ") for key, value in document.get_metadata_dict(skip_empty=True).items()}
+    except (UnicodeError, ValueError):
+        return {}
+
+
+__all__ = ["DocumentError", "read_layout"]

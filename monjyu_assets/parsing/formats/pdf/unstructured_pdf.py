@@ -1,0 +1,251 @@
+"""PDF files taken apart by `unstructured` (`pdf.processor: unstructured`), with pypdfium2 to check what it gives.
+
+It is no part of the installation: its PDF part imports a dozen packages even for its fast strategy, and answers a
+missing one with an empty list. So they are looked for first. Its layout model (hi_res) is used where its packages are
+there, and its weights are never fetched.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from monjyu_assets.parsing.common import author_line
+from monjyu_assets.parsing.front_lines import take_field, take_line
+from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.office_sections import SectionBuilder
+from monjyu_assets.parsing.partition import quiet, table_rows
+from monjyu_assets.parsing.text_headings import heading_at
+from monjyu_core.errors import ConfigurationError, DocumentTooLarge, EmptyDocument
+from monjyu_core.paper import Box, Figure, ParsedPaper, Section, Span, Table
+from monjyu_core.settings.settings import ParserSettings
+
+if TYPE_CHECKING:
+    from unstructured.documents.elements import Element
+
+FAST = (
+    "pdfminer", "pikepdf", "pdf2image", "pi_heif", "cv2", "scipy", "onnx", "onnxruntime", "matplotlib",
+    "numba", "unstructured_inference",
+)  # fmt: skip
+"""What `unstructured.partition.pdf` imports beyond Monjyu's own packages, whatever the strategy."""
+HI_RES = ("torch", "transformers", "timm", "huggingface_hub", "unstructured_pytesseract")
+STEPS = (
+    "Install it with: pip install 'pdfminer.six>=20251230' pikepdf pdf2image pi-heif opencv-python-headless scipy onnx "
+    "onnxruntime matplotlib numba && pip install --no-deps 'unstructured-inference>=1.6.12,<2' (see docs/configure.md)"
+    ", or set pdf.processor to pypdfium2."
+)
+LEAST_SHARE = 0.3
+"""With fewer of the characters that pypdfium2 finds, it has failed."""
+_DROPPED = {"Header", "Footer", "PageNumber", "PageBreak", "Image"}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An element: its category, its text, its page (from 1) and its box in points, origin top-left."""
+
+    kind: str
+    text: str
+    page: int
+    box: Box | None
+    html: str = ""
+
+
+def parse_with_unstructured(path: Path, settings: ParserSettings) -> ParsedPaper:
+    """Parse a PDF; where unstructured fails, pypdfium2 does it and a warning says so.
+
+    Raises ConfigurationError where it is not installed, and what `parse_pdf` raises.
+    """
+    missing = [module for module in FAST if importlib.util.find_spec(module) is None]
+    if missing:
+        raise ConfigurationError(f"unstructured cannot read PDFs without {', '.join(missing)}.", STEPS)
+    sizes, expected = _measure(path, settings)
+    pieces, strategy, notes = _partition(path, sizes)
+    found = sum(len("".join(piece.text.split())) for piece in pieces)
+    if found > settings.max_characters:
+        raise DocumentTooLarge(f"More than {settings.max_characters} characters.", "See parse.max_characters.")
+    if found < LEAST_SHARE * expected or not found:
+        notes.append(f"unstructured gave {found} of {expected} characters; pypdfium2 has parsed the file instead")
+        return _fallback(path, settings, notes)
+    try:
+        paper = _paper(pieces, len(sizes))
+    except EmptyDocument:
+        return _fallback(path, settings, [*notes, "unstructured gave no text; pypdfium2 has parsed the file instead"])
+    paper.processor, paper.warnings = f"unstructured-{strategy}", notes
+    return paper
+
+
+def _fallback(path: Path, settings: ParserSettings, notes: list[str]) -> ParsedPaper:
+    from monjyu_assets.parsing.formats.pdf import parse_pdf
+
+    paper = parse_pdf(path, settings, settings.ocr)
+    paper.warnings += notes
+    return paper
+
+
+def _measure(path: Path, settings: ParserSettings) -> tuple[list[tuple[float, float]], int]:
+    """Sizes of the pages in points, and how many characters pypdfium2 finds (spaces left out).
+
+    Raises EncryptedDocument, EmptyDocument, MalformedDocument or DocumentTooLarge.
+    """
+    import pypdfium2 as pdfium
+
+    from monjyu_assets.parsing.formats.pdf.read.reading import open_pdf
+
+    document = open_pdf(path)
+    try:
+        if len(document) > settings.max_pages:
+            raise DocumentTooLarge(f"The PDF has {len(document)} pages.", "Raise parse.max_pages to read it.")
+        sizes: list[tuple[float, float]] = []
+        characters = 0
+        for index in range(len(document)):
+            try:
+                page = document[index]
+                sizes.append(page.get_size())
+                characters += len("".join(page.get_textpage().get_text_range().split()))
+                page.close()
+            except pdfium.PdfiumError:
+                sizes.append((612.0, 792.0))
+        return sizes, characters
+    finally:
+        document.close()
+
+
+def _partition(path: Path, sizes: list[tuple[float, float]]) -> tuple[list[Piece], str, list[str]]:
+    """The pieces, the strategy that gave them, and why a better one did not."""
+    quiet()
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    from unstructured.partition.pdf import partition_pdf
+
+    hi_res = all(importlib.util.find_spec(module) for module in HI_RES)
+    notes: list[str] = []
+    for strategy in ["hi_res", "fast"] if hi_res else ["fast"]:
+        try:
+            elements = partition_pdf(filename=str(path), strategy=strategy, languages=[""], include_page_breaks=False)
+            return list(_pieces(elements, sizes)), strategy, notes
+        except (MemoryError, RecursionError):
+            raise
+        except Exception as error:  # pdfminer and the models answer damaged files with whatever comes
+            notes.append(f"unstructured {strategy}: {type(error).__name__}: {error}"[:200])
+    return [], "fast", notes
+
+
+def _pieces(elements: list[Element], sizes: list[tuple[float, float]]) -> Iterator[Piece]:
+    """Without page numbers and what stands on most pages."""
+    texts = Counter(key for element in elements if (key := _repeated_key(element)))
+    for element in elements:
+        page = min(max(element.metadata.page_number or 1, 1), len(sizes))
+        key = _repeated_key(element)
+        if element.category in _DROPPED or not key or texts[key] > max(2, 0.4 * len(sizes)):
+            continue
+        box = _box(element.metadata.coordinates, sizes[page - 1])
+        yield Piece(element.category, element.text, page, box, element.metadata.text_as_html or "")
+
+
+def _repeated_key(element: Element) -> str:
+    return re.sub(r"[\d\W_]+", "", element.text.casefold())
+
+
+def _box(coordinates: Any, size: tuple[float, float]) -> Box | None:
+    """Points of the page; the layout model's are pixels of its image of it."""
+    if coordinates is None or not coordinates.points or not coordinates.system.width:
+        return None
+    across, down = size[0] / coordinates.system.width, size[1] / coordinates.system.height
+    x, y = [point[0] * across for point in coordinates.points], [point[1] * down for point in coordinates.points]
+    return (round(min(x), 2), round(min(y), 2), round(max(x), 2), round(max(y), 2))
+
+
+def _paper(pieces: list[Piece], pages: int) -> ParsedPaper:
+    paper = ParsedPaper(document_type="pdf", page_count=pages)
+    body = _take_front(paper, pieces)
+    builder = SectionBuilder()
+    blocks = [[" ".join(piece.text.split())] for piece in body]
+    for index, piece in enumerate(body):
+        _add(builder, piece, blocks, index)
+    builder.finish(paper)
+    _place(paper.sections, pieces)
+    return paper
+
+
+def _take_front(paper: ParsedPaper, pieces: list[Piece]) -> list[Piece]:
+    """Title, authors and date from the first pieces; returns what is no part of them."""
+    first = next((i for i, piece in enumerate(pieces[:8]) if piece.kind == "Title" and len(piece.text) > 8), None)
+    if first is None or section_type(pieces[first].text) != "other":
+        return pieces
+    paper.title = " ".join(pieces[first].text.split())
+    rest: list[Piece] = []
+    for piece in pieces[first + 1 : first + 8]:
+        if len(piece.text) < 300 and (take_field(paper, piece.text) or take_line(paper, piece.text, names_fit=True)):
+            continue
+        names = "" if paper.authors or piece.kind == "NarrativeText" else _leading_authors(piece.text)
+        if names:
+            paper.authors = author_line(names)
+            continue
+        rest.append(piece)
+    return [*pieces[:first], *rest, *pieces[first + 8 :]]
+
+
+def _leading_authors(text: str) -> str:
+    """The names in front of an affiliation in one piece: the shortest beginning that holds most names."""
+    words = text.split()[:60]
+    starts = [" ".join(words[:stop]) for stop in range(4, len(words) + 1)]
+    counts = [len(author_line(start)) for start in starts]
+    most = max(counts, default=0)
+    return starts[counts.index(most)] if most > 1 else ""
+
+
+def _add(builder: SectionBuilder, piece: Piece, blocks: list[list[str]], index: int) -> None:
+    text = blocks[index][0]
+    if piece.kind == "Table":
+        builder.table(table_rows(piece.html) if piece.html else [[text]], piece.page)
+        _last_box(builder.tables, piece)
+    elif piece.kind == "FigureCaption":
+        builder.caption(text, piece.page)
+        _last_box(builder.figures, piece)
+    else:
+        in_references = builder.sections[-1].section_type == "references"
+        found = heading_at(blocks, index, in_references, marked=len(builder.sections) > 1)
+        if found and (piece.kind == "Title" or found.run_in):
+            builder.heading(found.text, found.level, piece.page)
+            builder.paragraph(found.run_in, piece.page)
+            return
+        heading = "" if in_references else _run_in(text)
+        if heading:
+            number, _ = strip_numbering(heading)
+            builder.heading(heading, 1 + (number or "").rstrip(".").count("."), piece.page)
+        builder.paragraph(text[len(heading) :].strip(), piece.page)
+
+
+def _last_box(things: list[Table] | list[Figure], piece: Piece) -> None:
+    if things and things[-1].page == piece.page:
+        things[-1].box = piece.box
+
+
+def _run_in(text: str) -> str:
+    """A known section name at the start of a paragraph, as the fast strategy joins them: "2 Related Work We …"."""
+    words = text.split(" ")
+    for count in range(min(6, len(words) - 4), 0, -1):
+        heading, following = " ".join(words[:count]), words[count]
+        starts = following[:1].isupper() or not following[:1].isalpha()
+        if starts and words[count - 1][:1].isalpha() and section_type(heading) != "other":
+            return heading
+    return ""
+
+
+def _place(sections: list[Section], pieces: list[Piece]) -> None:
+    """Sentences get the box of the piece in which they begin."""
+    keys = [(re.sub(r"\W+", "", piece.text), piece) for piece in pieces if piece.box]
+    at = 0
+    for section in sections:
+        for sentence in section.sentences:
+            key = re.sub(r"\W+", "", sentence.text)[:40]
+            for index in range(at, min(at + 40, len(keys))) if key else ():
+                text, piece = keys[index]
+                if key in text and piece.box:
+                    sentence.spans, at = [Span(page=piece.page, boxes=[piece.box])], index
+                    break
