@@ -72,7 +72,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
             return parse_markdown(data, settings, bibliographies)
         case "latex":
             from monjyu_assets.parsing.beside import read_paper
-            from monjyu_assets.parsing.latex import parse_latex
+            from monjyu_assets.parsing.formats.latex.parse_latex import parse_latex
 
             data, files = read_paper(path, beside)
             return parse_latex(data, settings, files)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.latex_names import DISPLAYED
+from monjyu_assets.parsing.formats.latex.latex_names import DISPLAYED
 
 _EVENT = re.compile(
     r"\\(?P<edge>begin|end)\s*\{(?P<name>[A-Za-z]+)(?P<star>\*?)\}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.latex_names import names
+from monjyu_assets.parsing.formats.latex.latex_names import names
 from monjyu_core.errors import MalformedDocument
 
 _DEFINITION = re.compile(

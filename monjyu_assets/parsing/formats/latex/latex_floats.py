@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.parsing.latex_names import TABULARS
+from monjyu_assets.parsing.formats.latex.latex_names import TABULARS
 from monjyu_core.paper import Figure, Table
 
 if TYPE_CHECKING:
-    from monjyu_assets.parsing.latex_text import LatexText
+    from monjyu_assets.parsing.formats.latex.latex_text import LatexText
 
 _LINES = {"hline", "toprule", "midrule", "bottomrule", "cline", "cmidrule", "specialrule", "addlinespace", "endhead"}
 _LINES |= {"endfirsthead", "endfoot", "endlastfoot", "Xhline", "rowcolor"}

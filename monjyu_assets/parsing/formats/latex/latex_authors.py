@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.common import clean_orcid
-from monjyu_assets.parsing.latex_calls import Call, find_calls, without_calls
-from monjyu_assets.parsing.latex_names import names
+from monjyu_assets.parsing.formats.latex.latex_calls import Call, find_calls, without_calls
+from monjyu_assets.parsing.formats.latex.latex_names import names
 from monjyu_core.paper import Author
 
 Plain = Callable[[str], str]

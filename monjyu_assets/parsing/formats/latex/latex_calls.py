@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.latex_macros import brace_pairs
+from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs
 
 _OPTION = re.compile(r"\s*\[((?:[^\[\]{}]|\{[^{}]{0,300}\}){0,1000})\]")
 _SPACE = re.compile(r"\s*")

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from monjyu_assets.parsing.citing import Citer
-from monjyu_assets.parsing.latex_names import CITATIONS
+from monjyu_assets.parsing.formats.latex.latex_names import CITATIONS
 from monjyu_assets.parsing.marks import silent
 
 _COMMAND = re.compile(

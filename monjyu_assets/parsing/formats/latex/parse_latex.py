@@ -9,14 +9,14 @@ from monjyu_assets.parsing.bibliography import read_bibliography
 from monjyu_assets.parsing.citing import Citer, attach, take_places
 from monjyu_assets.parsing.common import complete, split_keywords
 from monjyu_assets.parsing.decoding import decode
-from monjyu_assets.parsing.latex_bibliography import add_printed
-from monjyu_assets.parsing.latex_cites import all_are_cited, cited_keys
-from monjyu_assets.parsing.latex_files import is_main_text
-from monjyu_assets.parsing.latex_front import RUN_IN_KEYWORDS, read_front
-from monjyu_assets.parsing.latex_macros import expand_macros
-from monjyu_assets.parsing.latex_numbers import label_numbers
-from monjyu_assets.parsing.latex_source import Source, read_source, with_code
-from monjyu_assets.parsing.latex_text import LatexText
+from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
+from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys
+from monjyu_assets.parsing.formats.latex.latex_files import is_main_text
+from monjyu_assets.parsing.formats.latex.latex_front import RUN_IN_KEYWORDS, read_front
+from monjyu_assets.parsing.formats.latex.latex_macros import expand_macros
+from monjyu_assets.parsing.formats.latex.latex_numbers import label_numbers
+from monjyu_assets.parsing.formats.latex.latex_source import Source, read_source, with_code
+from monjyu_assets.parsing.formats.latex.latex_text import LatexText
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
 from monjyu_core.settings.settings import ParseSettings
@@ -122,7 +122,7 @@ def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
 
 def _abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> None:
     """Some classes take the abstract as an argument, or in the preamble."""
-    from monjyu_assets.parsing.latex_calls import find_calls
+    from monjyu_assets.parsing.formats.latex.latex_calls import find_calls
 
     if any(section.section_type == "abstract" for section in paper.sections):
         return

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from monjyu_assets.parsing.bibliography import Bibliography, Work
-from monjyu_assets.parsing.latex_macros import brace_pairs
+from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs
 from monjyu_assets.parsing.references import find_doi, parse_reference
 
 _LIST = re.compile(r"\\begin\s*\{(thebibliography|references)\}")

@@ -1,0 +1,1 @@
+"""LaTeX sources to a parsed paper, by pylatexenc."""
