@@ -57,7 +57,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
         case "pdf":
             return _pdf(path, settings)
         case "docx":
-            from monjyu_assets.parsing.docx import parse_docx
+            from monjyu_assets.parsing.formats.word.docx import parse_docx
 
             return parse_docx(path, settings)
         case "pptx":

@@ -31,8 +31,8 @@ def _truth(name: str) -> dict[str, Any]:
 
 @cache
 def _paper(name: str) -> ParsedPaper:
-    from monjyu_assets.parsing.docx import parse_docx
     from monjyu_assets.parsing.formats.pdf import parse_pdf
+    from monjyu_assets.parsing.formats.word.docx import parse_docx
     from monjyu_assets.parsing.jsonl import parse_record, read_records
     from monjyu_assets.parsing.markdown import parse_markdown
     from monjyu_assets.parsing.plaintext import parse_text

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lxml import etree
 
-from monjyu_assets.parsing.docx_front import Paragraph, take_front
-from monjyu_assets.parsing.docx_headings import find_headings
-from monjyu_assets.parsing.docx_styles import Styles, W, new_style, number, value
-from monjyu_assets.parsing.docx_tree import clean_tree
+from monjyu_assets.parsing.formats.word.docx_front import Paragraph, take_front
+from monjyu_assets.parsing.formats.word.docx_headings import find_headings
+from monjyu_assets.parsing.formats.word.docx_styles import Styles, W, new_style, number, value
+from monjyu_assets.parsing.formats.word.docx_tree import clean_tree
 from monjyu_assets.parsing.marks import CAPTION, take_marks
 from monjyu_assets.parsing.office import Element, NewPart, Package, core_properties, open_package, write_package
 from monjyu_assets.parsing.office_sections import SectionBuilder

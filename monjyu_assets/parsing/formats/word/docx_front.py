@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from monjyu_assets.parsing.common import join_lines, parse_date, split_keywords, split_names
 from monjyu_assets.parsing.decoding import clean
-from monjyu_assets.parsing.docx_styles import Look, Styles
+from monjyu_assets.parsing.formats.word.docx_styles import Look, Styles
 from monjyu_assets.parsing.front_lines import take_field, take_line
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.marks import take_marks

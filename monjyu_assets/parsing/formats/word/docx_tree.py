@@ -10,7 +10,7 @@ import re
 
 from lxml import etree
 
-from monjyu_assets.parsing.docx_styles import Styles, W, is_on, value
+from monjyu_assets.parsing.formats.word.docx_styles import Styles, W, is_on, value
 from monjyu_assets.parsing.marks import mark, unmarked
 from monjyu_assets.parsing.office import MATH, Element, Package, choose_alternatives, math_text, unwrap
 from monjyu_core.paper import Equation

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_assets.parsing.docx_front import Paragraph
-from monjyu_assets.parsing.docx_styles import Look, Styles
+from monjyu_assets.parsing.formats.word.docx_front import Paragraph
+from monjyu_assets.parsing.formats.word.docx_styles import Look, Styles
 from monjyu_assets.parsing.headings import section_type, strip_numbering
 
 _LONGEST = 120
