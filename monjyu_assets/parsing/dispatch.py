@@ -61,7 +61,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             return parse_docx(path, settings)
         case "pptx":
-            from monjyu_assets.parsing.pptx import parse_pptx
+            from monjyu_assets.parsing.formats.slides.pptx import parse_pptx
 
             return parse_pptx(path, settings)
         case "md":
