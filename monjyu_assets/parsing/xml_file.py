@@ -19,7 +19,7 @@ def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:
     try:
         article = _article(root)
         if article is not None:
-            from monjyu_assets.parsing.jats import parse_jats
+            from monjyu_assets.parsing.formats.jats.jats import parse_jats
 
             return parse_jats(article)
         if root.tag == "TEI":

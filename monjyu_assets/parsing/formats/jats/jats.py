@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from monjyu_assets.parsing.formats.jats.jats_front import read_front
+from monjyu_assets.parsing.formats.jats.jats_references import read_references
+from monjyu_assets.parsing.formats.jats.jats_text import JatsText
 from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.jats_front import read_front
-from monjyu_assets.parsing.jats_references import read_references
-from monjyu_assets.parsing.jats_text import JatsText
 from monjyu_assets.parsing.xml_paper import add_references, finish
 from monjyu_assets.parsing.xml_tree import Element, plain
 from monjyu_core.paper import ParsedPaper, Section, SectionType

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography import Work
-from monjyu_assets.parsing.jats_front import personal_name
+from monjyu_assets.parsing.formats.jats.jats_front import personal_name
 from monjyu_assets.parsing.references import find_doi, parse_reference
 from monjyu_assets.parsing.xml_paper import unique_ids
 from monjyu_assets.parsing.xml_tree import Element, plain, words
