@@ -23,7 +23,7 @@ def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:
 
             return parse_jats(article)
         if root.tag == "TEI":
-            from monjyu_assets.parsing.tei import parse_tei
+            from monjyu_assets.parsing.formats.tei.tei import parse_tei
 
             return parse_tei(root)
     except RecursionError:

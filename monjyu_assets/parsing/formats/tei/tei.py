@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_assets.parsing.formats.tei.tei_front import read_header
+from monjyu_assets.parsing.formats.tei.tei_references import read_references
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.marks import silent
-from monjyu_assets.parsing.tei_front import read_header
-from monjyu_assets.parsing.tei_references import read_references
 from monjyu_assets.parsing.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml_paper import add_references, finish, read_table
 from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, plain, tidy

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography import Work
+from monjyu_assets.parsing.formats.tei.tei_front import page_range, person
 from monjyu_assets.parsing.references import find_doi, parse_reference
-from monjyu_assets.parsing.tei_front import page_range, person
 from monjyu_assets.parsing.xml_paper import unique_ids
 from monjyu_assets.parsing.xml_tree import Element, plain
 from monjyu_core.paper import Reference

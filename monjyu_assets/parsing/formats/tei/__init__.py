@@ -1,0 +1,1 @@
+"""TEI as GROBID writes it."""
