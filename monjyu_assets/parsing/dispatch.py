@@ -66,7 +66,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
             return parse_pptx(path, settings)
         case "md":
             from monjyu_assets.parsing.beside import read_paper
-            from monjyu_assets.parsing.markdown import parse_markdown
+            from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
 
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 from monjyu_assets.parsing.citing import Citer, attach, citer_for, settle
 from monjyu_assets.parsing.common import Entry, complete
 from monjyu_assets.parsing.decoding import decode
-from monjyu_assets.parsing.front_matter import authors_of, keywords_of, metadata_of, split_front_matter, text_of
+from monjyu_assets.parsing.formats.markdown.front_matter import (
+    authors_of,
+    keywords_of,
+    metadata_of,
+    split_front_matter,
+    text_of,
+)
+from monjyu_assets.parsing.formats.markdown.html_text import html_text
+from monjyu_assets.parsing.formats.markdown.inline_text import InlineReader
 from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.html_text import html_text
-from monjyu_assets.parsing.inline_text import InlineReader
 from monjyu_assets.parsing.marks import unmarked
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table

@@ -1,0 +1,1 @@
+"""Markdown with pandoc citations and front matter."""
