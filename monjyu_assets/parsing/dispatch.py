@@ -85,7 +85,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             return parse_html(path.read_bytes(), settings)
         case "txt":
-            from monjyu_assets.parsing.plaintext import parse_text
+            from monjyu_assets.parsing.formats.text.plaintext import parse_text
 
             return parse_text(path.read_bytes(), settings)
     raise UnsupportedDocument(f"No parser for {document_type!r}.")

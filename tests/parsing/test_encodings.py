@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_assets.parsing.decoding import decode
-from monjyu_assets.parsing.plaintext import parse_text
+from monjyu_assets.parsing.formats.text.plaintext import parse_text
 from monjyu_core.errors import DocumentError, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 

@@ -6,10 +6,10 @@ import re
 
 from monjyu_assets.parsing.common import complete, join_lines
 from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.formats.text.text_headings import is_underlined
 from monjyu_assets.parsing.front_lines import take_field, take_line
 from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.outline import blocks_of, outline
-from monjyu_assets.parsing.text_headings import is_underlined
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 
