@@ -103,7 +103,7 @@ def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
 
 
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:
-    from monjyu_assets.parsing.jsonl import MAX_LINE_BYTES, decode_record, parse_record
+    from monjyu_assets.parsing.formats.jsonl.jsonl import MAX_LINE_BYTES, decode_record, parse_record
 
     with path.open("rb") as file:
         file.seek(task["offset"])

@@ -1,0 +1,1 @@
+"""JSONL: one document a line."""
