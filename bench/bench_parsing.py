@@ -18,7 +18,7 @@ from typing import Any
 
 import pypdfium2 as pdfium
 
-from monjyu_assets.parsing.pool import ParserPool
+from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import ParseSettings
 

@@ -29,7 +29,7 @@ from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
 from monjyu_assets.parsing.formats.pdf.read import reading
 from monjyu_assets.parsing.formats.pdf.read.links import page_links
-from monjyu_assets.parsing.headings import strip_numbering
+from monjyu_assets.parsing.text.heading_types import strip_numbering
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 

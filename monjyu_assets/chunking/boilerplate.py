@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.headings import strip_numbering
+from monjyu_assets.parsing.text.heading_types import strip_numbering
 
 _LONGEST = 2000
 _BRIEF = 300

@@ -179,7 +179,7 @@ def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bo
 @click.option("--json", "as_json", is_flag=True, help="Print one parsed paper a line.")
 def parse(files: tuple[Path, ...], as_json: bool) -> None:
     """Parse files and print what was understood of them."""
-    from monjyu_assets.parse_files import parse_files
+    from monjyu_assets.parsing.parse_files import parse_files
 
     failed = False
     for answer in parse_files(files):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from monjyu_assets.indexing.sources import rules_of, source_root
 from monjyu_assets.indexing.walking import DOCUMENT_TYPES, walk, way_for
-from monjyu_assets.parsing.beside import files_beside, joined_sha256
+from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord

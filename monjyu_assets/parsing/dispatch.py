@@ -65,19 +65,19 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             return parse_pptx(path, settings)
         case "md":
-            from monjyu_assets.parsing.beside import read_paper
+            from monjyu_assets.parsing.bibliography.companions import read_paper
             from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
 
             data, bibliographies = read_paper(path, beside)
             return parse_markdown(data, settings, bibliographies)
         case "latex":
-            from monjyu_assets.parsing.beside import read_paper
+            from monjyu_assets.parsing.bibliography.companions import read_paper
             from monjyu_assets.parsing.formats.latex.parse_latex import parse_latex
 
             data, files = read_paper(path, beside)
             return parse_latex(data, settings, files)
         case "xml":
-            from monjyu_assets.parsing.xml_file import parse_xml
+            from monjyu_assets.parsing.xml.xml_file import parse_xml
 
             return parse_xml(path.read_bytes(), settings)
         case "html":

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.html_flow import HEADINGS, KEYWORDS, HtmlText, is_float
 from monjyu_assets.parsing.html_references import ReferenceList, entries_in, is_list, read_entries
 from monjyu_assets.parsing.html_tree import UNSEEN, names
-from monjyu_assets.parsing.xml_tree import Element, folded, plain, tidy
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.xml.xml_tree import Element, folded, plain, tidy
 from monjyu_core.paper import ParsedPaper, Section, SectionType
 
 _LEVELS = {

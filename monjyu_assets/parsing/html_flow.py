@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.common import split_keywords
-from monjyu_assets.parsing.headings import section_type
 from monjyu_assets.parsing.html_tree import UNSEEN, names
-from monjyu_assets.parsing.marks import silent
-from monjyu_assets.parsing.xml_math import math_text, tex_of
-from monjyu_assets.parsing.xml_paper import read_table
-from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, folded, plain, tidy
+from monjyu_assets.parsing.office.text_marks import silent
+from monjyu_assets.parsing.text.common import split_keywords
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
+from monjyu_assets.parsing.xml.xml_paper import read_table
+from monjyu_assets.parsing.xml.xml_tree import Element, Handler, XmlText, folded, plain, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from monjyu_assets.parsing.common import clean_orcid, parse_date, split_keywords
-from monjyu_assets.parsing.decoding import clean
-from monjyu_assets.parsing.marks import unmarked
-from monjyu_assets.parsing.references import find_doi
-from monjyu_assets.parsing.xml_tree import Element
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.office.text_marks import unmarked
+from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_keywords
+from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.xml.xml_tree import Element
 from monjyu_core.paper import Author, ParsedPaper
 
 _ARXIV = re.compile(r"(?i)arxiv(?:\.org/(?:abs|html|pdf)/|:\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})")

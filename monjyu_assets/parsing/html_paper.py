@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_assets.parsing.academic import judge
-from monjyu_assets.parsing.citations import link_citations
-from monjyu_assets.parsing.common import clean_orcid, parse_date, split_names
-from monjyu_assets.parsing.decoding import clean
+from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.bibliography.references import find_doi
 from monjyu_assets.parsing.html_body import Body, BodyReader, find_article
 from monjyu_assets.parsing.html_front import Tags, citation_references, person_name, read_metadata
 from monjyu_assets.parsing.html_references import of_tags
 from monjyu_assets.parsing.html_tree import UNSEEN, names, prune, read_html
-from monjyu_assets.parsing.marks import unmarked
-from monjyu_assets.parsing.references import find_doi
-from monjyu_assets.parsing.xml_paper import add_references, finish
-from monjyu_assets.parsing.xml_tree import Element, XmlText, plain
+from monjyu_assets.parsing.office.text_marks import unmarked
+from monjyu_assets.parsing.text.academic import judge
+from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_names
+from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.xml.xml_paper import add_references, finish
+from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, plain
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_core.settings.settings import ParseSettings

@@ -12,8 +12,8 @@ from itertools import islice
 
 from lxml import etree
 
-from monjyu_assets.parsing.decoding import decode
-from monjyu_assets.parsing.xml_tree import Element, read_tree
+from monjyu_assets.parsing.text.decoding import decode
+from monjyu_assets.parsing.xml.xml_tree import Element, read_tree
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.parsing.pool import ParserPool
+from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSettings
@@ -29,7 +29,7 @@ def hostile(task, settings):
     if what == "eat":
         held = [bytearray(2**24) for _ in range(1000)]
     if what in ("slow", "greedy"):
-        from monjyu_assets.parsing.patience import ask_for_time
+        from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 
         for page in range(4 if what == "slow" else 100):
             ask_for_time(page, 3)
@@ -48,7 +48,7 @@ worker.main()
 @pytest.fixture
 def pool_of_hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A pool whose workers do what a task's `record` says, then parse."""
-    import monjyu_assets.parsing.pool as module
+    import monjyu_assets.parsing.sandbox.pool as module
 
     script = tmp_path / "hostile_worker.py"
     script.write_text(HOSTILE)

@@ -16,8 +16,8 @@ from pathlib import Path
 import docx
 import pytest
 
-from monjyu_assets.parsing.archive import xml_parts
 from monjyu_assets.parsing.dispatch import parse_document
+from monjyu_assets.parsing.office.archive import xml_parts
 from monjyu_core.errors import (
     DocumentError,
     DocumentTooLarge,
@@ -238,7 +238,7 @@ import sys
 sys.addaudithook(lambda event, arguments: event in REFUSED and print("CONNECTS", event, arguments, flush=True))
 REFUSED = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "urllib.Request", "http.client.connect"}
 from pathlib import Path
-from monjyu_assets.parsing import partition
+from monjyu_assets.parsing.office import partition
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_core.settings.settings import ParseSettings
 for name in sys.argv[1:]:

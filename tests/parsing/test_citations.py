@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from monjyu_assets.parsing.citations import link_citations
-from monjyu_assets.parsing.references import parse_reference
+from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_core.paper import Reference, Section, Sentence
 
 RAW = [

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.parsing.decoding import decode
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.text.decoding import decode
 from monjyu_core.errors import DocumentError, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 

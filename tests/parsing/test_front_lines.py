@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
-from monjyu_assets.parsing.front_lines import japanese_authors
+from monjyu_assets.parsing.text.front_lines import japanese_authors
 from monjyu_core.settings.settings import ParseSettings
 
 

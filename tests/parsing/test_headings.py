@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from monjyu_assets.parsing.headings import inherit_types, section_type, strip_numbering
+from monjyu_assets.parsing.text.heading_types import inherit_types, section_type, strip_numbering
 from monjyu_core.paper import Section
 
 

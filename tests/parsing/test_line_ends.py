@@ -10,10 +10,10 @@ import pypdfium2 as pdfium
 import pytest
 import typst
 
-from monjyu_assets.parsing import line_ends
 from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
-from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.text import line_ends
+from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora

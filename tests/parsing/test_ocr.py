@@ -166,7 +166,7 @@ def test_japanese(folder: Path) -> None:
 @needs_ocr
 def test_only_the_pages_that_need_it_are_read(folder: Path, text_pdf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[int, int]] = []
-    monkeypatch.setattr("monjyu_assets.parsing.patience._listeners", [lambda *pages: asked.append(pages)])
+    monkeypatch.setattr("monjyu_assets.parsing.sandbox.time_grants._listeners", [lambda *pages: asked.append(pages)])
     mixed = scanned(folder, "mixed", text_pdf, before="#lorem(200)\n", after="#lorem(200)\n")
     layout, warnings = read_layout(mixed, ParseSettings(), OcrSettings())
     assert asked == [(0, 1), (1, 1)]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from monjyu_assets.parsing.pool import ParserPool, Task
+from monjyu_assets.parsing.sandbox.pool import ParserPool, Task
 from monjyu_core.errors import DocumentError, DocumentMemory, DocumentTimeout, ParserCrash
 from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import SAMPLES

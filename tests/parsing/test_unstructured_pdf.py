@@ -14,7 +14,7 @@ import pytest
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.formats.pdf import unstructured_pdf
 from monjyu_assets.parsing.formats.pdf.unstructured_pdf import FAST, Piece, parse_with_unstructured
-from monjyu_assets.parsing.pool import ParserPool
+from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import ParserSettings, PdfSettings
 from tests.conftest import ROOT, SAMPLES

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from monjyu_assets.parsing.common import clean_orcid, parse_date
-from monjyu_assets.parsing.references import find_doi
-from monjyu_assets.parsing.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml_tree import Element, plain, words
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.text.common import clean_orcid, parse_date
+from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
+from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.marks import silent
-from monjyu_assets.parsing.xml_math import math_text, tex_of
-from monjyu_assets.parsing.xml_paper import read_table
-from monjyu_assets.parsing.xml_tree import Element, Handler, XmlText, plain, tidy
+from monjyu_assets.parsing.office.text_marks import silent
+from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
+from monjyu_assets.parsing.xml.xml_paper import read_table
+from monjyu_assets.parsing.xml.xml_tree import Element, Handler, XmlText, plain, tidy
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Table
 
 _BLOCKS = frozenset(

@@ -9,10 +9,10 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from monjyu_assets.parsing.common import complete, parse_date, split_keywords
-from monjyu_assets.parsing.decoding import clean
-from monjyu_assets.parsing.outline import blocks_of, outline
-from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.text.common import complete, parse_date, split_keywords
+from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.outline import blocks_of, outline
 from monjyu_core.errors import DocumentError, DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper
 

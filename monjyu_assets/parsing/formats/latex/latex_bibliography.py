@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-from monjyu_assets.parsing.bibliography import Bibliography, Work
+from monjyu_assets.parsing.bibliography.bibtex import Bibliography, Work
+from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
 from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs
-from monjyu_assets.parsing.references import find_doi, parse_reference
 
 _LIST = re.compile(r"\\begin\s*\{(thebibliography|references)\}")
 _ITEM = re.compile(r"\\bibitem(?![a-z])\s*")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from monjyu_assets.parsing.citing import Citer
+from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
 from monjyu_assets.parsing.formats.latex.latex_names import CITATIONS
-from monjyu_assets.parsing.marks import silent
+from monjyu_assets.parsing.office.text_marks import silent
 
 _COMMAND = re.compile(
     r"\\(?:[Cc]ite[a-zA-Z]*|(?:text|paren|auto|foot|super|smart|full|up|short|new|online)cites?|onlinecite|[TPA][a-z]+cite|bibentry|nocite)\*?\s*"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.common import parse_date, split_keywords
+from monjyu_assets.parsing.bibliography.references import find_doi
 from monjyu_assets.parsing.formats.latex.latex_authors import Plain, read_authors
 from monjyu_assets.parsing.formats.latex.latex_calls import find_calls, without_calls
-from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.text.common import parse_date, split_keywords
 from monjyu_core.paper import ParsedPaper
 
 _TITLES = ("title", "icmltitle", "Title")

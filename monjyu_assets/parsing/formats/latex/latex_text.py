@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from monjyu_assets.parsing.citing import Citer
-from monjyu_assets.parsing.decoding import clean
+from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
 from monjyu_assets.parsing.formats.latex import latex_names as known
 from monjyu_assets.parsing.formats.latex.latex_cites import written
 from monjyu_assets.parsing.formats.latex.latex_floats import Floats
-from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, ParsedPaper, Section
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from monjyu_assets.parsing.bibliography import read_bibliography
-from monjyu_assets.parsing.citing import Citer, attach, take_places
-from monjyu_assets.parsing.common import complete, split_keywords
-from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
+from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, take_places
 from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
 from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys
 from monjyu_assets.parsing.formats.latex.latex_files import is_main_text
@@ -17,6 +15,8 @@ from monjyu_assets.parsing.formats.latex.latex_macros import expand_macros
 from monjyu_assets.parsing.formats.latex.latex_numbers import label_numbers
 from monjyu_assets.parsing.formats.latex.latex_source import Source, read_source, with_code
 from monjyu_assets.parsing.formats.latex.latex_text import LatexText
+from monjyu_assets.parsing.text.common import complete, split_keywords
+from monjyu_assets.parsing.text.decoding import decode
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
 from monjyu_core.settings.settings import ParseSettings

@@ -7,9 +7,9 @@ from typing import Any
 
 import yaml
 
-from monjyu_assets.parsing.common import clean_orcid, parse_date, split_keywords, split_names
-from monjyu_assets.parsing.decoding import clean
-from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_keywords, split_names
+from monjyu_assets.parsing.text.decoding import clean
 from monjyu_core.paper import Author
 
 _BLOCK = re.compile(r"\A\s*---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)

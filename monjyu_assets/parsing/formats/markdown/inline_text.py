@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from monjyu_assets.parsing.common import CJK
+from monjyu_assets.parsing.text.common import CJK
 from monjyu_core.paper import Equation, Figure
 
 if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
 
-    from monjyu_assets.parsing.citing import Citer
+    from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
 
 _KEY = r"-?@\{?([\w](?:[\w:.#$%&+?<>~/-]*[\w/])?)\}?"
 _CITED = re.compile(rf"\[(?=[^\[\]]{{0,500}}@\w)([^\[\]]{{1,2000}})\]|(?<![\w@/.]){_KEY}")

@@ -6,9 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from monjyu_assets.parsing.citing import Citer, attach, citer_for, settle
-from monjyu_assets.parsing.common import Entry, complete
-from monjyu_assets.parsing.decoding import decode
+from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, citer_for, settle
 from monjyu_assets.parsing.formats.markdown.front_matter import (
     authors_of,
     keywords_of,
@@ -18,8 +16,10 @@ from monjyu_assets.parsing.formats.markdown.front_matter import (
 )
 from monjyu_assets.parsing.formats.markdown.html_text import html_text
 from monjyu_assets.parsing.formats.markdown.inline_text import InlineReader
-from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.marks import unmarked
+from monjyu_assets.parsing.office.text_marks import unmarked
+from monjyu_assets.parsing.text.common import Entry, complete
+from monjyu_assets.parsing.text.decoding import decode
+from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.settings import ParseSettings

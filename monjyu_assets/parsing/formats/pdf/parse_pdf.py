@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from monjyu_assets.parsing.academic import judge
-from monjyu_assets.parsing.citations import link_citations
-from monjyu_assets.parsing.common import fill_sentences
+from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.bibliography.references import label_of, parse_reference
 from monjyu_assets.parsing.formats.pdf.body.contents import contents_lines
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.body.heading_levels import set_levels
@@ -38,9 +37,10 @@ from monjyu_assets.parsing.formats.pdf.page.equations import find_equations
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.read.reading import read_layout
-from monjyu_assets.parsing.headings import inherit_types
-from monjyu_assets.parsing.line_ends import Words
-from monjyu_assets.parsing.references import label_of, parse_reference
+from monjyu_assets.parsing.text.academic import judge
+from monjyu_assets.parsing.text.common import fill_sentences
+from monjyu_assets.parsing.text.heading_types import inherit_types
+from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
@@ -125,7 +125,7 @@ def _paper(layout: Layout, warnings: list[str]) -> ParsedPaper:
 
 def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> list[Heading]:
     """Without the bold lines of the title page in front of the first heading that is certain."""
-    from monjyu_assets.parsing.headings import section_type
+    from monjyu_assets.parsing.text.heading_types import section_type
 
     first_page = layout.lines[title_end].page if title_end < len(layout.lines) else 1
     for k, heading in enumerate(headings):

@@ -9,13 +9,9 @@ from pathlib import Path
 
 from lxml import etree
 
-from monjyu_assets.parsing.common import split_keywords
-from monjyu_assets.parsing.decoding import clean
 from monjyu_assets.parsing.formats.slides.pptx_slides import HEADING_LEVEL, A, P, Slide, read_slide
-from monjyu_assets.parsing.front_lines import take_field, take_line
-from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.marks import take_marks
-from monjyu_assets.parsing.office import (
+from monjyu_assets.parsing.office.office_sections import SectionBuilder
+from monjyu_assets.parsing.office.packages import (
     RELATION,
     Element,
     NewPart,
@@ -24,8 +20,12 @@ from monjyu_assets.parsing.office import (
     open_package,
     write_package,
 )
-from monjyu_assets.parsing.office_sections import SectionBuilder
-from monjyu_assets.parsing.partition import Piece, partition, table_rows
+from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
+from monjyu_assets.parsing.office.text_marks import take_marks
+from monjyu_assets.parsing.text.common import split_keywords
+from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.front_lines import take_field, take_line
+from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Figure, ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

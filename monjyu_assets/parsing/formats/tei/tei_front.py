@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_assets.parsing.common import clean_orcid, parse_date, split_keywords
-from monjyu_assets.parsing.references import find_doi
-from monjyu_assets.parsing.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml_tree import Element, plain, words
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_keywords
+from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
+from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
 _ARXIV = re.compile(r"(?i)(?:arxiv:?\s*)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_assets.parsing.bibliography import Work
+from monjyu_assets.parsing.bibliography.bibtex import Work
+from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
 from monjyu_assets.parsing.formats.tei.tei_front import page_range, person
-from monjyu_assets.parsing.references import find_doi, parse_reference
-from monjyu_assets.parsing.xml_paper import unique_ids
-from monjyu_assets.parsing.xml_tree import Element, plain
+from monjyu_assets.parsing.xml.xml_paper import unique_ids
+from monjyu_assets.parsing.xml.xml_tree import Element, plain
 from monjyu_core.paper import Reference
 
 _ARXIV = re.compile(r"(?i)(?:arxiv:?\s*)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")

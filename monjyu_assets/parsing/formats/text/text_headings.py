@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.common import join_lines
-from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.text.common import join_lines
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 
 _UNDERLINE = re.compile(r"(=+|-+|~+)\s*")
 _RUN_IN = re.compile(r"(?P<h>abstract|summary|概要|要旨|要約|抄録)\s*(?:[.:：]|\s?[—–-])\s*(?=\S)", re.IGNORECASE)

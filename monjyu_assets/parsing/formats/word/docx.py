@@ -12,10 +12,17 @@ from monjyu_assets.parsing.formats.word.docx_front import Paragraph, take_front
 from monjyu_assets.parsing.formats.word.docx_headings import find_headings
 from monjyu_assets.parsing.formats.word.docx_styles import Styles, W, new_style, number, value
 from monjyu_assets.parsing.formats.word.docx_tree import clean_tree
-from monjyu_assets.parsing.marks import CAPTION, take_marks
-from monjyu_assets.parsing.office import Element, NewPart, Package, core_properties, open_package, write_package
-from monjyu_assets.parsing.office_sections import SectionBuilder
-from monjyu_assets.parsing.partition import Piece, partition, table_rows
+from monjyu_assets.parsing.office.office_sections import SectionBuilder
+from monjyu_assets.parsing.office.packages import (
+    Element,
+    NewPart,
+    Package,
+    core_properties,
+    open_package,
+    write_package,
+)
+from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
+from monjyu_assets.parsing.office.text_marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from monjyu_assets.parsing.formats.word.docx_front import Paragraph
 from monjyu_assets.parsing.formats.word.docx_styles import Look, Styles
-from monjyu_assets.parsing.headings import section_type, strip_numbering
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 
 _LONGEST = 120
 _SENTENCE_END = re.compile(r"[.!?。！？;,、…][\"'”’)\]]*$")

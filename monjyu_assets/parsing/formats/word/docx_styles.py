@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from monjyu_assets.parsing.office import Element
+from monjyu_assets.parsing.office.packages import Element
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LONGEST_CHAIN = 12

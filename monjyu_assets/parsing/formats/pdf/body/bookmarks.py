@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.headings import strip_numbering
+from monjyu_assets.parsing.text.heading_types import strip_numbering
 
 
 def outline_marks(layout: Layout, first: int, last: int) -> dict[int, tuple[int, OutlineItem]]:

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading, Style
-from monjyu_assets.parsing.headings import section_type
+from monjyu_assets.parsing.text.heading_types import section_type
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}
 

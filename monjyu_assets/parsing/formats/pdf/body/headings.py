@@ -10,8 +10,8 @@ from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, Sty
 from monjyu_assets.parsing.formats.pdf.body.run_in import run_in_heading, usual_run_ins
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.headings import section_type, strip_numbering
-from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.text.search_text import count_wide
 
 _BULLET = re.compile(r"[\u2022\u25cf\u25cb\u25aa\u25e6\u2023\u2013\u2014*\uf0b7-]\s")

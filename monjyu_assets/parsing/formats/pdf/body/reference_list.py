@@ -7,12 +7,12 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.body.heading import style_of
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.headings import section_type, strip_numbering
-from monjyu_assets.parsing.line_ends import Words
-from monjyu_assets.parsing.references import label_of, numbered_starts
+from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_assets.parsing.text.line_ends import Words
 
 _YEAR = re.compile(r"\b(?:1[6-9]|20)\d\d[a-z]?\b")
 _URL_TAIL = re.compile(r"(?:https?://|www\.|doi\.org|10\.\d{4,9}/?)\S*$|\b10\.$|doi:\s*$", re.I)

@@ -8,7 +8,7 @@ from collections import Counter
 from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, gap_above
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.headings import strip_numbering
+from monjyu_assets.parsing.text.heading_types import strip_numbering
 
 _NO_HEADING = re.compile(
     r"(?:theorem|lemma|corollary|proposition|definition|remark|proof|claim|example|conjecture|assumption|observation|"

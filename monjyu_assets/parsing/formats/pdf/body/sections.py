@@ -13,8 +13,8 @@ from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, marker_en
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.page.text import MappedText, Part, join_parts
-from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Section
 
 _SENTENCE_END = re.compile(r"[.?!\u3002][)\]\"\u201d\u2019]*\s*$")

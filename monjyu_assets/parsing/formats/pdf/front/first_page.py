@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
+from monjyu_assets.parsing.bibliography.references import find_doi
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
 from monjyu_assets.parsing.formats.pdf.front.dates import DATE
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.line_ends import Words
-from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.line_ends import Words
 
 ABSTRACT = re.compile(
     r"(?:abstract|summary|a\s?b\s?s\s?t\s?r\s?a\s?c\s?t|要旨|概要|抄録)\s*(?:[.:\u2014\u2013-]+\s*|\s+|$)", re.I

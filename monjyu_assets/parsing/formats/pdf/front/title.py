@@ -7,8 +7,8 @@ import re
 from monjyu_assets.parsing.formats.pdf.front.names import names_in_line
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
-from monjyu_assets.parsing.headings import section_type
-from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.line_ends import Words
 
 _SERIAL = re.compile(
     r"\b(?:journal of|the .{0,40}journal|proceedings|transactions|letters|volume|vol\.|issn|eissn|publish|"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.read.characters import PageChars
-from monjyu_assets.parsing.line_ends import Words
+from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Box, Span
 
 

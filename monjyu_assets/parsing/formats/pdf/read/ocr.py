@@ -13,7 +13,7 @@ import numpy as np
 from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars
 from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Image
 from monjyu_assets.parsing.formats.pdf.read.ocr_state import install_hint, ocr_state
-from monjyu_assets.parsing.patience import ask_for_time
+from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 from monjyu_core.settings.settings import OcrSettings
 
 _FEW, _SOME = 25, 100

@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.academic import judge
-from monjyu_assets.parsing.citations import link_citations
-from monjyu_assets.parsing.headings import inherit_types
-from monjyu_assets.parsing.references import parse_reference
+from monjyu_assets.parsing.bibliography.citations import link_citations
+from monjyu_assets.parsing.bibliography.references import parse_reference
+from monjyu_assets.parsing.text.academic import judge
+from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import Author, ParsedPaper, Section, Sentence
 from monjyu_core.text.language import detect_language

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_assets.parsing.xml_tree import XmlText
+from monjyu_assets.parsing.xml.xml_tree import XmlText
 
 TITLE_TEXT = XmlText(frozenset({"break", "lb"}), frozenset({"fn", "xref", "note", "label"}), {})
 """Titles without the marks of their footnotes."""

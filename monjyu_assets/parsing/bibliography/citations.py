@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.reference_index import PARTICLE, UPPER, YEAR, ReferenceIndex
-from monjyu_assets.parsing.references import label_of
+from monjyu_assets.parsing.bibliography.reference_index import PARTICLE, UPPER, YEAR, ReferenceIndex
+from monjyu_assets.parsing.bibliography.references import label_of
 from monjyu_core.paper import InlineCitation, Reference, Section
 
 _RANGE = r"[\u2013\u2014\u2012\u2010-]"

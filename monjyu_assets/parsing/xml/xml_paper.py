@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from monjyu_assets.parsing.citing import attach, take_places
-from monjyu_assets.parsing.common import complete
-from monjyu_assets.parsing.marks import Places
-from monjyu_assets.parsing.xml_tree import Element
+from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_places
+from monjyu_assets.parsing.office.text_marks import Places
+from monjyu_assets.parsing.text.common import complete
+from monjyu_assets.parsing.xml.xml_tree import Element
 from monjyu_core.paper import ParsedPaper, Reference, Section, Table
 
 _RANGE = re.compile(r"\s*[\[(]?(\d{1,4})[\])]?\s*[\u2010-\u2015\u2212-]\s*[\[(]?")

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.parsing.decoding import clean, decode
-from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
 from monjyu_core.settings.settings import ParseSettings

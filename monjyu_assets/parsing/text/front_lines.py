@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.common import author_line, parse_date, split_keywords, split_names
-from monjyu_assets.parsing.references import find_doi
+from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.text.common import author_line, parse_date, split_keywords, split_names
 from monjyu_core.paper import Author, ParsedPaper
 
 _FIELD = re.compile(

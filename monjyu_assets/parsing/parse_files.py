@@ -8,8 +8,8 @@ from typing import Any
 
 from monjyu_assets.indexing.scan import record_rows
 from monjyu_assets.indexing.walking import DOCUMENT_TYPES
-from monjyu_assets.parsing.beside import files_beside
-from monjyu_assets.parsing.pool import Outcome, ParserPool, Task
+from monjyu_assets.parsing.bibliography.companions import files_beside
+from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_core.errors import DocumentError
 from monjyu_core.settings.settings import load_settings, parser_settings
 from monjyu_core.storage.ids import file_paper_id

@@ -87,7 +87,7 @@ class _Worker:
     def __init__(self, settings: ParseSettings) -> None:
         self.settings = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "monjyu_assets.parsing.worker", self.settings.model_dump_json()],
+            [sys.executable, "-m", "monjyu_assets.parsing.sandbox.worker", self.settings.model_dump_json()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

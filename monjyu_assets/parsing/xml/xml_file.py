@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from monjyu_assets.parsing.xml_tree import Element, read_tree
+from monjyu_assets.parsing.xml.xml_tree import Element, read_tree
 from monjyu_core.errors import EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

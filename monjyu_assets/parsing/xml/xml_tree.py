@@ -13,8 +13,8 @@ from typing import Any
 
 from lxml import etree
 
-from monjyu_assets.parsing.decoding import clean
-from monjyu_assets.parsing.marks import past_spaces, unmarked
+from monjyu_assets.parsing.office.text_marks import past_spaces, unmarked
+from monjyu_assets.parsing.text.decoding import clean
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.xml_tree import Element, folded
+from monjyu_assets.parsing.xml.xml_tree import Element, folded
 
 _LONGEST = 50_000
 _BODY = re.compile(r"\\begin\{document\}(.*?)\\end\{document\}", re.DOTALL)

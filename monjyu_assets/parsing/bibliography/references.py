@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.reference_authors import author_list, names_of
+from monjyu_assets.parsing.bibliography.reference_authors import author_list, names_of
 from monjyu_core.paper import Reference
 
 _LABEL = re.compile(

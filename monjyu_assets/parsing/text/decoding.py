@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from monjyu_assets.parsing import guessing
+from monjyu_assets.parsing.text import encoding_guess as guessing
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 

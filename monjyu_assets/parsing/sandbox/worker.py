@@ -12,7 +12,7 @@ import resource
 import sys
 from typing import Any, TextIO
 
-from monjyu_assets.parsing.patience import on_request
+from monjyu_assets.parsing.sandbox.time_grants import on_request
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
 from monjyu_core.settings.settings import ParserSettings, ParseSettings
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 
-from monjyu_assets.parsing.references import label_of
+from monjyu_assets.parsing.bibliography.references import label_of
 from monjyu_core.paper import Reference
 
 YEAR = r"(?:1[6-9]|20)\d\d[a-z]?|n\.\s?d\.|in press|forthcoming"

@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from monjyu_assets.parsing.archive import xml_parts
+from monjyu_assets.parsing.office.archive import xml_parts
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 

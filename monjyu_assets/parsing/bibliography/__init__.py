@@ -1,0 +1,1 @@
+"""Reference lists, their entries and citations: the home of bibliographic patterns."""

@@ -1,0 +1,1 @@
+"""What Word documents and slides share: packages, unstructured's partition, sections."""

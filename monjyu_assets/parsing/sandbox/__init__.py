@@ -1,0 +1,1 @@
+"""Parser processes: a pool of them, their limits, the worker."""

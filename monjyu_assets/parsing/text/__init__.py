@@ -1,0 +1,1 @@
+"""What all formats share: decoding, headings, outlines, the front of a paper."""
