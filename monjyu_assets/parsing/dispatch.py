@@ -81,7 +81,7 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
 
             return parse_xml(path.read_bytes(), settings)
         case "html":
-            from monjyu_assets.parsing.html_paper import parse_html
+            from monjyu_assets.parsing.formats.html.html_paper import parse_html
 
             return parse_html(path.read_bytes(), settings)
         case "txt":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.html_tree import UNSEEN, names
+from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
 from monjyu_assets.parsing.office.text_marks import silent
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.heading_types import section_type

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from monjyu_assets.parsing.html_flow import HEADINGS, KEYWORDS, HtmlText, is_float
-from monjyu_assets.parsing.html_references import ReferenceList, entries_in, is_list, read_entries
-from monjyu_assets.parsing.html_tree import UNSEEN, names
+from monjyu_assets.parsing.formats.html.html_flow import HEADINGS, KEYWORDS, HtmlText, is_float
+from monjyu_assets.parsing.formats.html.html_references import ReferenceList, entries_in, is_list, read_entries
+from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.xml.xml_tree import Element, folded, plain, tidy
 from monjyu_core.paper import ParsedPaper, Section, SectionType

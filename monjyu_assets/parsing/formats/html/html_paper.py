@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
 from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.html_body import Body, BodyReader, find_article
-from monjyu_assets.parsing.html_front import Tags, citation_references, person_name, read_metadata
-from monjyu_assets.parsing.html_references import of_tags
-from monjyu_assets.parsing.html_tree import UNSEEN, names, prune, read_html
+from monjyu_assets.parsing.formats.html.html_body import Body, BodyReader, find_article
+from monjyu_assets.parsing.formats.html.html_front import Tags, citation_references, person_name, read_metadata
+from monjyu_assets.parsing.formats.html.html_references import of_tags
+from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names, prune, read_html
 from monjyu_assets.parsing.office.text_marks import unmarked
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_names

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
-from monjyu_assets.parsing.html_tree import UNSEEN, names
+from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
 from monjyu_assets.parsing.xml.xml_paper import unique_ids
 from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
 from monjyu_assets.parsing.xml.xml_tree import Element, XmlText

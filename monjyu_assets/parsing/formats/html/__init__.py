@@ -1,0 +1,1 @@
+"""HTML papers as arXiv, PubMed Central and publishers serve them."""
