@@ -51,8 +51,8 @@ def azure_library(server: Server, api_version: str | None, timeout: float) -> As
 
 @contextmanager
 def our_errors(server: Server) -> Iterator[None]:
-    """Raises the errors of `monjyu_core.models.call_errors` for those of the libraries. Theirs are not chained: they hold
-    requests with keys."""
+    """Raises the errors of `monjyu_core.models.call_errors` for those of the libraries. Theirs are not chained:
+    they hold requests with keys."""
     try:
         yield
     except openai.APIError as error:
