@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, Response
 from monjyu_query.service.server.error_responses import COMMON, Forbidden
 from monjyu_query.service.worker_state import Service, service_of
 
-STATIC = Path(__file__).with_name("static")
+STATIC = Path(__file__).parents[1] / "static"
 router = APIRouter(tags=["service"])
 
 
