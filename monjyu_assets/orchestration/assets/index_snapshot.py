@@ -8,6 +8,7 @@ from typing import Any
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 
+from monjyu_assets.orchestration.asset_base import OWNERS
 from monjyu_assets.orchestration.asset_telemetry import asset_done
 from monjyu_assets.orchestration.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.orchestration.assets.chunks import chunks
@@ -23,7 +24,6 @@ from monjyu_assets.orchestration.assets.noun_phrases import noun_phrases
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
-from monjyu_assets.orchestration.assets.shared import OWNERS
 from monjyu_assets.orchestration.automation.conditions import collection_condition
 from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
