@@ -17,7 +17,7 @@ from monjyu_assets.indexing.index_result import (
 )
 from monjyu_assets.indexing.pending import look
 from monjyu_assets.indexing.record_keeping import keep_record
-from monjyu_assets.publishing.publish import newest_level
+from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.stages.shared.run_rules import Goal, aiming_at
 from monjyu_assets.stages.shared.work import Timer, Work

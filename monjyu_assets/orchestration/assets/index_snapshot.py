@@ -29,9 +29,10 @@ from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
-from monjyu_assets.publishing.publish import CODE_VERSION, PublishBlocked, Published, publish
+from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.work import Timer
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
