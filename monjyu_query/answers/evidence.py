@@ -12,8 +12,8 @@ from monjyu_query.answers.citing import cite
 from monjyu_query.answers.selection import Question, alike, choose_sentences, is_statement, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
-from monjyu_query.modes.lazy.claims import SAME, Claim
 from monjyu_query.modes.lazy.compose import claim_passages
+from monjyu_query.modes.lazy.lazy_claims import SAME, Claim
 from monjyu_query.ranking.retrieval import vector_scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences

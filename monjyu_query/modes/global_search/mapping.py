@@ -8,7 +8,7 @@ from monjyu_query.answers.selection import is_prose
 from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.passages import PassageSentence
 
 _OVERVIEW = {"abstract": 1.0, "introduction": 0.95, "conclusion": 0.95}

@@ -18,7 +18,7 @@ from monjyu_query.knowledge.source_sentences import in_order
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.global_search.mapping import MOST_SENTENCES, Sentences
 from monjyu_query.modes.global_search.rating import own_ratings
-from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.model_roles import ModelRoles
 
 _LONGEST_POINT = 1000

@@ -25,8 +25,8 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.expansion import Expansion
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, Relevant
 from monjyu_query.modes.lazy.relevance import text_hash
 from monjyu_query.search.passages import PassageSentence

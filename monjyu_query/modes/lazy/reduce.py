@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from monjyu_query.answers.answering import Answer, answer_from
-from monjyu_query.modes.lazy.claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compose
+from monjyu_query.modes.lazy.lazy_claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.modes.lazy.refine import Question
 from monjyu_query.modes.lazy.stored_claims import stored_claims
 from monjyu_query.search.tools import Tools

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of
-from monjyu_query.modes.lazy.claims import Claim, ExtractiveClaims
+from monjyu_query.modes.lazy.lazy_claims import Claim, ExtractiveClaims
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import standing

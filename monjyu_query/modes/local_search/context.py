@@ -12,8 +12,8 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.knowledge.level_4_claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
-from monjyu_query.modes.lazy.claims import Claim, merged
 from monjyu_query.modes.lazy.concept_graph import has_tables
+from monjyu_query.modes.lazy.lazy_claims import Claim, merged
 from monjyu_query.modes.local_search.entities import Entity
 from monjyu_query.modes.local_search.relationships import relationships_of
 from monjyu_query.ranking.fusion import Scores

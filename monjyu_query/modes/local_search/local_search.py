@@ -13,8 +13,8 @@ from monjyu_query.answers.evidence import Found, answer_found, topic_question
 from monjyu_query.answers.relevance_of_text import nearness
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
-from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.expansion import in_context
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.local_search import context
 from monjyu_query.modes.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities
 from monjyu_query.modes.local_search.neighbourhood import passage_scores
