@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from monjyu_assets.parsing.formats.text.text_headings import heading_at, headings_apart, is_framed
 from monjyu_assets.parsing.text.common import Entry, join_lines
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_assets.parsing.text.text_headings import heading_at, headings_apart, is_framed
 from monjyu_core.paper import Section
 
 _BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")

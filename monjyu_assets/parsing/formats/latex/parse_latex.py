@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
+from monjyu_assets.parsing.bibliography.latex_files import is_main_text
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, take_places
 from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
 from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys
-from monjyu_assets.parsing.formats.latex.latex_files import is_main_text
 from monjyu_assets.parsing.formats.latex.latex_front import RUN_IN_KEYWORDS, read_front
 from monjyu_assets.parsing.formats.latex.latex_macros import expand_macros
 from monjyu_assets.parsing.formats.latex.latex_numbers import label_numbers
