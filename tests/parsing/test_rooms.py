@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PARSING = ROOT / "monjyu_assets" / "parsing"
 FORMATS = "monjyu_assets.parsing.formats."
 DOOR = "monjyu_assets.parsing.dispatch"
 """The only module that imports formats."""
+
+HOMES = {"names", "dates", "identifiers"}
+"""Modules of `parsing.bibliography` that hold the patterns below; others build theirs from these."""
+PATTERNS = {
+    "year": re.compile(r"19\|20|\[\d-9\]\|20|\[12\]\\d"),
+    "month": re.compile(r"(?i)(?<![a-z])(?:jan|feb|december)(?:uary|ruary)?(?![a-z])"),
+    "arXiv id": re.compile(r"\\d\{4\}\\\.\\d|/\\d\{7\}"),
+    "ORCID": re.compile(r"\\d\{4\}(?:-|\[[^\]]*\])\\d\{4\}"),
+    "particle": re.compile(r"(?i)(?<![a-z])(?:\[vV\]|v)[ao]n(?![a-z])"),
+}
 
 
 def modules() -> dict[str, Path]:
@@ -74,3 +87,52 @@ def test_parsing_has_no_import_circle() -> None:
         TopologicalSorter(inside).prepare()
     except CycleError as error:
         raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+def written(tree: ast.AST) -> Iterator[str]:
+    """Texts in code, those of f-strings among them, without docstrings and other texts that stand alone."""
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone:
+            yield node.value
+
+
+def own_patterns(code: str) -> set[str]:
+    return {name for text in written(ast.parse(code)) for name, pattern in PATTERNS.items() if pattern.search(text)}
+
+
+def test_patterns_of_bibliographies_have_one_home() -> None:
+    wrong = {
+        str(file.relative_to(PARSING)): found
+        for file in sorted(PARSING.rglob("*.py"))
+        if not (file.parent.name == "bibliography" and file.stem in HOMES)
+        and (found := own_patterns(file.read_text(encoding="utf-8")))
+    }
+    assert wrong == {}, "take them from monjyu_assets/parsing/bibliography/{names,dates,identifiers}.py"
+
+
+def test_the_homes_hold_them() -> None:
+    found = [own_patterns((PARSING / "bibliography" / f"{home}.py").read_text(encoding="utf-8")) for home in HOMES]
+    assert set().union(*found) == set(PATTERNS)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        (r'YEAR = re.compile(r"\((?:19|20)\d\d\)")', "year"),
+        (r'year = re.search(rf"{before}(?:1[5-9]|20)\d\d", text)', "year"),
+        ('MONTHS = ["jan", "feb", "mar"]', "month"),
+        ('MONTH = r"(?P<month>January|February)"', "month"),
+        (r'ID = re.compile(r"arxiv:(\d{4}\.\d{4,5})")', "arXiv id"),
+        (r'OLD = re.compile(r"[a-z-]+/\d{7}")', "arXiv id"),
+        (r'ORCID = re.compile(r"\d{4}-\d{4}-\d{4}")', "ORCID"),
+        ('PARTICLES = {"van", "der"}', "particle"),
+        ('NAME = r"(?:[vV]an|[dD]e)"', "particle"),
+    ],
+)
+def test_the_scan_sees_a_pattern(code: str, name: str) -> None:
+    assert own_patterns(code) == {name}
+
+
+def test_the_scan_reads_no_docstring() -> None:
+    assert own_patterns('def name():\n    """Of van der Berg, January 1999."""') == set()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.text.common import complete, parse_date, split_keywords
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import find_doi
+from monjyu_assets.parsing.text.common import complete, split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.jsonl_records import check_record
 from monjyu_assets.parsing.text.outline import blocks_of, outline

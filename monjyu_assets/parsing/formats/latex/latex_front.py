@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_SOURCE, find_doi
 from monjyu_assets.parsing.formats.latex.latex_authors import Plain, read_authors
 from monjyu_assets.parsing.formats.latex.latex_calls import find_calls, without_calls
-from monjyu_assets.parsing.text.common import parse_date, split_keywords
+from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_core.paper import ParsedPaper
 
 _TITLES = ("title", "icmltitle", "Title")
 _NOT_TITLE = ("thanks", "footnote", "tnoteref", "titlenote", "vspace", "label")
 _KEYWORDS = re.compile(r"\\begin\s*\{(keywords?|IEEEkeywords)\}(.{0,3000}?)\\end\s*\{\1\}", re.DOTALL)
 RUN_IN_KEYWORDS = re.compile(r"(?i)^\s*(?:keywords?|index terms|key words)\b\s*[:.—–-]*\s*")
-_ARXIV = re.compile(r"(?i)arxiv:\s*(\d{4}\.\d{4,5})")
 _VENUES = {
     "journal": "journal",
     "acmJournal": "journal",
@@ -44,7 +44,7 @@ def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
         if name := plain(call.first):
             paper.venue, paper.venue_type = name, _VENUES[call.name]
             break
-    stamp = _ARXIV.search(source[:5000])
+    stamp = ARXIV_IN_SOURCE.search(source[:5000])
     paper.arxiv_id = stamp[1] if stamp else None
 
 

@@ -27,7 +27,7 @@ from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList,
 from monjyu_assets.parsing.formats.pdf.body.sections import body_lines, lines_in_images
 from monjyu_assets.parsing.formats.pdf.front.authors import find_authors
 from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
-from monjyu_assets.parsing.formats.pdf.front.names import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
 from monjyu_assets.parsing.formats.pdf.front.people import fill_people
 from monjyu_assets.parsing.formats.pdf.front.title import find_title
 from monjyu_assets.parsing.formats.pdf.front.title_page import order_title_page, running_heads

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from monjyu_assets.parsing.bibliography.names import author_line
 from monjyu_assets.parsing.office.office_sections import SectionBuilder
 from monjyu_assets.parsing.office.partition import quiet, table_rows
-from monjyu_assets.parsing.text.common import author_line
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.text_headings import heading_at
