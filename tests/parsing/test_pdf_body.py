@@ -13,7 +13,7 @@ import typst
 from monjyu_assets.parsing.formats.pdf import parse_pdf
 from monjyu_assets.parsing.formats.pdf.labelling import Role, label_lines
 from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
-from monjyu_assets.parsing.formats.pdf.read.reading import read_layout
+from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_core.paper import Box, ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParseSettings
 

@@ -10,9 +10,9 @@ from typing import Any
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, ARXIV_IN_TAG, clean_orcid, find_doi
 from monjyu_assets.parsing.bibliography.names import person_name
-from monjyu_assets.parsing.office.text_marks import unmarked
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_assets.parsing.xml.xml_tree import Element
 from monjyu_core.paper import Author, ParsedPaper
 

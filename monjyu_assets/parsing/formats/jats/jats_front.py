@@ -8,8 +8,7 @@ from itertools import islice
 
 from monjyu_assets.parsing.bibliography.dates import month_number, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import bare_arxiv, clean_orcid, find_doi
-from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
+from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
 _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")

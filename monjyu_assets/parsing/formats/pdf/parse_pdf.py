@@ -16,7 +16,7 @@ from monjyu_assets.parsing.formats.pdf.labelling import Labelled, Role, label_li
 from monjyu_assets.parsing.formats.pdf.page.equations import find_equations
 from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
-from monjyu_assets.parsing.formats.pdf.read.reading import read_layout
+from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.common import fill_sentences
 from monjyu_assets.parsing.text.heading_types import inherit_types

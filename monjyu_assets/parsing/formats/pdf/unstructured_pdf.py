@@ -95,7 +95,7 @@ def _measure(path: Path, settings: ParserSettings) -> tuple[list[tuple[float, fl
     """
     import pypdfium2 as pdfium
 
-    from monjyu_assets.parsing.formats.pdf.read.reading import open_pdf
+    from monjyu_assets.parsing.formats.pdf.reading import open_pdf
 
     document = open_pdf(path)
     try:

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from monjyu_assets.parsing.bibliography.dates import parse_date
 from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_TEI, clean_orcid, find_doi
 from monjyu_assets.parsing.text.common import split_keywords
-from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
+from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
 
