@@ -166,7 +166,7 @@ def _whole(rows: list[Row], size: int) -> bool:
 
 def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[Row]:
     """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
-    from monjyu_assets.parsing.formats.jsonl.jsonl import read_records
+    from monjyu_assets.parsing.text.jsonl_records import read_records
 
     with path.open("rb") as file:
         return [

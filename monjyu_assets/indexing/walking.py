@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from monjyu_assets.indexing.sources import chosen
-from monjyu_assets.parsing.formats.latex.latex_files import is_main
+from monjyu_assets.parsing.bibliography.latex_files import is_main
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.storage.collection import SourceRules
 from monjyu_core.storage.other_files import OtherFiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import (
     DocumentError,
@@ -17,8 +17,14 @@ from monjyu_core.errors import (
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParserSettings, ParseSettings
 
+if TYPE_CHECKING:
+    from monjyu_assets.parsing.xml.xml_tree import Element
+
 PARSER_VERSION = "4"
 """Raised when any parser gives other results: it is in every paper's reuse key."""
+
+_PARTS_OF_JATS = ("front", "body", "back", "front-stub")
+"""What a JATS article has, and an article of DocBook has not."""
 
 
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
@@ -77,8 +83,6 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
             data, files = read_paper(path, beside)
             return parse_latex(data, settings, files)
         case "xml":
-            from monjyu_assets.parsing.xml.xml_file import parse_xml
-
             return parse_xml(path.read_bytes(), settings)
         case "html":
             from monjyu_assets.parsing.formats.html.html_paper import parse_html
@@ -102,8 +106,40 @@ def _pdf(path: Path, settings: ParseSettings) -> ParsedPaper:
     return parse_pdf(path, settings, more.ocr)
 
 
+def parse_xml(data: bytes, settings: ParseSettings) -> ParsedPaper:
+    """Parse JATS or GROBID's TEI. Raises UnsupportedDocument for any other XML, MalformedDocument, DocumentTooLarge."""
+    from monjyu_assets.parsing.xml.xml_tree import read_tree
+
+    if not data.strip():
+        raise EmptyDocument("The file is empty.")
+    root = read_tree(data, settings)
+    try:
+        article = _jats_article(root)
+        if article is not None:
+            from monjyu_assets.parsing.formats.jats.jats import parse_jats
+
+            return parse_jats(article)
+        if root.tag == "TEI":
+            from monjyu_assets.parsing.formats.tei.tei import parse_tei
+
+            return parse_tei(root)
+    except RecursionError:
+        raise MalformedDocument("The XML is nested too deeply.") from None
+    raise UnsupportedDocument(f"This XML is a <{root.tag[:50]}>.", "Papers are read from JATS (<article>) and TEI.")
+
+
+def _jats_article(root: Element) -> Element | None:
+    """The JATS article: the root, or the only one inside an answer of an archive (OAI-PMH, PubMed Central)."""
+    found = [root] if root.tag == "article" else list(root.iter("article")) if root.tag != "TEI" else []
+    articles = [article for article in found if any(article.find(part) is not None for part in _PARTS_OF_JATS)]
+    if len(articles) > 1:
+        raise UnsupportedDocument(f"The file holds {len(articles)} articles.", "Give each a file of its own.")
+    return articles[0] if articles else None
+
+
 def _record(path: Path, task: dict[str, Any]) -> ParsedPaper:
-    from monjyu_assets.parsing.formats.jsonl.jsonl import MAX_LINE_BYTES, decode_record, parse_record
+    from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
+    from monjyu_assets.parsing.text.jsonl_records import MAX_LINE_BYTES, decode_record
 
     with path.open("rb") as file:
         file.seek(task["offset"])

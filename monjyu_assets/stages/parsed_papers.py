@@ -16,7 +16,7 @@ from monjyu_assets.indexing.scan import WHOLE_FILES
 from monjyu_assets.indexing.sources import source_root
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
-from monjyu_assets.parsing.formats.pdf.read.ocr_state import ocr_state
+from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_assets.stages.shared.paper_rows import Rows, failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of

@@ -7,9 +7,10 @@ import json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.parsing.formats.jsonl.jsonl import decode_record, parse_record
+from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
 from monjyu_assets.parsing.formats.markdown.markdown import parse_markdown
 from monjyu_assets.parsing.formats.text.plaintext import parse_text
+from monjyu_assets.parsing.text.jsonl_records import decode_record
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from monjyu_assets.parsing.dispatch import parse_xml
 from monjyu_assets.parsing.formats.html.html_paper import parse_html
-from monjyu_assets.parsing.xml.xml_file import parse_xml
 from monjyu_assets.parsing.xml.xml_tree import read_tree
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.paper import ParsedPaper

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.parsing.xml.xml_file import parse_xml
+from monjyu_assets.parsing.dispatch import parse_xml
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

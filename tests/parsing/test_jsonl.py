@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.parsing.formats.jsonl.jsonl import MAX_LINE_BYTES, decode_record, parse_record, read_records
+from monjyu_assets.parsing.formats.jsonl.jsonl import parse_record
+from monjyu_assets.parsing.text.jsonl_records import MAX_LINE_BYTES, decode_record, read_records
 from monjyu_core.errors import EmptyDocument, MalformedDocument
 from tests.conftest import CORPORA, needs_corpora
 

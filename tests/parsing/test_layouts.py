@@ -9,7 +9,7 @@ from statistics import mean
 import pytest
 
 from bench.parse_quality import Score, score_paper
-from monjyu_assets.parsing.formats.pdf.read import reading
+from monjyu_assets.parsing.formats.pdf import reading
 
 FOLDER = Path(__file__).parent.parent / "data" / "layouts"
 NAMES = sorted(path.stem for path in (FOLDER / "truth").glob("*.json"))

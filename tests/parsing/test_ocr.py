@@ -14,12 +14,12 @@ import typst
 
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.formats.pdf import parse_pdf
-from monjyu_assets.parsing.formats.pdf.read.characters import PageChars
+from monjyu_assets.parsing.formats.pdf.read.characters import PageChars, empty_page
 from monjyu_assets.parsing.formats.pdf.read.geometry import Drawn
 from monjyu_assets.parsing.formats.pdf.read.ocr import ranges, render, unusable_pages
 from monjyu_assets.parsing.formats.pdf.read.ocr_page import _Measured, settle_sizes
-from monjyu_assets.parsing.formats.pdf.read.ocr_state import engine_version
-from monjyu_assets.parsing.formats.pdf.read.reading import empty_page, open_pdf, read_layout
+from monjyu_assets.parsing.formats.pdf.reading import open_pdf, read_layout
+from monjyu_assets.parsing.ocr_state import engine_version
 from monjyu_core.errors import DocumentError, ScannedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSettings
@@ -299,7 +299,7 @@ def test_installing_ocr_tries_again_what_lacked_it_and_nothing_else(
     made(tmp_path, "text", "#lorem(80)").rename(world.papers / "text.pdf")
     (world.papers / "empty.pdf").write_bytes(b"")
     with monkeypatch.context() as absent:
-        for module in ("parsing.pdf.ocr", "stages.parsing"):
+        for module in ("parsing.formats.pdf.read.ocr", "stages.parsed_papers"):
             absent.setattr(f"monjyu_assets.{module}.ocr_state", lambda settings: "none")
         assert len(world.build()["parse"]) == 4
         assert world.build()["parse"] == set()

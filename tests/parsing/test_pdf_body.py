@@ -11,9 +11,11 @@ import pytest
 import typst
 
 from monjyu_assets.parsing.formats.pdf import parse_pdf
+from monjyu_assets.parsing.formats.pdf.labelling import Role, label_lines
 from monjyu_assets.parsing.formats.pdf.page.layout import squeezed
+from monjyu_assets.parsing.formats.pdf.reading import read_layout
 from monjyu_core.paper import Box, ParsedPaper
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.settings import OcrSettings, ParseSettings
 
 SOURCES = Path(__file__).parent / "typst"
 
@@ -47,6 +49,25 @@ def _under(document: pdfium.PdfDocument, number: int, box: Box) -> str:
 
 def _text(paper: ParsedPaper) -> str:
     return "\n\n".join(section.text for section in paper.sections)
+
+
+def test_every_line_has_the_role_it_is_read_in(parsed: Parsed) -> None:
+    path, paper = parsed
+    layout, _ = read_layout(path, ParseSettings(), OcrSettings())
+    labelled = label_lines(layout)
+
+    def text(*roles: Role) -> str:
+        return " ".join(layout.lines[i].text for i in labelled.having(*roles))
+
+    assert squeezed(text(Role.TITLE)) == squeezed(paper.title)
+    for heading in labelled.headings:
+        assert labelled.roles[heading.start] is Role.HEADING
+    captions = [item.caption for item in (*paper.tables, *paper.figures) if item.caption]
+    assert captions and all(squeezed(caption) in squeezed(text(Role.FLOAT)) for caption in captions)
+    running = squeezed(text(Role.TEXT))
+    assert running and not any(squeezed(caption) in running for caption in captions)
+    assert len([i for note in labelled.notes for i in note.lines]) == len(labelled.having(Role.FOOTNOTE)) > 0
+    assert not set(labelled.having(Role.TEXT)) & labelled.taken()
 
 
 def test_table_between_rules_has_cells(parsed: Parsed) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
+from monjyu_assets.parsing.bibliography.identifiers import find_doi
+from monjyu_assets.parsing.bibliography.references import parse_reference
 
 STYLES = [
     ("1. Abbate A, Melfi R, D'Ambrosio A: Apoptosis in recent myocardial infarction. Clin Ther 2000, 151(4):247-251.",

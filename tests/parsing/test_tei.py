@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.parsing.xml.xml_file import parse_xml
+from monjyu_assets.parsing.dispatch import parse_xml
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

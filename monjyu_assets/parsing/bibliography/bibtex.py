@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, ARXIV_IN_JOURNAL, find_doi
 from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
@@ -19,8 +20,6 @@ from monjyu_core.settings.settings import ParseSettings
 if TYPE_CHECKING:
     from bibtexparser.model import Entry as BibtexEntry
 
-_ARXIV = re.compile(r"(?:arxiv[:.\s]*|abs/)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
-_ARXIV_LINK = re.compile(r"arxiv(?:\.org/(?:abs|pdf)/|:\s*)(\d{4}\.\d{4,5})", re.IGNORECASE)
 _VENUES = ("journal", "journaltitle", "booktitle", "series", "howpublished", "publisher", "institution", "school")
 _MOST_AUTHORS = 300
 
@@ -128,14 +127,15 @@ def _add_bibtex(text: str, found: Bibliography) -> None:
 def _bibtex_work(entry: BibtexEntry) -> Work:
     raw = {item.key.lower(): value for item in entry.fields if (value := str(item.value).strip())}
     fields = {name: _plain(value) for name, value in raw.items() if name not in ("author", "editor", "abstract")}
-    year = re.search(r"\b(1[5-9]|20)\d\d\b", fields.get("year") or fields.get("date", ""))
     eprint = fields.get("eprint") or fields.get("arxivid", "")
-    arxiv = _ARXIV.fullmatch(eprint) or _ARXIV_LINK.search(f"{fields.get('journal', '')} {fields.get('url', '')}")
+    arxiv = ARXIV_IN_FIELD.fullmatch(eprint) or ARXIV_IN_JOURNAL.search(
+        f"{fields.get('journal', '')} {fields.get('url', '')}"
+    )
     return Work(
         key=entry.key,
         title=fields.get("title", ""),
         authors=_bibtex_people(raw.get("author") or raw.get("editor", "")),
-        year=int(year.group()) if year else None,
+        year=year_in(fields.get("year") or fields.get("date", ""), whole=True),
         venue=next((fields[name] for name in _VENUES if fields.get(name) and "://" not in fields[name]), ""),
         volume=fields.get("volume", ""),
         issue=fields.get("number") or fields.get("issue", ""),
@@ -194,7 +194,7 @@ def _csl_work(item: dict[str, Any]) -> Work:
         return " ".join(clean(re.sub(r"</?(?:i|b|sup|sub|span)\b[^>]*>", "", text)).split())
 
     arxiv = (
-        _ARXIV.fullmatch(text_of("number", "archive_location"))
+        ARXIV_IN_FIELD.fullmatch(text_of("number", "archive_location"))
         if "arxiv" in text_of("publisher", "archive").lower()
         else None
     )
@@ -231,5 +231,4 @@ def _csl_year(value: object) -> int | None:
         return None
     parts = value.get("date-parts")
     text = str(parts) if parts else str(value.get("raw") or value.get("literal") or value.get("year") or "")
-    year = re.search(r"(?:1[5-9]|20)\d\d", text)
-    return int(year.group()) if year else None
+    return year_in(text)

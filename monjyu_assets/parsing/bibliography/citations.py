@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from monjyu_assets.parsing.bibliography.reference_index import PARTICLE, UPPER, YEAR, ReferenceIndex
+from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
+from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER
+from monjyu_assets.parsing.bibliography.reference_index import ReferenceIndex
 from monjyu_assets.parsing.bibliography.references import label_of
 from monjyu_core.paper import InlineCitation, Reference, Section
 
@@ -18,16 +20,16 @@ _ROUND = re.compile(rf"\(\s*({_NUMBERS})\s*\)")
 _LABELS = re.compile(r"\[((?:[A-Za-z+]{2,8}\d{0,4}[a-z]?)(?:\s*[,;]\s*[A-Za-z+]{2,8}\d{0,4}[a-z]?)*)\]")
 _KEY = re.compile(r"\[?-?@([\w:.#$%&+?<>~/-]*\w)")
 _SURNAME = (
-    rf"(?:{PARTICLE}[\s-]){{0,3}}{UPPER}[\w'\u2019.-]{{0,30}}[\w'\u2019]"
-    rf"(?:\s(?:{PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
+    rf"(?:{CITED_PARTICLE}[\s-]){{0,3}}{UPPER}[\w'\u2019.-]{{0,30}}[\w'\u2019]"
+    rf"(?:\s(?:{CITED_PARTICLE}\s){{0,2}}{UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
 _NARRATIVE = re.compile(
     rf"(?<![\w'\u2019.-])(?P<name>{_SURNAME})(?:(?:,\s{{1,2}}{_SURNAME}){{0,12}},?\s+(?:and|&|et)\s+{_SURNAME}|\s+et\s+al\.?|\s+and\s+(?:colleagues|others))?"
-    rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{YEAR})(?:\s*[,;]\s*(?:(?:{YEAR})|[a-z]\b))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
+    rf"(?:['\u2019]s?)?,?\s*[(\[]\s*(?P<years>(?:{CITED_YEAR})(?:\s*[,;]\s*(?:(?:{CITED_YEAR})|[a-z]\b))*)(?:,?\s*(?:pp?\.|ch\.|Sec)[^()]{{0,20}})?\s*[)\]]"
 )
-_PARENTHESES = re.compile(rf"[(\[](?P<inner>[^()\[\]]{{2,600}}?\b(?:{YEAR})[^()\[\]]{{0,60}})[)\]]")
+_PARENTHESES = re.compile(rf"[(\[](?P<inner>[^()\[\]]{{2,600}}?\b(?:{CITED_YEAR})[^()\[\]]{{0,60}})[)\]]")
 _NAMED_YEARS = re.compile(
-    rf"(?P<name>{UPPER}[^\d;]{{1,100}}?|{PARTICLE}\s{UPPER}[^\d;]{{1,100}}?)[\s,(]+(?P<years>(?:{YEAR})(?:\s*[,&]\s*(?:and\s+)?(?:(?:{YEAR})|[a-z]\b))*)"
+    rf"(?P<name>{UPPER}[^\d;]{{1,100}}?|{CITED_PARTICLE}\s{UPPER}[^\d;]{{1,100}}?)[\s,(]+(?P<years>(?:{CITED_YEAR})(?:\s*[,&]\s*(?:and\s+)?(?:(?:{CITED_YEAR})|[a-z]\b))*)"
 )
 
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 
-_UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
-_PARTICLE = (
-    r"(?:(?:[vV]an|[vV]on|[dD]er?|[dD]en|[dD]el|[dD]ella|[dD]i|[dD]a|[dD]os|[dD]u|"
-    r"[lL]a|[lL]e|[tT]er|[tT]en|[zZ]u|[aA]l|[eE]l|[bB]in|'t)[\s-]+)"
-)
+from monjyu_assets.parsing.bibliography.dates import CENTURY, RECENT_YEAR, YEAR
+from monjyu_assets.parsing.bibliography.names import LISTED_PARTICLE, NO_PARTICLE, UPPER
+
 _SURNAME = (
-    rf"{_PARTICLE}{{0,3}}{_UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
-    rf"(?:[\s-]{_PARTICLE}{{0,2}}{_UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
+    rf"{LISTED_PARTICLE}{{0,3}}{UPPER}[\w'\u2019\u2018.-]{{0,30}}[\w'\u2019]"
+    rf"(?:[\s-]{LISTED_PARTICLE}{{0,2}}{UPPER}[\w'\u2019-]{{1,30}}){{0,2}}(?![\w'\u2019])"
 )
-_DOTTED = rf"{_UPPER}[a-z]?\.(?:[\s-]*{_UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
-_BARE = rf"{_UPPER}{{1,4}}(?:-{_UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
-_SPACED = rf"{_UPPER}(?:[\s-]{_UPPER}){{1,3}}(?![\w'\u2019])"
-_GIVEN = rf"{_UPPER}[\w'\u2019-]+\.?(?:[\s-]+(?:{_UPPER}[\w'\u2019-]*\.?)){{0,3}}"
-_WORD = rf"(?:{_UPPER}\.(?:-{_UPPER}\.)?|(?:Chr?|Ph|St|Th|Yu|Wm)\.|{_UPPER}[\w'\u2019-]*)"
+_DOTTED = rf"{UPPER}[a-z]?\.(?:[\s-]*{UPPER}[a-z]?\.|-?[a-z]\.){{0,4}}"
+_BARE = rf"{UPPER}{{1,4}}(?:-{UPPER})?(?![\w'\u2019])(?:\s(?:Jr|Sr|II|III|2nd|3rd)\b)?"
+_SPACED = rf"{UPPER}(?:[\s-]{UPPER}){{1,3}}(?![\w'\u2019])"
+_GIVEN = rf"{UPPER}[\w'\u2019-]+\.?(?:[\s-]+(?:{UPPER}[\w'\u2019-]*\.?)){{0,3}}"
+_WORD = rf"(?:{UPPER}\.(?:-{UPPER}\.)?|(?:Chr?|Ph|St|Th|Yu|Wm)\.|{UPPER}[\w'\u2019-]*)"
 _JUNIOR = r"(?:,?\s(?:Jr|Sr|III?|IV)\b\.?)?"
 
 _STYLES = {
@@ -47,7 +45,7 @@ _LISTS = [
     _list_pattern(_STYLES["given surname"], _STYLES["given surname"]),
     _list_pattern(_STYLES["surname F. M."], _STYLES["surname F. M."]),
 ]
-_END = re.compile(r"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?=(?:19|20)\d\d)|\s*$|[.,]?\s*\[|(?<=\.)\s)")
+_END = re.compile(rf"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)")
 _DOUBTFUL = (3, 4)
 """Styles without initials, which titles may look like: they need a full stop or a year after them."""
 
@@ -65,7 +63,7 @@ def author_list(text: str) -> tuple[str, str]:
         if not ended:
             continue
         strict = number in _DOUBTFUL
-        if strict and not re.match(r"\s*(?:\.\s|\(\s*(?:19|20)|[\u201c\"]|,?\s*(?:19|20)\d\d)", text[end:]):
+        if strict and not re.match(rf"\s*(?:\.\s|\(\s*{CENTURY}|[\u201c\"]|,?\s*{RECENT_YEAR})", text[end:]):
             continue
         best = max(best, end)
     if dated > best and not (best and (_COLON.match(text, best) or _SENTENCE.search(text[best:dated]))):
@@ -77,7 +75,7 @@ def author_list(text: str) -> tuple[str, str]:
 
 _COLON = re.compile(r":\s")
 _FULL = f"(?>{_STYLES['given surname']})"  # atomic: a long list without an end is read once
-_ALONE = re.compile(rf"(?P<one>{_FULL}),\s+(?P<title>{_UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
+_ALONE = re.compile(rf"(?P<one>{_FULL}),\s+(?P<title>{UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
 _JOINED = re.compile(rf"(?P<list>{_FULL}(?:,\s{_FULL}){{0,40}}+,?\s(?:and|&)\s{_FULL}),\s")
 _ARTICLE = re.compile(r"\b(?:The|A|An|On|In|For|Of|To|From|With|How|What|Why|When|Towards?)\b")
 
@@ -92,18 +90,16 @@ def _full_names(text: str) -> int:
     return alone.end("one") if alone and known and len(alone.group("one").split()) <= 4 else 0
 
 
-_SENTENCE = re.compile(r"(?:\b(?!and\b|van\b|von\b|der\b|den\b)[a-z]{3,}\s+){2}[a-z]{2,}|[a-z]{3,}\s[a-z]{3,}[,:.]")
+_SENTENCE = re.compile(rf"(?:\b{NO_PARTICLE}[a-z]{{3,}}\s+){{2}}[a-z]{{2,}}|[a-z]{{3,}}\s[a-z]{{3,}}[,:.]")
 
 
 def _before_year(text: str) -> int:
     """End of the text before a year in brackets, or between full stops, near the start."""
-    match = re.match(
-        r"(.{3,600}?)[.,]?\s*\(\s*(?:(?:1[6-9]|20)\d\d[a-z]?(?:,[^()]{1,20})?|n\.\s?d\.|in press)\s*\)", text
-    )
+    match = re.match(rf"(.{{3,600}}?)[.,]?\s*\(\s*(?:{YEAR}[a-z]?(?:,[^()]{{1,20}})?|n\.\s?d\.|in press)\s*\)", text)
     ends = match is not None and len(text) - match.end() < 8  # a year at the end parts nothing from nothing
     if match and not ends and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
         return match.end(1)
-    plain = re.match(r"(.{3,400}?)\.\s+(?:1[6-9]|20)\d\d[a-z]?\.\s", text)
+    plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s", text)
     if plain and not re.search(r"[\u201c\"]", plain.group(1)):
         return plain.end(1) + 1
     return 0
@@ -179,6 +175,6 @@ def _turned(name: str) -> str:
         surname, given = (part.strip() for part in name.split(",", 1))
         return f"{given} {surname}".strip()
     match = re.fullmatch(rf"(.+?)\s({_BARE}|{_DOTTED})", name)
-    if match and not re.match(rf"{_UPPER}\.", name):
+    if match and not re.match(rf"{UPPER}\.", name):
         return f"{match.group(2)} {match.group(1)}"
     return name

@@ -7,12 +7,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 
+from monjyu_assets.parsing.bibliography.dates import CITED_YEAR
+from monjyu_assets.parsing.bibliography.names import CITED_PARTICLE, UPPER
 from monjyu_assets.parsing.bibliography.references import label_of
 from monjyu_core.paper import Reference
-
-YEAR = r"(?:1[6-9]|20)\d\d[a-z]?|n\.\s?d\.|in press|forthcoming"
-UPPER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
-PARTICLE = r"(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|zu|al|el|Van|Von|De|Der|Den|Du|La|Le|Di|Da)"
 
 _MOST_OF_A_NAME = 100
 """Works of one first author and year that are told apart."""
@@ -91,7 +89,7 @@ def _first_word(reference: Reference) -> str:
 def _expanded_years(text: str) -> list[str]:
     """ "2019a, b, 2020" as 2019a, 2019b, 2020."""
     years: list[str] = []
-    for part in re.findall(rf"{YEAR}|\b[a-z]\b", text):
+    for part in re.findall(rf"{CITED_YEAR}|\b[a-z]\b", text):
         if len(part) == 1:
             if years:
                 years.append(years[-1][:4] + part)
@@ -122,7 +120,7 @@ def _surnames(reference: Reference) -> list[str]:
 def _lead(reference: Reference) -> str:
     """The first name an entry prints, initials and a label aside: a list of authors may not come apart in full."""
     text = re.sub(r"^\s*(?:\[[^\]]{0,20}\]|\d{1,3}\.)\s*", "", reference.raw_text[:120])
-    match = re.match(rf"(?:{UPPER}\.[\s-]?){{0,4}}(?:{PARTICLE}\s){{0,3}}({UPPER}[\w'\u2019-]{{1,40}})", text)
+    match = re.match(rf"(?:{UPPER}\.[\s-]?){{0,4}}(?:{CITED_PARTICLE}\s){{0,3}}({UPPER}[\w'\u2019-]{{1,40}})", text)
     return _folded(match.group(1)) if match else ""
 
 

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import re
 
+from monjyu_assets.parsing.bibliography.dates import MONTH_IN_REFERENCE, YEAR
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_REFERENCE, ARXIV_NUMBER, DOI, find_doi
 from monjyu_assets.parsing.bibliography.reference_authors import author_list, names_of
 from monjyu_core.paper import Reference
 
 _LABEL = re.compile(
     r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*"
 )
-_DOI = re.compile(r"\b(10\.\d{4,9}/[^\s\"<>\u201c\u201d]+)", re.I)
-_ARXIV = re.compile(
-    r"(?:arxiv(?:\.org/(?:abs|pdf)/|\s*preprint)?[\s:,]*(?:arxiv:)?\s*|abs/)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7}))(?:v\d+)?",
-    re.I,
-)  # fmt: skip
 _LONGEST = 2500
 """Characters of an entry that are read; longer ones are no references."""
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
-_URL_REST = r"(?:\s+(?!\(?(?:1[6-9]|20)\d\d[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
+_URL_REST = rf"(?:\s+(?!\(?{YEAR}[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
 """The rest of a link that a line end has broken; a year behind a link is none."""
 _UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
 """A journal, its volume and a page: some lists print no titles."""
-_YEAR = re.compile(r"(?<![\d.\u2013/-])((?:1[6-9]|20)\d\d)(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
-_YEAR_IN_BRACKETS = re.compile(r"\(\s*(?:[^()]{0,30}?\b)?((?:1[6-9]|20)\d\d)[a-z]?(?:,[^()]{0,30})?\s*\)")
+_YEAR = re.compile(rf"(?<![\d.\u2013/-])({YEAR})(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
+_YEAR_IN_BRACKETS = re.compile(rf"\(\s*(?:[^()]{{0,30}}?\b)?({YEAR})[a-z]?(?:,[^()]{{0,30}})?\s*\)")
 _QUOTED = re.compile(r"[\u201c\u201e\u00ab\"\u300c\u300e](.{3,400}?)[\u201d\u00bb\"\u300d\u300f](?!\w)")
 _SENTENCE_END = re.compile(r"[.?!\u3002](?=\s|$|[\u201d\"])")
 _NO_END = re.compile(
@@ -61,7 +58,7 @@ def parse_reference(ref_id: str, raw: str) -> Reference:
     raw = " ".join(raw.split())
     label = label_of(raw)
     text = _LABEL.sub("", raw, count=1).strip() if label else raw
-    doi, arxiv = find_doi(text), _ARXIV.search(text)
+    doi, arxiv = find_doi(text), ARXIV_IN_REFERENCE.search(text)
     plain = _plain(text[:_LONGEST])
     authors, rest = author_list(plain)
     year, rest = _year(plain, rest)
@@ -73,27 +70,12 @@ def parse_reference(ref_id: str, raw: str) -> Reference:
     )  # fmt: skip
 
 
-def find_doi(text: str) -> str | None:
-    """The first DOI of a text, lower case, without what punctuation follows it; spaces a line break left are closed."""
-    closed = re.sub(r"(10\.)\s+(\d{4,9}/)", r"\1\2", text)
-    closed = re.sub(r"(10\.\d{4,9}/)\s+(?=\S)", r"\1", closed)
-    match = _DOI.search(closed)
-    if not match:
-        return None
-    doi = match.group(1)
-    doi = re.split(r"[\]}>|]|\((?=PMID)|[,;](?=\w*:)", doi)[0]
-    doi = doi.rstrip(".,;:'\u2019")
-    while doi.endswith(")") and doi.count("(") < doi.count(")"):
-        doi = doi[:-1].rstrip(".,;:")
-    return doi.lower() if "/" in doi and len(doi.split("/", 1)[1]) > 1 else None
-
-
 def _plain(text: str) -> str:
     """The entry without links, identifiers and access notes."""
     text = re.sub(r"\[(?:PMID|PMCID|CrossRef|Crossref|PubMed|Google Scholar|http|doi)[^\]]*\]?", " ", text)
     text = re.sub(rf"https?:\s*//\s*\S+{_URL_REST}", " ", text)
     text = re.sub(r"\bdoi\s*:?\s*10\.\S*", " ", text, flags=re.I)
-    text = _URL.sub(" ", _DOI.sub(" ", text))
+    text = _URL.sub(" ", DOI.sub(" ", text))
     text = re.sub(r"\b(?:PMID|PMCID)\s*:?\s*\w*", " ", text)
     return " ".join(text.split())
 
@@ -101,7 +83,7 @@ def _plain(text: str) -> str:
 def _year(plain: str, rest: str) -> tuple[int | None, str]:
     """The year, and the rest without it where it stands between authors and title."""
     leading = re.match(
-        r"[\s.,:]*[(\[]?\s*((?:1[6-9]|20)\d\d)[a-z]?(?:,\s*(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?(?:\s*\d{1,2})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
+        rf"[\s.,:]*[(\[]?\s*({YEAR})[a-z]?(?:,\s*{MONTH_IN_REFERENCE}(?:\s*\d{{1,2}})?(?=\W))?\s*[)\]]?\s*[.,:]?\s+(?=\S)",
         rest,
     )
     if leading:
@@ -109,7 +91,7 @@ def _year(plain: str, rest: str) -> tuple[int | None, str]:
     undated = re.match(r"[\s.,:]*\(\s*(?:n\.\s?d\.|in press|forthcoming)\s*\)\s*[.,:]?\s+", rest, re.I)
     if undated:
         return None, rest[undated.end() :]
-    without_arxiv = re.sub(r"\b\d{4}\.\d{4,5}\b", " ", rest)
+    without_arxiv = re.sub(ARXIV_NUMBER, " ", rest)
     bracketed = _YEAR_IN_BRACKETS.findall(without_arxiv)
     found = bracketed or list(_YEAR.findall(without_arxiv)) or _YEAR.findall(plain)
     believable = [int(value) for value in found if 1600 < int(value) < 2100]
@@ -168,7 +150,7 @@ def _comma_style(rest: str) -> bool:
 def _trimmed(text: str) -> str:
     text = re.sub(r"\s*\((?:\d+(?:st|nd|rd|th) ed\.?|Version [^)]*|v?\d[\d.]*)\)\s*\.?$", "", text.strip(), flags=re.I)
     text = re.sub(r"\s*\[[^\]]{3,40}\]\s*\.?$", "", text)
-    text = re.sub(r"\s*\((?:[^()]{0,80}\b(?:1[6-9]|20)\d\d\)?|[^():]{2,40}:\s[^():]{2,60}\))\s*\.?$", "", text)
+    text = re.sub(rf"\s*\((?:[^()]{{0,80}}\b{YEAR}\)?|[^():]{{2,40}}:\s[^():]{{2,60}}\))\s*\.?$", "", text)
     return text.strip(' .,;:\u201c\u201d"')
 
 

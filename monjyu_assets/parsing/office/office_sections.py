@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
-from monjyu_assets.parsing.office.text_marks import Places, take_marks
 from monjyu_assets.parsing.text.common import Entry, complete, join_lines
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_assets.parsing.text.outline import entries_of
+from monjyu_assets.parsing.text.text_marks import Places, take_marks
 from monjyu_core.paper import Figure, ParsedPaper, Section, Table
 
 _CAPTION = re.compile(

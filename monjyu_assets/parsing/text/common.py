@@ -1,8 +1,7 @@
-"""What the parsers of marked-up and plain text share: names, dates, identifiers, and the last steps of a paper."""
+"""What the parsers of marked-up and plain text share: sentences, keywords and the last steps of a paper."""
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,14 +11,11 @@ from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.text.academic import judge
 from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_core.errors import EmptyDocument
-from monjyu_core.paper import Author, ParsedPaper, Section, Sentence
+from monjyu_core.paper import ParsedPaper, Section, Sentence
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
 
 CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
-_NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # what points at footnotes
 
 
 @dataclass(frozen=True)
@@ -98,69 +94,7 @@ def join_lines(lines: Sequence[str]) -> str:
     return re.sub(r"(?<!\s)\s*\n\s*", " ", text).strip()
 
 
-def clean_orcid(text: str) -> str | None:
-    match = _ORCID.search(text.upper())
-    return match.group() if match else None
-
-
-def parse_date(value: object) -> str | None:
-    """A date as ISO 8601, as exact as it was given: `2019-03-22`, `2019-03` or `2019`; None if it is no date."""
-    if isinstance(value, datetime.date):
-        return value.isoformat()[:10]
-    text = str(value).strip()
-    month = rf"({'|'.join(_MONTHS)})[a-z]*\.?"
-    for pattern, order in (
-        (rf"(\d{{1,2}})(?:st|nd|rd|th)?\.? {month},? (\d{{4}})", (3, 2, 1)),
-        (rf"{month} (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})", (3, 1, 2)),
-        (rf"{month},? (\d{{4}})", (2, 1, 0)),
-        (rf"(\d{{4}}),? {month} (\d{{1,2}})", (1, 2, 3)),
-        (rf"(\d{{4}}),? {month}", (1, 2, 0)),
-    ):
-        if match := re.fullmatch(pattern, text, re.IGNORECASE):
-            parts = [match[i] if i else None for i in order]
-            number = _MONTHS.index((parts[1] or "")[:3].lower()) + 1
-            return _iso(parts[0] or "", str(number), parts[2])
-    if iso := re.fullmatch(r"(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?:[年月日T ].*)?", text):
-        return _iso(*iso.groups())
-    return None
-
-
-def _iso(year: str, month: str | None, day: str | None) -> str | None:
-    try:
-        datetime.date(int(year), int(month or 1), int(day or 1))
-    except ValueError:
-        return None
-    return "-".join([year, *(f"{int(part):02d}" for part in (month, day) if part)])
-
-
-def split_names(text: str) -> list[str]:
-    """Author names of one line: "A. Ames, B. Birk and C. Cole", "Ames, A.; Birk, B.", 山田太郎・鈴木花子."""
-    text = _NAME_MARKS.sub("", text)
-    separator = r"\s*;\s*" if ";" in text else r"\s*(?:,\s*and\s|,|&|\band\b|・|、|，)\s*"
-    return [name for part in re.split(separator, text) if (name := " ".join(part.split()).strip(" ,"))]
-
-
 def split_keywords(text: str) -> list[str]:
     """Keywords of one line, separated by semicolons, else by commas or middle dots."""
     separator = r";" if ";" in text else r"[,、，]|\s[·•|]\s"
     return [word for part in re.split(separator, text) if (word := part.strip(" .\t\n"))]
-
-
-_NAME_WORD = re.compile(r"[A-Z\u00c0-\u024f][\w'’.-]*|d[aeiou]|de[lnr]|della|dos|v[ao]n|ter|bin|al|l[ae]|du|y")
-_NO_NAME = re.compile(
-    r"(?i)\b(?:university|institute|department|journal|proceedings|laboratory|school|college|inc|press|research"
-    r"|center|centre|introduction|abstract|the|of|for|with|on|in)\b"
-)
-
-
-def author_line(line: str) -> list[Author]:
-    """The authors where the whole line is a list of personal names in Latin letters, else nothing."""
-    if len(line) > 600 or _NO_NAME.search(line) or re.search(r"[.!?:]$|[:!?]", line.strip(" *")):
-        return []
-    names = split_names(line)
-    return [Author(name=name) for name in names] if names and all(map(_is_name, names)) else []
-
-
-def _is_name(text: str) -> bool:
-    words = text.split()
-    return 2 <= len(words) <= 6 and all(_NAME_WORD.fullmatch(word) for word in words)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.text.common import author_line, parse_date, split_keywords, split_names
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import find_doi
+from monjyu_assets.parsing.bibliography.names import author_line, japanese_authors, split_names
+from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_core.paper import Author, ParsedPaper
 
 _FIELD = re.compile(
@@ -50,32 +52,3 @@ def take_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
         paper.doi = find_doi(line)
         return True
     return False
-
-
-_KANJI = r"[\u3005\u4e00-\u9fff]"
-_FAMILY = rf"{_KANJI}{{1,4}}"
-_GIVEN = r"[\u3005\u4e00-\u9fff\u3041-\u30ff]{1,4}"
-_APART = re.compile(rf"{_FAMILY}[ \u3000]{_GIVEN}")
-_CLOSED = re.compile(rf"{_FAMILY}{_GIVEN}")
-
-
-def japanese_authors(line: str) -> list[Author]:
-    """Authors where the whole line is names in Japanese letters: several with marks between, or 山田 太郎."""
-    names = [" ".join(name.split()) for name in re.split(r"\s*[・、，,;；/／]\s*", _FOOTNOTES.sub("", line).strip())]
-    if not 1 <= len(names) <= 60 or not all(2 <= len(name) <= 9 for name in names):
-        return []
-    apart = [_APART.fullmatch(name) is not None for name in names]
-    if all(apart) or (len(names) > 1 and all(a or _CLOSED.fullmatch(n) for a, n in zip(apart, names, strict=True))):
-        return [Author(name=name) for name in names] if not any(map(_no_person, names)) else []
-    return []
-
-
-_FOOTNOTES = re.compile(r"[*†‡§¶#∗\d¹²³⁰-⁹()（）]+")
-
-
-def _no_person(name: str) -> bool:
-    """A word of a front page or a heading that is written like a name."""
-    return (
-        re.search(r"大学|学部|学科|研究|株式|会社|論文|概要|要旨|年|月|手法|実験|結果|方法|検索|解析|問題", name)
-        is not None
-    )

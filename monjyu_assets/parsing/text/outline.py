@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from monjyu_assets.parsing.formats.text.text_headings import heading_at, headings_apart, is_framed
+from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.text.common import Entry, join_lines
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_assets.parsing.text.text_headings import heading_at, headings_apart, is_framed
 from monjyu_core.paper import Section
 
 _BULLET = re.compile(r"\s*(?:[-*•‣◦–]|\(?(?:\d{1,2}|[a-z])[.)])\s+\S")
@@ -87,7 +88,7 @@ def entries_of(block: list[str], words: Words) -> list[Entry]:
         flush = [i for i, line in enumerate(block) if not line[0].isspace()]
         if 0 in flush and len(flush) < len(block):
             starts = flush
-        elif min(map(len, block)) > 100 or all(re.search(r"\(?(?:19|20)\d\d", line) for line in block):
+        elif min(map(len, block)) > 100 or all(re.search(rf"\(?{RECENT_YEAR}", line) for line in block):
             starts = list(range(len(block)))
     bounds = sorted({0, *starts, len(block)})
     return [_entry(_joined(block[a:b], words)) for a, b in pairwise(bounds)]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from monjyu_assets.parsing.bibliography.pandoc_citations import attach, take_places
-from monjyu_assets.parsing.office.text_marks import Places
 from monjyu_assets.parsing.text.common import complete
+from monjyu_assets.parsing.text.text_marks import Places
 from monjyu_assets.parsing.xml.xml_tree import Element
 from monjyu_core.paper import ParsedPaper, Reference, Section, Table
 

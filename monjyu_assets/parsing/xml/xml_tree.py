@@ -13,8 +13,8 @@ from typing import Any
 
 from lxml import etree
 
-from monjyu_assets.parsing.office.text_marks import past_spaces, unmarked
 from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.text_marks import past_spaces, unmarked
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 
@@ -136,3 +136,7 @@ def words(element: Element | None) -> str:
     if element is None:
         return ""
     return " ".join(clean(unmarked(" ".join(element.itertext()))).split())
+
+
+TITLE_TEXT = XmlText(frozenset({"break", "lb"}), frozenset({"fn", "xref", "note", "label"}), {})
+"""Titles without the marks of their footnotes: only raised letters matter."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
-from monjyu_assets.parsing.office.text_marks import silent
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.text_marks import silent
 from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml.xml_paper import read_table
 from monjyu_assets.parsing.xml.xml_tree import Element, Handler, XmlText, folded, plain, tidy

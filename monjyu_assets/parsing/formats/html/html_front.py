@@ -7,15 +7,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.office.text_marks import unmarked
-from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_keywords
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, ARXIV_IN_TAG, clean_orcid, find_doi
+from monjyu_assets.parsing.bibliography.names import person_name
+from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_assets.parsing.xml.xml_tree import Element
 from monjyu_core.paper import Author, ParsedPaper
 
-_ARXIV = re.compile(r"(?i)arxiv(?:\.org/(?:abs|html|pdf)/|:\s*)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})")
-_ARXIV_ID = re.compile(r"(?i)(?:arxiv:\s*)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 _PMID = re.compile(r"\d{1,9}")
 _MOST_TAGS = 20_000
 _MOST_JSON = 2_000_000
@@ -37,7 +37,7 @@ def read_metadata(paper: ParsedPaper, root: Element) -> Tags:
     for link in links:
         address = f"arxiv.org{link}" if link.startswith(("/html/", "/abs/")) else link.replace("ar5iv.labs.", "")
         address = address.replace("ar5iv.org", "arxiv.org")
-        if not paper.arxiv_id and (match := _ARXIV.search(address)):
+        if not paper.arxiv_id and (match := ARXIV_ADDRESS.search(address)):
             paper.arxiv_id = match[1]
     return tags
 
@@ -83,7 +83,7 @@ def _from_tags(paper: ParsedPaper, tags: Tags) -> None:
     paper.abstract = _without_tags(_first(tags, "citation_abstract", "dc.description.abstract", "eprints.abstract"))
     dois = _all(tags, "citation_doi") + _all(tags, "prism.doi") + _all(tags, "dc.identifier")
     paper.doi = next((doi for text in dois if (doi := find_doi(text))), None)
-    if match := _ARXIV_ID.fullmatch(_first(tags, "citation_arxiv_id")):
+    if match := ARXIV_IN_TAG.fullmatch(_first(tags, "citation_arxiv_id")):
         paper.arxiv_id = match[1]
     if _PMID.fullmatch(pmid := _first(tags, "citation_pmid")):
         paper.pmid = pmid
@@ -127,12 +127,6 @@ def _authors(tags: Tags) -> Iterator[Author]:
         for content in _all(tags, "citation_authors"):
             separator = ";" if ";" in content else ","
             yield from (Author(name=person_name(name)) for name in content.split(separator) if name.strip())
-
-
-def person_name(text: str) -> str:
-    """ "Given Surname" of a name that may be turned ("Surname, Given")."""
-    family, comma, given = (part.strip() for part in text.partition(","))
-    return f"{given} {family}" if comma and given and "," not in given else text.strip(" ,")
 
 
 def _without_tags(text: str) -> str:

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.citations import link_citations
-from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_WATERMARK, clean_orcid, find_doi
+from monjyu_assets.parsing.bibliography.names import person_name, split_names
 from monjyu_assets.parsing.formats.html.html_body import Body, BodyReader, find_article
-from monjyu_assets.parsing.formats.html.html_front import Tags, citation_references, person_name, read_metadata
+from monjyu_assets.parsing.formats.html.html_front import Tags, citation_references, read_metadata
 from monjyu_assets.parsing.formats.html.html_references import of_tags
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names, prune, read_html
-from monjyu_assets.parsing.office.text_marks import unmarked
 from monjyu_assets.parsing.text.academic import judge
-from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_names
 from monjyu_assets.parsing.text.decoding import clean
+from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_assets.parsing.xml.xml_paper import add_references, finish
 from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, plain
 from monjyu_core.errors import MalformedDocument
@@ -22,9 +23,6 @@ from monjyu_core.paper import Author, ParsedPaper, Section
 from monjyu_core.settings.settings import ParseSettings
 
 _SITE = re.compile(r"\s+[|\u2013\u2014·:-]\s+[^|\u2013\u2014·]{1,60}$")
-_STAMP = re.compile(
-    r"arXiv:(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?:\s*\[[\w.-]+\])?\s*(\d{1,2} \w{3} \d{4})?"
-)
 _MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
 _LINES = XmlText(frozenset({"br", "p", "div", "li"}), frozenset({UNSEEN, "script", "sup", "style", "img"}), {})
 """Text with its line breaks as paragraphs, without what points at footnotes."""
@@ -83,7 +81,7 @@ def _page_title(root: Element, tags: Tags) -> str:
 def _stamp(paper: ParsedPaper, root: Element) -> None:
     """What arXiv prints in the margin: its number and the day."""
     for element in root.iter("div", "span", "p"):
-        if (element.get("id") or "").startswith("watermark") and (match := _STAMP.search(plain(element))):
+        if (element.get("id") or "").startswith("watermark") and (match := ARXIV_WATERMARK.search(plain(element))):
             paper.arxiv_id = paper.arxiv_id or match[1]
             paper.publication_date = paper.publication_date or parse_date(match[2] or "")
             return

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
+from monjyu_assets.parsing.bibliography.dates import FIELD_YEAR
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_LINK, find_doi
+from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.formats.html.html_tree import UNSEEN, names
 from monjyu_assets.parsing.xml.xml_paper import unique_ids
-from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml.xml_tree import Element, XmlText
+from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, XmlText
 from monjyu_core.paper import Reference
 
 _LIST = re.compile(
@@ -20,7 +21,6 @@ _LIST = re.compile(
 _ENTRY = re.compile(
     r"(?:[\w-]{0,30}[-_])?(?:csl-entry|bibitem|bib-?entry|biblioentry|reference-item|references?__item|citation-item|reflink)"
 )
-_ARXIV = re.compile(r"(?i)arxiv\.org/(?:abs|pdf|html)/(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})")
 _BUTTON = re.compile(
     r"(?i)[\[(]?\s*(?:doi|pubmed|pmc|pmc free article|free article|google scholar|scholar|cross-?ref|article|full text"
     r"|cas|ads|math|mathscinet|web of science|isi|scopus|view(?: (?:at|in|article|record).{0,30})?|open url|openurl"
@@ -97,7 +97,7 @@ def _tagged(name: str, fields: dict[str, list[str]]) -> Reference:
     if "text" in first:
         return parse_reference(name, first["text"][:_LONGEST])
     venue = next((first[key] for key in ("journal_title", "conference_title", "inbook_title") if key in first), "")
-    year = re.search(r"(?:1[5-9]|20)\d\d", first.get("publication_date") or first.get("year", ""))
+    year = FIELD_YEAR.search(first.get("publication_date") or first.get("year", ""))
     people = [writer for value in fields.get("author", [])[:200] for writer in re.split(r"\s*;\s*", value) if writer]
     parts = [", ".join(people), f"({year.group()})" if year else "", first.get("title", ""), venue]
     return Reference(
@@ -152,7 +152,7 @@ def _reference(item: Element, anchors: list[str]) -> Reference | None:
         reference.raw_text = f"[{label}] {text}" if label.isdigit() else text
     links = " ".join(link.get("href") or "" for link in item.iter("a"))[:_LONGEST]
     reference.doi = reference.doi or find_doi(links.replace("%2F", "/").replace("%2f", "/"))
-    if not reference.arxiv_id and (match := _ARXIV.search(links)):
+    if not reference.arxiv_id and (match := ARXIV_LINK.search(links)):
         reference.arxiv_id = match[1]
     for column, name in (("title", "ltx_bib_title"), ("venue", "ltx_bib_journal")):
         if (told := _named(item, name)) is not None and (value := TITLE_TEXT.line(told).strip(' ,.“”"')):

@@ -13,20 +13,12 @@ from itertools import islice
 from lxml import etree
 
 from monjyu_assets.parsing.text.decoding import decode
+from monjyu_assets.parsing.xml.html_tags import ATTRIBUTE, MOST_ATTRIBUTES, TAG
 from monjyu_assets.parsing.xml.xml_tree import Element, read_tree
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
 from monjyu_core.settings.settings import ParseSettings
 
-MOST_ATTRIBUTES = 200
 _SHORT_TAG = 1000
-ATTRIBUTE = re.compile(
-    r"[\s/]*+([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+"
-)
-TAG = re.compile(
-    r"<!--.*?(?:-->|\Z)|<(?P<name>[a-zA-Z][^\s/>]*+)(?P<attributes>(?:[\s/]++|[^\s/>][^\s/>=]*+"
-    r"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+)?+)?+)*+)>?",
-    re.DOTALL,
-)
 _EMBEDDED = re.compile(rb"data:[\w.+-]{1,50}/[\w.+-]{1,80}(?:;[\w=-]{1,40})*;base64,[A-Za-z0-9+/=%]*+")
 _DECLARED = re.compile(
     rb"<meta\b[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w-]{1,40})|<\?xml[^>]{0,100}encoding=[\"']([\w-]{1,40})",

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.text.common import clean_orcid, parse_date
-from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
+from monjyu_assets.parsing.bibliography.dates import month_number, parse_date
+from monjyu_assets.parsing.bibliography.identifiers import bare_arxiv, clean_orcid, find_doi
+from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
 
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
 """Kinds of dates, the best first: `pub-type` of JATS 1.0, `date-type` of later ones."""
 _NOT_WRITERS = {"editor", "reviewer", "translator", "compiler", "illustrator", "assignee", "issue-editor"}
@@ -47,7 +45,7 @@ def _identifiers(paper: ParsedPaper, meta: Element) -> None:
         elif kind == "pmid" and value.isdigit():
             paper.pmid = value
         elif kind == "arxiv":
-            paper.arxiv_id = re.sub(r"(?i)^arxiv:\s*", "", value) or None
+            paper.arxiv_id = bare_arxiv(value) or None
 
 
 def _journal(paper: ParsedPaper, front: Element, meta: Element) -> None:
@@ -75,8 +73,7 @@ def _date(meta: Element) -> str | None:
 
 def _of_parts(item: Element) -> str | None:
     year, month, day = (plain(item.find(name)) for name in ("year", "month", "day"))
-    if month[:3].lower() in _MONTHS:
-        month = str(_MONTHS.index(month[:3].lower()) + 1)
+    month = str(month_number(month) or month)
     parts = [year, *([month, *([day] if day.isdigit() else [])] if month.isdigit() else [])]
     return parse_date("-".join(parts)) or parse_date(year)
 

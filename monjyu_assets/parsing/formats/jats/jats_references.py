@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.bibtex import Work
-from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, find_doi
+from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.formats.jats.jats_front import personal_name
 from monjyu_assets.parsing.xml.xml_paper import unique_ids
 from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
@@ -14,7 +15,6 @@ from monjyu_core.paper import Reference
 
 _CITATIONS = ("element-citation", "mixed-citation", "nlm-citation", "citation")
 _TITLES = ("article-title", "chapter-title", "part-title", "data-title", "trans-title")
-_ARXIV = re.compile(r"(?:arxiv[:.\s]*|abs/)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 _NOT_AUTHORS = {"editor", "translator", "guest-editor", "illustrator", "compiler"}
 
 
@@ -61,14 +61,14 @@ def _reference(citation: Element, name: str) -> Reference:
 def _work(citation: Element, name: str) -> Work:
     titles = [text for tag in _TITLES for item in citation.findall(tag) if (text := plain(item).strip(' .,“”"'))]
     source = plain(citation.find("source")).strip(" .,")
-    year = re.search(r"(?:1[5-9]|20)\d\d", plain(citation.find("year")) or plain(citation.find("date")))
+    year = year_in(plain(citation.find("year")) or plain(citation.find("date")))
     first, last = plain(citation.find("fpage")), plain(citation.find("lpage"))
     ids = _identifiers(citation)
     return Work(
         key=name,
         title=titles[0] if titles else source,
         authors=list(_people(citation)),
-        year=int(year.group()) if year else None,
+        year=year,
         venue=source if titles else plain(citation.find("publisher-name")),
         volume=plain(citation.find("volume")),
         issue=plain(citation.find("issue")),
@@ -101,7 +101,7 @@ def _identifiers(citation: Element) -> dict[str, str]:
         doi = find_doi(value)
         if doi and (kind == "doi" or "doi.org" in value or kind == "uri"):
             found.setdefault("doi", doi)
-        elif ("arxiv" in kind or "arxiv" in value.lower()) and (match := _ARXIV.search(value)):
+        elif ("arxiv" in kind or "arxiv" in value.lower()) and (match := ARXIV_IN_FIELD.search(value)):
             found.setdefault("arxiv", match[1])
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.office.text_marks import silent
+from monjyu_assets.parsing.text.text_marks import silent
 from monjyu_assets.parsing.xml.xml_math import math_text, tex_of
 from monjyu_assets.parsing.xml.xml_paper import read_table
 from monjyu_assets.parsing.xml.xml_tree import Element, Handler, XmlText, plain, tidy

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from monjyu_assets.parsing.bibliography.identifiers import clean_orcid
 from monjyu_assets.parsing.formats.latex.latex_calls import Call, find_calls, without_calls
 from monjyu_assets.parsing.formats.latex.latex_names import names
-from monjyu_assets.parsing.text.common import clean_orcid
 from monjyu_core.paper import Author
 
 Plain = Callable[[str], str]

@@ -7,7 +7,10 @@ from collections.abc import Callable
 from functools import partial
 
 from monjyu_assets.parsing.bibliography.bibtex import Bibliography, Work
-from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import find_doi
+from monjyu_assets.parsing.bibliography.names import given_and_family
+from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.formats.latex.latex_macros import brace_pairs
 
 _LIST = re.compile(r"\\begin\s*\{(thebibliography|references)\}")
@@ -72,24 +75,16 @@ def _of_item(key: str, body: str, plain: Callable[[str], str]) -> Work:
     reference = parse_reference(key, text)
     title = info.get("title") or (blocks[1].rstrip(" .,") if len(blocks) > 2 else reference.title or "")
     title = title.strip('“”" ,.')
-    year = re.search(r"(?:1[5-9]|20)\d\d", info.get("year", ""))
     return Work(
         key=key,
         title=title,
-        authors=[_parted(name) for name in reference.authors],
-        year=int(year.group()) if year else reference.year,
+        authors=[given_and_family(name) for name in reference.authors],
+        year=year_in(info.get("year", "")) or reference.year,
         venue=info.get("journal") or info.get("booktitle") or reference.venue or "",
         doi=reference.doi or find_doi(body.replace("\\_", "_")),
         arxiv_id=reference.arxiv_id,
         raw=text,
     )
-
-
-def _parted(name: str) -> tuple[str, str]:
-    """Given names and family name of "A. B. van der Berg"."""
-    words = name.split()
-    first = next((i for i, word in enumerate(words[1:-1], 1) if word[:1].islower()), len(words) - 1)
-    return " ".join(words[:first]), " ".join(words[first:])
 
 
 def _of_biber(key: str, body: str, plain: Callable[[str], str]) -> Work:
@@ -102,13 +97,12 @@ def _of_biber(key: str, body: str, plain: Callable[[str], str]) -> Work:
             authors.append(("", plain(family)))
         elif authors:
             authors[-1] = (plain(given), authors[-1][1])
-    year = re.search(r"(?:1[5-9]|20)\d\d", fields.get("year") or fields.get("date", ""))
     doi = re.search(r"\\verb\s*\{doi\}\s*\\verb\s+(\S+)", body)
     return Work(
         key=key,
         title=fields.get("title", ""),
         authors=authors,
-        year=int(year.group()) if year else None,
+        year=year_in(fields.get("year") or fields.get("date", "")),
         venue=fields.get("journaltitle") or fields.get("booktitle", ""),
         volume=fields.get("volume", ""),
         issue=fields.get("number", ""),

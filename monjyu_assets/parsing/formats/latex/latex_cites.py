@@ -7,7 +7,7 @@ from typing import Any
 
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer
 from monjyu_assets.parsing.formats.latex.latex_names import CITATIONS
-from monjyu_assets.parsing.office.text_marks import silent
+from monjyu_assets.parsing.text.text_marks import silent
 
 _COMMAND = re.compile(
     r"\\(?:[Cc]ite[a-zA-Z]*|(?:text|paren|auto|foot|super|smart|full|up|short|new|online)cites?|onlinecite|[TPA][a-z]+cite|bibentry|nocite)\*?\s*"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from monjyu_assets.parsing.formats.latex.latex_names import TABULARS
-from monjyu_core.paper import Figure, Table
-
-if TYPE_CHECKING:
-    from monjyu_assets.parsing.formats.latex.latex_text import LatexText
+from monjyu_core.paper import Figure, ParsedPaper, Table
 
 _LINES = {"hline", "toprule", "midrule", "bottomrule", "cline", "cmidrule", "specialrule", "addlinespace", "endhead"}
 _LINES |= {"endfirsthead", "endfoot", "endlastfoot", "Xhline", "rowcolor"}
@@ -18,10 +15,11 @@ _MOST_COLUMNS = 200
 
 
 class Floats:
-    """Adds the tables and figures that it is given to a reader's paper."""
+    """Adds the tables and figures that it is given to a paper; `text_of` says what nodes print."""
 
-    def __init__(self, reader: LatexText) -> None:
-        self._reader = reader
+    def __init__(self, paper: ParsedPaper, text_of: Callable[[list[Any]], str]) -> None:
+        self._paper = paper
+        self._text_of = text_of
 
     def read(self, node: Any, name: str) -> None:
         """A float: its tables with its caption, else one figure. Captions of parts follow the whole's."""
@@ -33,20 +31,20 @@ class Floats:
         for table in tables if "table" in name.lower() else []:
             self.table(table, caption)
         if "table" not in name.lower():
-            self._reader.paper.figures.append(Figure(caption=caption))
+            self._paper.figures.append(Figure(caption=caption))
         elif not tables:
-            self._reader.paper.tables.append(Table(caption=caption))
+            self._paper.tables.append(Table(caption=caption))
 
     def _caption(self, node: Any) -> str | None:
         own = [child for child in node.nodelist or [] if _is(child, "caption")]
         deeper = own or list(_inside(node.nodelist, "caption"))
-        texts = [self._reader.capture([child.nodeargd.argnlist[-1]]) for child in deeper if child.nodeargd]
+        texts = [self._text_of([child.nodeargd.argnlist[-1]]) for child in deeper if child.nodeargd]
         return " ".join(" ".join(texts).split()) or None
 
     def table(self, node: Any, caption: str | None) -> None:
         rows = [row for row in self._rows(node.nodelist or []) if any(row)]
         table = Table(caption=caption, headers=rows[0] if rows else [], rows=rows[1:])
-        self._reader.paper.tables.append(table)
+        self._paper.tables.append(table)
 
     def _rows(self, nodes: list[Any]) -> Iterator[list[str]]:
         cells: list[str] = []
@@ -63,7 +61,7 @@ class Floats:
                 cells = []
 
     def _cell(self, nodes: list[Any]) -> list[str]:
-        text = " ".join(self._reader.capture(nodes).split())
+        text = " ".join(self._text_of(nodes).split())
         text = re.sub(r"^\[[\d.]+\s*(?:pt|ex|em|mm|cm)\]", "", text)
         wide = next((node for node in nodes if _is(node, "multicolumn")), None)
         if wide is None or not wide.nodeargd.argnlist:

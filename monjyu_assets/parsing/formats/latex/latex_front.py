@@ -1,20 +1,21 @@
-"""What stands in front of a LaTeX paper: title, date, identifiers, venue, keywords."""
+"""What stands in front of a LaTeX paper: title, date, identifiers, venue, keywords, abstract."""
 
 from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_SOURCE, find_doi
 from monjyu_assets.parsing.formats.latex.latex_authors import Plain, read_authors
 from monjyu_assets.parsing.formats.latex.latex_calls import find_calls, without_calls
-from monjyu_assets.parsing.text.common import parse_date, split_keywords
-from monjyu_core.paper import ParsedPaper
+from monjyu_assets.parsing.formats.latex.latex_text import LatexText
+from monjyu_assets.parsing.text.common import split_keywords
+from monjyu_core.paper import ParsedPaper, Section
 
 _TITLES = ("title", "icmltitle", "Title")
 _NOT_TITLE = ("thanks", "footnote", "tnoteref", "titlenote", "vspace", "label")
 _KEYWORDS = re.compile(r"\\begin\s*\{(keywords?|IEEEkeywords)\}(.{0,3000}?)\\end\s*\{\1\}", re.DOTALL)
-RUN_IN_KEYWORDS = re.compile(r"(?i)^\s*(?:keywords?|index terms|key words)\b\s*[:.—–-]*\s*")
-_ARXIV = re.compile(r"(?i)arxiv:\s*(\d{4}\.\d{4,5})")
+_RUN_IN_KEYWORDS = re.compile(r"(?i)^\s*(?:keywords?|index terms|key words)\b\s*[:.—–-]*\s*")
 _VENUES = {
     "journal": "journal",
     "acmJournal": "journal",
@@ -44,8 +45,30 @@ def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
         if name := plain(call.first):
             paper.venue, paper.venue_type = name, _VENUES[call.name]
             break
-    stamp = _ARXIV.search(source[:5000])
+    stamp = ARXIV_IN_SOURCE.search(source[:5000])
     paper.arxiv_id = stamp[1] if stamp else None
+
+
+def abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> None:
+    """Some classes take the abstract as an argument, or in the preamble."""
+    if any(section.section_type == "abstract" for section in paper.sections):
+        return
+    inside = re.search(r"\\begin\s*\{abstract\}(.{1,20000}?)\\end\s*\{abstract\}", source, re.DOTALL)
+    texts = [inside[1]] if inside else [call.first for call in find_calls(source, ("abstract", "Abstract"), 1)]
+    if texts and (text := reader.paragraphs(texts[0])):
+        paper.sections.insert(0, Section(heading="Abstract", level=2, section_type="abstract", text=text))
+
+
+def run_in_keywords(paper: ParsedPaper) -> None:
+    """A line of keywords in front of the first heading, set by hand."""
+    first = next((section for section in paper.sections if section.section_type != "abstract"), None)
+    if first is None or first.heading or paper.keywords:
+        return
+    paragraphs = first.text.split("\n\n")
+    found = next((text for text in paragraphs if _RUN_IN_KEYWORDS.match(text) and len(text) < 500), None)
+    if found:
+        paper.keywords = split_keywords(_RUN_IN_KEYWORDS.sub("", found))
+        first.text = "\n\n".join(text for text in paragraphs if text is not found)
 
 
 def _keywords(source: str, plain: Plain) -> list[str]:
@@ -54,4 +77,4 @@ def _keywords(source: str, plain: Plain) -> list[str]:
     texts += [match[2] for match in _KEYWORDS.finditer(source)]
     text = next((text for text in texts if text.strip()), "")
     text = re.sub(r"\\(?:sep|and|PACS|MSC|KWD|quad|qquad|cdot)(?![A-Za-z])|\$\s*\\cdot\s*\$", ";", text)
-    return split_keywords(RUN_IN_KEYWORDS.sub("", plain(text)))
+    return split_keywords(_RUN_IN_KEYWORDS.sub("", plain(text)))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from monjyu_assets.parsing.formats.latex.latex_files import INCLUSION, named_file
+from monjyu_assets.parsing.bibliography.latex_files import INCLUSION, named_file
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 
 _TOKEN = re.compile(r"\\(?:[A-Za-z@]+\*?|.)|%[^\n]*(?:\n[ \t]*)?|[^\\%]+|\\", re.DOTALL)

@@ -32,7 +32,7 @@ class LatexText:
         self._citer = citer
         self._numbers = numbers
         self._symbols = LatexNodes2Text(math_mode="text", keep_comments=False)
-        self._floats = Floats(self)
+        self._floats = Floats(paper, self.capture)
         self._pieces: list[str] = []
         self._notes: list[str] = []
         self._section = Section(heading="", level=2)

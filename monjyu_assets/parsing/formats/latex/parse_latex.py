@@ -6,16 +6,16 @@ import re
 from collections.abc import Sequence
 
 from monjyu_assets.parsing.bibliography.bibtex import read_bibliography
+from monjyu_assets.parsing.bibliography.latex_files import is_main_text
 from monjyu_assets.parsing.bibliography.pandoc_citations import Citer, attach, take_places
 from monjyu_assets.parsing.formats.latex.latex_bibliography import add_printed
 from monjyu_assets.parsing.formats.latex.latex_cites import all_are_cited, cited_keys
-from monjyu_assets.parsing.formats.latex.latex_files import is_main_text
-from monjyu_assets.parsing.formats.latex.latex_front import RUN_IN_KEYWORDS, read_front
+from monjyu_assets.parsing.formats.latex.latex_front import abstract_of_command, read_front, run_in_keywords
 from monjyu_assets.parsing.formats.latex.latex_macros import expand_macros
 from monjyu_assets.parsing.formats.latex.latex_numbers import label_numbers
 from monjyu_assets.parsing.formats.latex.latex_source import Source, read_source, with_code
 from monjyu_assets.parsing.formats.latex.latex_text import LatexText
-from monjyu_assets.parsing.text.common import complete, split_keywords
+from monjyu_assets.parsing.text.common import complete
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
@@ -77,8 +77,8 @@ def _read(
     reader = LatexText(paper, citer, label_numbers(source.text))
     reader.read(source.text[begin.end() if begin else 0 :])
     read_front(paper, source.text, front.line)
-    _abstract_of_command(paper, source.text, reader)
-    _run_in_keywords(paper)
+    abstract_of_command(paper, source.text, reader)
+    run_in_keywords(paper)
     _set_levels(paper.sections)
     _restore_code(paper, source.code)
     places, marked = take_places(paper)
@@ -95,18 +95,6 @@ def _read(
     return attach(paper, references, places) if references else paper
 
 
-def _run_in_keywords(paper: ParsedPaper) -> None:
-    """A line of keywords in front of the first heading, set by hand."""
-    first = next((section for section in paper.sections if section.section_type != "abstract"), None)
-    if first is None or first.heading or paper.keywords:
-        return
-    paragraphs = first.text.split("\n\n")
-    found = next((text for text in paragraphs if RUN_IN_KEYWORDS.match(text) and len(text) < 500), None)
-    if found:
-        paper.keywords = split_keywords(RUN_IN_KEYWORDS.sub("", found))
-        first.text = "\n\n".join(text for text in paragraphs if text is not found)
-
-
 def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
     """What was set aside stands again where it was."""
     for section in paper.sections:
@@ -118,18 +106,6 @@ def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
         table.headers = [with_code(cell, code) for cell in table.headers]
         table.rows = [[with_code(cell, code) for cell in row] for row in table.rows]
     paper.title = with_code(paper.title, code)
-
-
-def _abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> None:
-    """Some classes take the abstract as an argument, or in the preamble."""
-    from monjyu_assets.parsing.formats.latex.latex_calls import find_calls
-
-    if any(section.section_type == "abstract" for section in paper.sections):
-        return
-    inside = re.search(r"\\begin\s*\{abstract\}(.{1,20000}?)\\end\s*\{abstract\}", source, re.DOTALL)
-    texts = [inside[1]] if inside else [call.first for call in find_calls(source, ("abstract", "Abstract"), 1)]
-    if texts and (text := reader.paragraphs(texts[0])):
-        paper.sections.insert(0, Section(heading="Abstract", level=2, section_type="abstract", text=text))
 
 
 def _set_levels(sections: Sequence[Section]) -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import yaml
 
-from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_keywords, split_names
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import clean_orcid, find_doi
+from monjyu_assets.parsing.bibliography.names import split_names
+from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_core.paper import Author
 

@@ -6,7 +6,7 @@ import re
 from html import unescape
 from itertools import islice
 
-from monjyu_assets.parsing.formats.html.html_tree import ATTRIBUTE, MOST_ATTRIBUTES, TAG
+from monjyu_assets.parsing.xml.html_tags import ATTRIBUTE, MOST_ATTRIBUTES, TAG
 from monjyu_core.paper import Figure
 
 _UNSEEN = {"script", "style", "template", "noscript", "iframe", "object", "svg", "math", "head", "textarea", "select"}

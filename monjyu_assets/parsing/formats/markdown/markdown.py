@@ -16,10 +16,10 @@ from monjyu_assets.parsing.formats.markdown.front_matter import (
 )
 from monjyu_assets.parsing.formats.markdown.html_text import html_text
 from monjyu_assets.parsing.formats.markdown.inline_text import InlineReader
-from monjyu_assets.parsing.office.text_marks import unmarked
 from monjyu_assets.parsing.text.common import Entry, complete
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table
 from monjyu_core.settings.settings import ParseSettings

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.parsing.formats.text.text_headings import heading_at
+from monjyu_assets.parsing.bibliography.names import author_line
 from monjyu_assets.parsing.office.office_sections import SectionBuilder
 from monjyu_assets.parsing.office.partition import quiet, table_rows
-from monjyu_assets.parsing.text.common import author_line
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
+from monjyu_assets.parsing.text.text_headings import heading_at
 from monjyu_core.errors import ConfigurationError, DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Box, Figure, ParsedPaper, Section, Span, Table
 from monjyu_core.settings.settings import ParserSettings
@@ -95,7 +95,7 @@ def _measure(path: Path, settings: ParserSettings) -> tuple[list[tuple[float, fl
     """
     import pypdfium2 as pdfium
 
-    from monjyu_assets.parsing.formats.pdf.read.reading import open_pdf
+    from monjyu_assets.parsing.formats.pdf.reading import open_pdf
 
     document = open_pdf(path)
     try:

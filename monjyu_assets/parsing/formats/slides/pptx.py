@@ -21,11 +21,11 @@ from monjyu_assets.parsing.office.packages import (
     write_package,
 )
 from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
-from monjyu_assets.parsing.office.text_marks import take_marks
 from monjyu_assets.parsing.text.common import split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.text_marks import take_marks
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Figure, ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

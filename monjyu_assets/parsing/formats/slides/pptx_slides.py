@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from lxml import etree
 
 from monjyu_assets.parsing.office.packages import MATH, RELATION, Element, Package, choose_alternatives, math_text
-from monjyu_assets.parsing.office.text_marks import mark, unmarked
+from monjyu_assets.parsing.text.text_marks import mark, unmarked
 from monjyu_core.paper import Equation
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from monjyu_assets.parsing.bibliography.references import find_doi
-from monjyu_assets.parsing.text.common import clean_orcid, parse_date, split_keywords
-from monjyu_assets.parsing.xml.xml_text import TITLE_TEXT
-from monjyu_assets.parsing.xml.xml_tree import Element, plain, words
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_TEI, clean_orcid, find_doi
+from monjyu_assets.parsing.text.common import split_keywords
+from monjyu_assets.parsing.xml.xml_tree import TITLE_TEXT, Element, plain, words
 from monjyu_core.paper import Author, ParsedPaper
-
-_ARXIV = re.compile(r"(?i)(?:arxiv:?\s*)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 
 
 def read_header(paper: ParsedPaper, header: Element) -> None:
@@ -66,7 +63,7 @@ def _identifiers(paper: ParsedPaper, source: Element) -> None:
             continue
         if kind == "doi":
             paper.doi = paper.doi or find_doi(value)
-        elif kind == "arxiv" and (match := _ARXIV.search(value)):
+        elif kind == "arxiv" and (match := ARXIV_IN_TEI.search(value)):
             paper.arxiv_id = match[1]
         elif kind == "pmid" and value.isdigit():
             paper.pmid = value

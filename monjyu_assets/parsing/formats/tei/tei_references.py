@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from monjyu_assets.parsing.bibliography.bibtex import Work
-from monjyu_assets.parsing.bibliography.references import find_doi, parse_reference
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_TEI, find_doi
+from monjyu_assets.parsing.bibliography.references import parse_reference
 from monjyu_assets.parsing.formats.tei.tei_front import page_range, person
 from monjyu_assets.parsing.xml.xml_paper import unique_ids
 from monjyu_assets.parsing.xml.xml_tree import Element, plain
 from monjyu_core.paper import Reference
-
-_ARXIV = re.compile(r"(?i)(?:arxiv:?\s*)?(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 
 
 def read_references(root: Element) -> list[Reference]:
@@ -38,16 +37,16 @@ def _work(item: Element, name: str) -> Work:
     imprint = item.find("monogr/imprint")
     scopes = {scope.get("unit"): scope for scope in reversed(item.findall(".//biblScope"))}
     date = imprint.find("date") if imprint is not None else None
-    year = re.search(r"(?:1[5-9]|20)\d\d", f"{date.get('when') or ''} {plain(date)}") if date is not None else None
+    year = year_in(f"{date.get('when') or ''} {plain(date)}") if date is not None else None
     ids = {(idno.get("type") or "").lower(): plain(idno) for idno in item.iter("idno")}
-    arxiv = _ARXIV.search(ids.get("arxiv", ""))
+    arxiv = ARXIV_IN_TEI.search(ids.get("arxiv", ""))
     links = " ".join(ptr.get("target") or "" for ptr in item.iter("ptr"))
     venue = titles[1] if len(titles) > 1 else plain(imprint.find("publisher")) if imprint is not None else ""
     return Work(
         key=name,
         title=titles[0] if titles else "",
         authors=list(_people(item)),
-        year=int(year.group()) if year else None,
+        year=year,
         venue=venue,
         volume=plain(scopes.get("volume")),
         issue=plain(scopes.get("issue")),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.formats.text.text_headings import is_underlined
 from monjyu_assets.parsing.text.common import complete, join_lines
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.outline import blocks_of, outline
+from monjyu_assets.parsing.text.text_headings import is_underlined
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 

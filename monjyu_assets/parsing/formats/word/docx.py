@@ -22,7 +22,7 @@ from monjyu_assets.parsing.office.packages import (
     write_package,
 )
 from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
-from monjyu_assets.parsing.office.text_marks import CAPTION, take_marks
+from monjyu_assets.parsing.text.text_marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings

@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.names import split_names
 from monjyu_assets.parsing.formats.word.docx_styles import Look, Styles
 from monjyu_assets.parsing.office.packages import Element
-from monjyu_assets.parsing.office.text_marks import take_marks
-from monjyu_assets.parsing.text.common import join_lines, parse_date, split_keywords, split_names
+from monjyu_assets.parsing.text.common import join_lines, split_keywords
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.front_lines import take_field, take_line
 from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.text_marks import take_marks
 from monjyu_core.paper import Author, ParsedPaper
 
 _LONGEST_TITLE = 300

@@ -12,7 +12,7 @@ from lxml import etree
 
 from monjyu_assets.parsing.formats.word.docx_styles import Styles, W, is_on, value
 from monjyu_assets.parsing.office.packages import MATH, Element, Package, choose_alternatives, math_text, unwrap
-from monjyu_assets.parsing.office.text_marks import mark, unmarked
+from monjyu_assets.parsing.text.text_marks import mark, unmarked
 from monjyu_core.paper import Equation
 
 _DROPPED = ("moveFrom", "sectPr", "instrText", "delText", "rPrChange", "pPrChange", "commentReference", "rt")

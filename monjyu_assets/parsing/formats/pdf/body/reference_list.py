@@ -7,6 +7,9 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
+from monjyu_assets.parsing.bibliography.identifiers import DOI_PREFIX
+from monjyu_assets.parsing.bibliography.names import ENTRY_NAME
 from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
 from monjyu_assets.parsing.formats.pdf.body.heading import style_of
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
@@ -14,12 +17,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
 
-_YEAR = re.compile(r"\b(?:1[6-9]|20)\d\d[a-z]?\b")
-_URL_TAIL = re.compile(r"(?:https?://|www\.|doi\.org|10\.\d{4,9}/?)\S*$|\b10\.$|doi:\s*$", re.I)
-_NAME_START = re.compile(
-    r"(?:(?:[vV]an|[vV]on|[dD]e|[dD]er|[dD]en|[dD]el|[dD]i|[dD]u|[lL]a|[lL]e)\s){0,2}[^\W\d_a-z][\w'\u2019-]+,?\s+(?:[^\W\d_a-z]|and\b|&|\()|"
-    r"(?:[^\W\d_a-z]\.[\s-]?){1,3}[^\W\d_a-z]"
-)
+_URL_TAIL = re.compile(rf"(?:https?://|www\.|doi\.org|{DOI_PREFIX}/?)\S*$|\b10\.$|doi:\s*$", re.I)
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def find_reference_list(layout: Layout, first: int) -> ReferenceList | None:
         if len(text) > 45 or section_type(strip_numbering(text)[1]) != "references":
             continue
         following = layout.lines[i + 1 : i + 16]
-        years = sum(1 for line in following if _YEAR.search(line.text))
+        years = sum(1 for line in following if YEAR_ALONE.search(line.text))
         if years >= 2 or (years and len(following) < 6):
             found = ReferenceList(i, i + 1, _end(layout, i))
             if found.end - i > 3:
@@ -55,7 +53,7 @@ def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
             continue
         end = _end(layout, i - 1)
         starts = numbered_starts([line.text for line in lines[i:end]])
-        years = sum(bool(_YEAR.search(line.text)) for line in lines[i:end])
+        years = sum(bool(YEAR_ALONE.search(line.text)) for line in lines[i:end])
         if len(starts) >= 3 and years >= 0.7 * len(starts) and len(starts) >= 0.15 * (end - i):
             return ReferenceList(i, i, end)
     return None
@@ -71,7 +69,7 @@ def _end(layout: Layout, heading: int) -> int:
         words = strip_numbering(line.text)[1]
         known = section_type(words) not in ("other", "references") and len(line.text) < 60
         same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90
-        if same and not _YEAR.search(line.text) and (known or _apart(layout, i)):
+        if same and not YEAR_ALONE.search(line.text) and (known or _apart(layout, i)):
             return i
         if known and own[0] >= layout.body_size and (own[1] or own[0] > layout.body_size + 0.9) and _apart(layout, i):
             return i
@@ -109,7 +107,7 @@ def _without_tail(lines: list[Line]) -> list[Line]:
         above, line = lines[i - 1], lines[i]
         wide = above.page == line.page and line.base - above.base > 1.5 * usual
         rest = lines[i:]
-        years = sum(1 for other in rest if _YEAR.search(other.text) or label_of(other.text))
+        years = sum(1 for other in rest if YEAR_ALONE.search(other.text) or label_of(other.text))
         if wide and years < 0.16 * len(rest) and label_of(line.text) is None:
             return lines[:i]
     return lines
@@ -140,7 +138,7 @@ def _hanging(lines: list[Line]) -> list[int]:
 
 
 def _entry_start(text: str) -> bool:
-    return bool(_NAME_START.match(text)) or bool(re.match(r"[^\W\d_a-z]", text))
+    return bool(ENTRY_NAME.match(text)) or bool(re.match(r"[^\W\d_a-z]", text))
 
 
 def _spaced(lines: list[Line]) -> list[int]:
@@ -175,12 +173,12 @@ def _ends_entry(text: str) -> bool:
 def _by_text(lines: list[Line]) -> list[int]:
     """Starts of entries by words alone: a name, after a line that ends a sentence, with a year since the last start."""
     starts = [0]
-    seen_year = bool(_YEAR.search(lines[0].text))
+    seen_year = bool(YEAR_ALONE.search(lines[0].text))
     for i in range(1, len(lines)):
-        if seen_year and _NAME_START.match(lines[i].text) and _ends_entry(lines[i - 1].text):
+        if seen_year and ENTRY_NAME.match(lines[i].text) and _ends_entry(lines[i - 1].text):
             starts.append(i)
             seen_year = False
-        seen_year = seen_year or bool(_YEAR.search(lines[i].text))
+        seen_year = seen_year or bool(YEAR_ALONE.search(lines[i].text))
     return starts
 
 

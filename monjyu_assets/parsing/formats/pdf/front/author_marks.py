@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_assets.parsing.bibliography.identifiers import PRINTED_ORCID
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece
 
-ORCID = re.compile(r"\d{4}[-\u2013\u2212\u2010]\d{4}[-\u2013\u2212\u2010]\d{4}[-\u2013\u2212\u2010]\d{3}[\dXx]")
 _SYMBOLS = "*\u2217\u204e\uff0a\u2020\u2021\u00a7\u00b6\u2016#\u2709\U0001f582\uf0e0"
 ENVELOPES = {"\u2709", "\U0001f582", "\uf0e0"}
 _TOKEN = re.compile(rf"\d{{1,2}}|[a-z](?![a-z])|[{_SYMBOLS}]")
@@ -27,7 +27,7 @@ def stream_of(pieces: Sequence[Piece]) -> Stream:
 
 def orcid_of(text: str) -> str | None:
     """The first ORCID of a text, with plain hyphens."""
-    match = ORCID.search(text)
+    match = PRINTED_ORCID.search(text)
     return re.sub(r"[\u2013\u2212\u2010]", "-", match.group()).upper() if match else None
 
 
@@ -54,7 +54,7 @@ def marks_behind(names: Sequence[str], stream: Stream) -> list[tuple[list[str], 
 
 def _marks(gap: str, raised: list[bool]) -> tuple[list[str], str | None]:
     orcid = orcid_of(gap)
-    kept = ORCID.sub(lambda match: " " * len(match.group()), gap)
+    kept = PRINTED_ORCID.sub(lambda match: " " * len(match.group()), gap)
     marks: list[str] = []
     for match in _TOKEN.finditer(kept):
         symbol = match.group() in _SYMBOLS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.formats.pdf.front.names import is_name, name_parts, split_names
+from monjyu_assets.parsing.bibliography.names import is_name, printed_names
+from monjyu_assets.parsing.formats.pdf.front.name_lines import name_parts
 from monjyu_assets.parsing.formats.pdf.front.title_page import refit
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -62,6 +63,6 @@ def _runs_into(last: str, first: str) -> bool:
 
 def _from_info(layout: Layout) -> list[str]:
     text = layout.info.get("Author", "")
-    names = split_names(text.replace("|", ",")) if text else []
+    names = printed_names(text.replace("|", ",")) if text else []
     page = squeezed(" ".join(line.text for line in layout.lines if line.page == 1))
     return [name for name in names if is_name(name) and squeezed(name) in page]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.references import find_doi
+from monjyu_assets.parsing.bibliography.dates import DAY
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ON_PAGE, DOI_PREFIX, find_doi
 from monjyu_assets.parsing.formats.pdf.body.heading import Heading
 from monjyu_assets.parsing.formats.pdf.front.boxed import Front, Piece, take_beside
-from monjyu_assets.parsing.formats.pdf.front.dates import DATE
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type
@@ -21,7 +21,6 @@ _NOT_PROSE = re.compile(
     r"universit|institut|department|correspond|copyright|\u00a9|received|accepted|e-?mail|@|licen[sc]e|doi:|https?:|"
     r"academic editor|this article|open access|published", re.I,
 )  # fmt: skip
-_ARXIV = re.compile(r"arxiv[:\s]\s*(\d{4}\.\d{4,5})(?:v\d+)?", re.I)
 _IMRAD_PARTS = re.compile(
     r"(?:background|objectives?|aims?|purpose|introduction|(?:materials? (?:and|&) )?methods?|design|setting|results?|"
     r"findings|conclusions?|discussion|significance|interpretation|importance|context|trial registration|funding)"
@@ -151,7 +150,7 @@ def _headless_abstract(layout: Layout, front: Front, start: int, headings: list[
 
 def _another_kind(above: Line, line: Line) -> bool:
     """Prose under lines of the title page, or the other way round; or another face."""
-    front = [bool(_NOT_PROSE.search(each.text) or DATE.search(each.text)) for each in (above, line)]
+    front = [bool(_NOT_PROSE.search(each.text) or DAY.search(each.text)) for each in (above, line)]
     return front[0] != front[1] or abs(above.italic_share - line.italic_share) > 0.7
 
 
@@ -200,19 +199,19 @@ def _find_keywords(layout: Layout, front: Front, early: list[int], headings: lis
 
 def find_identifiers(layout: Layout, info: dict[str, str]) -> tuple[str | None, str | None]:
     """The paper's own DOI and arXiv id, printed on page 1 (in its text, margins or furniture) or in PDF Info."""
-    stamp = _ARXIV.search(layout.pages[0].turned)
+    stamp = ARXIV_ON_PAGE.search(layout.pages[0].turned)
     arxiv = stamp.group(1) if stamp else None
     first = [line for line in (*layout.furniture, *layout.asides, *layout.lines) if line.page == 1]
     ordered = sorted(first, key=lambda line: (line.base, line.x0))
     candidates: list[str] = []
     for k, line in enumerate(ordered):
-        if re.search(r"doi|10\.\d{4,9}", line.text, re.I):
+        if re.search(rf"doi|{DOI_PREFIX}", line.text, re.I):
             following = " ".join(other.text for other in _below_in_column(ordered, k))
             closed = re.sub(r"(10\.)\s*(?=\d{4,9}/)|(?<=/)\s+(?=[\w.]+$)", r"\1", line.text)
             doi = find_doi(closed) or find_doi(f"{line.text}{following}")
             if doi:
                 candidates.append(doi)
-        found = _ARXIV.search(line.text)
+        found = ARXIV_ON_PAGE.search(line.text)
         arxiv = arxiv or (found.group(1) if found else None)
     for key in ("doi", "DOI", "Subject", "Keywords"):
         candidates += [doi] if (doi := find_doi(info.get(key, ""))) else []

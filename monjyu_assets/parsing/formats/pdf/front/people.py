@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_assets.parsing.bibliography.identifiers import PRINTED_ORCID
 from monjyu_assets.parsing.formats.pdf.front.author_marks import (
     ENVELOPES,
-    ORCID,
     marks_behind,
     notes_by_mark,
     orcid_of,
@@ -121,7 +121,7 @@ def _orcids(layout: Layout, authors: Sequence[Author], front: Sequence[Piece]) -
 
 def _orcids_in_notes(authors: Sequence[Author], text: str) -> None:
     """ "ORCID: 0000-0002-1825-0097 (A. Byron)", or the name in front of it."""
-    for match in ORCID.finditer(text):
+    for match in PRINTED_ORCID.finditer(text):
         behind, before = text[match.end() : match.end() + 40], text[max(0, match.start() - 60) : match.start()]
         inside = re.match(r"\s*\(([^()]{3,40})\)", behind)
         places = [inside[1]] if inside else [before]

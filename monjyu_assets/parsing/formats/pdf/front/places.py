@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
 from monjyu_assets.parsing.formats.pdf.front.emails import emails_in, without_emails
 from monjyu_assets.parsing.formats.pdf.front.title_page import Piece
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
@@ -26,7 +27,7 @@ _AFTER = re.compile(
     r"(?:\*\s*)?correspondence\b)(?=[\W\d]|\s).*", re.I,
 )  # fmt: skip
 """What is no longer the place but stands in the same lines."""
-_DATE = re.compile(r"^\W*(?:\w+\W+){0,3}(?:19|20)\d\d\W*$")
+_DATE = re.compile(rf"^\W*(?:\w+\W+){{0,3}}{RECENT_YEAR}\W*$")
 
 
 def is_place(text: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.formats.pdf.front.names import names_in_line
+from monjyu_assets.parsing.bibliography.dates import RECENT_YEAR
+from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type
@@ -115,7 +116,7 @@ def _score(layout: Layout, start: int, end: int, last: int, known: Words) -> flo
 def _serial_name(layout: Layout, text: str) -> bool:
     """The text is followed by a year or volume elsewhere: the name of a journal."""
     wanted = re.escape(" ".join(text.split()))
-    pattern = re.compile(wanted + r"\s*[,.|]?\s*(?:vol|\(?(?:19|20)\d\d|\d{1,3}\s*[(:,])", re.I)
+    pattern = re.compile(wanted + rf"\s*[,.|]?\s*(?:vol|\(?{RECENT_YEAR}|\d{{1,3}}\s*[(:,])", re.I)
     places = [*layout.furniture, *layout.asides, *(line for line in layout.lines if line.page == 1)]
     return any(pattern.search(line.text) for line in places)
 

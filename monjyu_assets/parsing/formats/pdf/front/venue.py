@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from monjyu_assets.parsing.bibliography.dates import MONTH_STEM, RECENT_YEAR, month_number
+from monjyu_assets.parsing.bibliography.identifiers import SERVER_STAMP
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, squeezed
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 
@@ -15,8 +17,8 @@ _NAME = (
 )
 _PAGES = r"(?:pp?\.?|pages?)?\s*(?P<pages>[A-Za-z]?\d{1,6}\s?[-\u2013\u2014]\s?[A-Za-z]?\d{1,6}|[eE]?\d{1,7})\b"
 _RANGE = r"(?:pp?\.?|pages?)?\s*(?P<pages>[A-Za-z]?\d{1,6}\s?[-\u2013\u2014]\s?[A-Za-z]?\d{1,6})\b"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
-_MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_YEAR = rf"(?P<year>{RECENT_YEAR})"
+_MONTH = rf"(?P<month>{MONTH_STEM})[a-z]*\.?"
 _PROCEEDINGS = (
     r"(?P<venue>(?:(?:in|appears in)\s+)??(?:(?:the\s)?(?:\d+\w*\s)?proceedings of|proc\. of|findings of|"
     r"workshop on|symposium on|"
@@ -46,9 +48,8 @@ _PATTERNS = [
 _SUBMITTED = re.compile(
     r"\b(?:preprint|manuscript|paper|draft)\s+(?:submitted|accepted)\s+(?:to|by|for publication in)\s+"
     r"(?P<venue>[^\W\d_][^\d,.;()|]{3,90}?)"
-    r"(?=\s{2}|[,.;()|]|\s*\d|\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|$)", re.I,
+    rf"(?=\s{{2}}|[,.;()|]|\s*\d|\s+(?:{MONTH_STEM})|$)", re.I,
 )  # fmt: skip
-_STAMP = re.compile(r"(?P<server>arxiv|biorxiv|medrxiv|chemrxiv|ssrn|psyarxiv)\s*:?\s*(?P<id>[\w./-]{6,40})", re.I)
 _LABELLED = re.compile(
     r"^(?P<venue>[^\W\d_][^\d|,;:()]{2,70}?)\s*(?:,\s*[ep]?-?issn\b|\|\s*(?:www\.|https?:|doi))", re.I
 )
@@ -94,7 +95,7 @@ def find_published(layout: Layout, title: str, title_start: int) -> Published:
     text = " ".join(places)
     pmid = _PMID.search(text)
     found.pmid = pmid[1] if pmid else None
-    stamp = next((match for match in map(_STAMP.search, layout.pages[0].turned.split("\n")) if match), None)
+    stamp = next((match for match in map(SERVER_STAMP.search, layout.pages[0].turned.split("\n")) if match), None)
     if _thesis(layout, found):
         return found
     if not _by_pattern(places, found, title):
@@ -171,14 +172,11 @@ def _by_pattern(places: list[str], found: Published, title: str) -> bool:
 
 def _date(year: str | None, month: str | None, text: str) -> str | None:
     if year is None:
-        years = set(re.findall(r"\(((?:19|20)\d\d)\)", text))
+        years = set(re.findall(rf"\(({RECENT_YEAR})\)", text))
         return years.pop() if len(years) == 1 else None
     if month is None:
         return year
-    number = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"].index(
-        month[:3].casefold()
-    ) + 1
-    return f"{year}-{number:02d}"
+    return f"{year}-{month_number(month):02d}"
 
 
 def _by_words(layout: Layout, places: list[str], found: Published, title: str) -> None:

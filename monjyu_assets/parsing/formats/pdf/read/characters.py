@@ -86,6 +86,12 @@ class PageChars:
         return box
 
 
+def empty_page(number: int) -> PageChars:
+    """A page without characters, in place of one that cannot be read."""
+    none, whole = np.zeros(0), np.zeros(0, np.int64)
+    return PageChars(number, 612.0, 792.0, [], none, none, none, none, none, none, whole, np.zeros(0, bool))
+
+
 class FontTable:
     """Fonts of a document by id; pointers are only trusted within a page, names across pages."""
 

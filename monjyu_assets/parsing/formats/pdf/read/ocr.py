@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars
+from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, empty_page
 from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Image
-from monjyu_assets.parsing.formats.pdf.read.ocr_state import install_hint, ocr_state
+from monjyu_assets.parsing.ocr_state import install_hint, ocr_state
 from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 from monjyu_core.settings.settings import OcrSettings
 
@@ -150,8 +150,6 @@ def render(document: Any, index: int, dpi: int) -> tuple[Image, float]:
 
 def _without(pages: list[PageChars], numbers: list[int]) -> list[PageChars]:
     """Pages in which these have lost their garbled characters."""
-    from monjyu_assets.parsing.formats.pdf.read.reading import empty_page
-
     result = list(pages)
     for number in numbers:
         old = pages[number - 1]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem, build_layout
-from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, read_page
+from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, empty_page, read_page
 from monjyu_assets.parsing.formats.pdf.read.links import page_links
 from monjyu_assets.parsing.formats.pdf.read.ocr import Unread, read_unusable
-from monjyu_assets.parsing.formats.pdf.read.ocr_state import install_hint
+from monjyu_assets.parsing.ocr_state import install_hint
 from monjyu_core.errors import (
     DocumentError,
     DocumentTooLarge,
@@ -99,14 +99,6 @@ def _read_one(document: Any, index: int, fonts: FontTable) -> PageChars | None:
         return read_page(document, index, fonts)
     except pdfium.PdfiumError:
         return None
-
-
-def empty_page(number: int) -> PageChars:
-    """A page without characters, in place of one that cannot be read."""
-    import numpy as np
-
-    none, whole = np.zeros(0), np.zeros(0, np.int64)
-    return PageChars(number, 612.0, 792.0, [], none, none, none, none, none, none, whole, np.zeros(0, bool))
 
 
 def _check_text(pages: list[PageChars], unread: Unread) -> None:

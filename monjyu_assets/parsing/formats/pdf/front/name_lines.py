@@ -1,0 +1,28 @@
+"""Personal names in the lines below a title."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_assets.parsing.bibliography.names import DEGREE, PRINTED_MARKS, PRINTED_SEPARATOR, is_name
+from monjyu_assets.parsing.formats.pdf.page.lines import Line
+
+
+def name_parts(line: Line) -> tuple[list[str], bool]:
+    """The line's parts between separators, without marks and degrees; and whether its last part may run on."""
+    # Raised marks follow a name, and so do wide gaps: both part names where no comma is printed.
+    kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
+    for gap in line.wide_gaps:
+        kept[gap] = " ; "
+    text = DEGREE.sub("", " ".join("".join(kept).split()))
+    parts = [" ".join(PRINTED_MARKS.sub(" ", part).split()).strip(" .:") for part in PRINTED_SEPARATOR.split(text)]
+    raised = bool(line.script) and line.script[len(line.text.rstrip()) - 1] == 1
+    runs_on = not raised and not re.search(r"(?:[,;&*\u2217\u2020\u2021\d]|\band)$", line.text.rstrip())
+    return [part for part in parts if part], runs_on
+
+
+def names_in_line(line: Line) -> list[str]:
+    """Names in a line of which most parts are names."""
+    parts, _ = name_parts(line)
+    names = [part for part in parts if is_name(part)]
+    return names if names and len(names) >= 0.6 * len(parts) else []

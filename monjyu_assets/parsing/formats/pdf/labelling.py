@@ -1,0 +1,220 @@
+"""What each line of a PDF is: stages that label the lines of a layout, one after another.
+
+The order, and why it holds:
+
+1. Lines leave and move, before any is counted: lists of contents go; the title is found; rows of names on the title
+   page are put in order and running heads go, all below the title. From here on no line moves, so indices hold.
+2. The reference list, for it parts the text into the ranges in front of it and behind it.
+3. Headings of these ranges, without bold lines of the title page.
+4. The front: authors end where the first heading begins; abstract and keywords lie below them and keep headings of
+   their own parts, which are then none of the paper. What is left of the headings gets its levels.
+5. Floats: captions with their tables and figures never take a heading or a line of the front but as a table's cell.
+6. Running text is what is left: neither lettering of figures nor small type.
+7. Footnotes, told from the running text that refers to them, leave it; formulas among it stay in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from monjyu_assets.parsing.formats.pdf.body.contents import contents_lines
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading
+from monjyu_assets.parsing.formats.pdf.body.heading_levels import set_levels
+from monjyu_assets.parsing.formats.pdf.body.headings import find_headings
+from monjyu_assets.parsing.formats.pdf.body.reference_list import ReferenceList, find_reference_list
+from monjyu_assets.parsing.formats.pdf.body.sections import body_lines, lines_in_images
+from monjyu_assets.parsing.formats.pdf.front.authors import find_authors
+from monjyu_assets.parsing.formats.pdf.front.first_page import Front, find_front
+from monjyu_assets.parsing.formats.pdf.front.name_lines import names_in_line
+from monjyu_assets.parsing.formats.pdf.front.people import fill_people
+from monjyu_assets.parsing.formats.pdf.front.title import find_title
+from monjyu_assets.parsing.formats.pdf.front.title_page import order_title_page, running_heads
+from monjyu_assets.parsing.formats.pdf.page.captions import Floats, find_floats
+from monjyu_assets.parsing.formats.pdf.page.footnotes import Footnote, find_footnotes
+from monjyu_assets.parsing.formats.pdf.page.layout import Layout
+from monjyu_assets.parsing.text.heading_types import section_type
+from monjyu_assets.parsing.text.line_ends import Words
+from monjyu_core.paper import Author
+
+
+class Role(Enum):
+    """What a line is; a line without a role belongs to nothing that is read."""
+
+    TITLE = auto()
+    AUTHORS = auto()
+    REFERENCES = auto()
+    HEADING = auto()
+    FRONT = auto()
+    """Abstract and keywords."""
+    FLOAT = auto()
+    """Captions, tables and what stands in figures."""
+    LETTERING = auto()
+    """Text over an image."""
+    TEXT = auto()
+    FOOTNOTE = auto()
+
+
+_TAKEN = (Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING)
+"""Roles of lines that cannot be running text. A title and a reference list can: in what is not built like a paper."""
+
+
+@dataclass
+class Labelled:
+    """The lines of a layout with their roles, and what was found in them. Line numbers are indices of `layout.lines`.
+
+    `ranges` are the lines in front of the reference list and behind it, without the title.
+    """
+
+    layout: Layout
+    words: Words
+    title: str = ""
+    title_start: int = 0
+    title_end: int = 0
+    references: ReferenceList | None = None
+    ranges: list[tuple[int, int]] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    authors: list[Author] = field(default_factory=list)
+    authors_end: int = 0
+    front: Front = field(default_factory=Front)
+    floats: list[Floats] = field(default_factory=list)
+    notes: list[Footnote] = field(default_factory=list)
+    roles: dict[int, Role] = field(default_factory=dict)
+
+    def label(self, lines: Iterable[int], role: Role) -> None:
+        """A later label replaces an earlier one."""
+        self.roles.update(dict.fromkeys(lines, role))
+
+    def having(self, *roles: Role) -> list[int]:
+        """Lines with one of these roles, in order."""
+        return sorted(i for i, role in self.roles.items() if role in roles)
+
+    def taken(self) -> set[int]:
+        return set(self.having(*_TAKEN))
+
+
+def label_lines(layout: Layout) -> Labelled:
+    """All stages in their order. `layout.lines` loses lists of contents and running heads."""
+    labelled = _settle_lines(layout)
+    _label_references(labelled)
+    _find_headings(labelled)
+    _label_front(labelled)
+    body_start = _body_start(layout, labelled.authors_end, labelled.headings, labelled.front.used)
+    _label_floats(labelled)
+    _label_text(labelled, body_start)
+    _label_footnotes(labelled)
+    return labelled
+
+
+def _settle_lines(layout: Layout) -> Labelled:
+    words = Words(line.text for line in layout.lines)
+    contents = contents_lines(layout)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in contents]
+    title, start, end = find_title(layout, words)
+    order_title_page(layout, end)
+    heads = running_heads(layout, end)
+    layout.lines = [line for i, line in enumerate(layout.lines) if i not in heads]
+    labelled = Labelled(layout, words, title, start, end)
+    labelled.label(range(start, end), Role.TITLE)
+    return labelled
+
+
+def _label_references(labelled: Labelled) -> None:
+    count = len(labelled.layout.lines)
+    place = labelled.references = find_reference_list(labelled.layout, labelled.title_end)
+    labelled.ranges = [(labelled.title_end, place.heading if place else count)]
+    if place:
+        labelled.label(range(place.heading, place.end), Role.REFERENCES)
+        if place.end < count:
+            labelled.ranges.append((place.end, count))
+
+
+def _find_headings(labelled: Labelled) -> None:
+    """They get their labels with the front, which drops some."""
+    layout = labelled.layout
+    found = [
+        heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
+    ]
+    labelled.headings = _after_front(found, layout, labelled.title_end)
+
+
+def _label_front(labelled: Labelled) -> None:
+    layout, title_end, stop = labelled.layout, labelled.title_end, labelled.ranges[0][1]
+    headings = labelled.headings
+    names_stop = headings[0].start if headings else min(stop, title_end + 60)
+    labelled.authors, labelled.authors_end = find_authors(layout, title_end, names_stop)
+    labelled.label(range(title_end, labelled.authors_end), Role.AUTHORS)
+    headings = [heading for heading in headings if heading.start >= labelled.authors_end]
+    front = labelled.front = find_front(layout, labelled.authors_end, stop, headings, labelled.words)
+    first_text = min([*front.used, stop, *(heading.start for heading in headings[:1])])
+    fill_people(layout, labelled.authors, title_end, first_text)
+    labelled.headings = [heading for heading in headings if heading not in front.dropped]
+    set_levels(labelled.headings, layout.body_size)
+    labelled.label((i for heading in labelled.headings for i in range(heading.start, heading.end)), Role.HEADING)
+    labelled.label(front.used, Role.FRONT)
+
+
+def _label_floats(labelled: Labelled) -> None:
+    """A heading that turns out to be a cell of a table is none."""
+    taken = labelled.taken()
+    labelled.floats = [
+        find_floats(labelled.layout, first, last, taken, labelled.words) for first, last in labelled.ranges
+    ]
+    labelled.label((i for found in labelled.floats for i in found.taken), Role.FLOAT)
+    labelled.headings = [
+        heading for heading in labelled.headings if labelled.roles.get(heading.start) is not Role.FLOAT
+    ]
+
+
+def _label_text(labelled: Labelled, body_start: int) -> None:
+    layout, ranges = labelled.layout, labelled.ranges
+    labelled.label((i for first, last in ranges for i in lines_in_images(layout, first, last)), Role.LETTERING)
+    taken = labelled.taken()
+    for first, last in ranges:
+        labelled.label(body_lines(layout, max(first, body_start), last, taken), Role.TEXT)
+    kept = sum(len(layout.lines[i].text) for i in labelled.having(*_TAKEN, Role.TEXT))
+    place = labelled.references
+    listed = place.end - place.heading if place else 0
+    if kept < 0.5 * sum(len(line.text) for line in layout.lines) and listed < 0.4 * len(layout.lines):
+        # Not built like a paper (a slide, a form, a web page): everything below the title is text.
+        below = [i for first, last in ranges for i in range(first, last) if i not in taken]
+        labelled.label(below or [i for i in range(len(layout.lines)) if i not in taken], Role.TEXT)
+
+
+def _label_footnotes(labelled: Labelled) -> None:
+    text, taken = labelled.having(Role.TEXT), labelled.taken()
+    labelled.notes = [
+        note for first, last in labelled.ranges for note in find_footnotes(labelled.layout, text, taken, first, last)
+    ]
+    labelled.label((i for note in labelled.notes for i in note.lines), Role.FOOTNOTE)
+
+
+def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> list[Heading]:
+    """Without the bold lines of the title page in front of the first heading that is certain."""
+    first_page = layout.lines[title_end].page if title_end < len(layout.lines) else 1
+    for k, heading in enumerate(headings):
+        if layout.lines[heading.start].page > first_page + 1:
+            break
+        certain = heading.outline_level is not None or heading.number == "1" or section_type(heading.text) != "other"
+        if certain:
+            return headings[k:]
+    while headings and layout.lines[headings[0].start].page == first_page:
+        if not names_in_line(layout.lines[headings[0].start]):
+            break
+        headings = headings[1:]
+    return headings
+
+
+def _body_start(layout: Layout, start: int, headings: list[Heading], used: set[int]) -> int:
+    """The first line that can be running text: a heading, the line after the abstract, or the first prose."""
+    if headings and layout.lines[headings[0].start].page == layout.lines[start].page:
+        return headings[0].start
+    if used:
+        return max(used) + 1
+    for i in range(start, len(layout.lines) - 2):
+        run = layout.lines[i : i + 3]
+        same = all(abs(line.size - layout.body_size) < 0.5 and line.block == run[0].block for line in run)
+        if same and sum(len(line.text) for line in run[:2]) > 80:
+            return i
+    return start
