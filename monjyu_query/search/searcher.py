@@ -18,7 +18,7 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
-from monjyu_query.modes.modes import Modes
+from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.controllers import CONTROLLERS
@@ -62,7 +62,7 @@ class Searcher:
         self._lock = threading.Lock()
         self._index: OpenIndex | None = None
         self._forgotten_at = -FORGET_SECONDS
-        self._modes = Modes(self.tools)
+        self._modes = all_modes(self.tools)
 
     def prepare(self, mode: str = "hybrid") -> None:
         """Load the model and the current snapshot, side by side; later searches find them in memory."""

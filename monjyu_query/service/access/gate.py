@@ -9,8 +9,9 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import Role, looks_like_key
-from monjyu_query.service.access.principals import Authority, Principal, is_loopback, require
+from monjyu_query.service.access.principals import Authority, Principal, require
 from monjyu_query.service.access.rates import Rates
 from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, send_error
 
