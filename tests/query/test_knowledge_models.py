@@ -15,7 +15,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.modes.global_search.global_reduce import point_passages
-from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher

@@ -9,8 +9,8 @@ from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.evidence import spread_answer
 from monjyu_query.answers.selection import weigh_evidence
 from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.compose import MOST_PASSAGES, passages_of
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.tools import Tools
 

@@ -8,7 +8,7 @@ from monjyu_query.answers.selection import is_prose
 from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.passages import PassageSentence
 
 _OVERVIEW = {"abstract": 1.0, "introduction": 0.95, "conclusion": 0.95}
@@ -55,4 +55,4 @@ def _score(
     if asking.whole:
         return report.rating * _OVERVIEW.get(sentence.passage.section_type, _DETAIL)
     own, both = asking.terms.share(set(terms)), asking.terms.share({*terms, *head})
-    return asking.worth(own + _HEAD_WEIGHT * (both - own), asking.similarity(sentence)) if own else 0.0
+    return asking.relevance(own + _HEAD_WEIGHT * (both - own), asking.similarity(sentence)) if own else 0.0

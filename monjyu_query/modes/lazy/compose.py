@@ -9,7 +9,7 @@ from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.answering import Answer, abstained, for_type, quoted
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.selection import Question, choose_sentences, weigh_evidence
-from monjyu_query.modes.lazy.claims import Claim
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence
 from monjyu_query.search.request import ResponseType

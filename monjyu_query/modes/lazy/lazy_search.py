@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.modes.lazy.claims import Claim
 from monjyu_query.modes.lazy.community_search import CommunitySearcher
 from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.reduce import answer_claims, answer_without_tests, make_claims
 from monjyu_query.modes.lazy.refine import Question, refine
 from monjyu_query.search.open_index import OpenIndex
@@ -23,7 +23,7 @@ class LazySearch:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self.store = JudgementStore(tools.books.data.state)
+        self.store = JudgementStore(tools.accounting.data.state)
         self.store.keep_newest()
         self._lock = threading.Lock()
         self._tree: tuple[str, CommunityTree] | None = None

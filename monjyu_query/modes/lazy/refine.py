@@ -59,7 +59,7 @@ class Question:
         papers = sorted({r.candidate.passage.paper_id for r in found})
         return self.roles.sufficient(state.expanded, sentences, papers)
 
-    def worth(self, found: Relevant) -> float:
+    def relevance(self, found: Relevant) -> float:
         """The score of a relevant chunk: the mean of its best sentence's score and its similarity on the scale of all
         chunks' (0 to 10 both)."""
         low, high = self.ask.index.scale
@@ -70,11 +70,11 @@ class Question:
         """Let go of the relevant chunks below the lowest score that was asked for."""
         lowest = self.ask.settings.min_score
         if lowest is not None:
-            self.state.relevant = [found for found in self.state.relevant if self.worth(found) >= lowest]
+            self.state.relevant = [found for found in self.state.relevant if self.relevance(found) >= lowest]
 
     def hits(self) -> list[Passage]:
         """The relevant chunks, best first."""
-        found = [(self.worth(r), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
+        found = [(self.relevance(r), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
         found.sort(key=lambda item: (-item[0], item[1]))
         return [replace(passage, score=score) for score, _, passage in found]
 

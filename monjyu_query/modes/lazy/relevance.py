@@ -75,10 +75,10 @@ class ExtractiveAssessor:
         if not is_prose(text):
             return 0.0
         own = set(terms)
-        worths = (self._worth(weight * a.terms.share(own), a.near(candidate.row)) for a, weight in self._asked)
-        return max(worths)
+        scores = (self._relevance(weight * a.terms.share(own), a.near(candidate.row)) for a, weight in self._asked)
+        return max(scores)
 
-    def _worth(self, share: float, similarity: float) -> float:
+    def _relevance(self, share: float, similarity: float) -> float:
         low, high = self._index.scale
         near = min(1.0, max(0.0, (round(similarity, 3) - low) / (high - low)))
         return round(10 * (1 - (1 - share) ** _GROWTH * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
