@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
+from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.modes.lazy.budget import Budget
 from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.compose import weighted_question
@@ -62,8 +63,7 @@ class Question:
     def relevance(self, found: Relevant) -> float:
         """The score of a relevant chunk: the mean of its best sentence's score and its similarity on the scale of all
         chunks' (0 to 10 both)."""
-        low, high = self.ask.index.scale
-        near = min(1.0, max(0.0, (float(self.ranking.scores[found.candidate.row]) - low) / (high - low)))
+        near = nearness(float(self.ranking.scores[found.candidate.row]), self.ask.index.scale)
         return round((found.score + 10 * near) / 2, 4)
 
     def keep_best(self) -> None:
