@@ -29,7 +29,7 @@ QUICK := tests/test_architecture.py tests/test_quick.py tests/graph/test_graph.p
 	$(addprefix tests/parsing/test_,citations.py headings.py references.py) tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up test quick slow check bench lock clean
+.PHONY: help setup demo up test quick cover slow check bench lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -100,6 +100,10 @@ test: check ## The checks, then all tests but the slow ones
 quick: $(TOOLS) ## A minute's tests: pure functions, the architecture, one run from end to end
 	@$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist loadfile $(QUICK)
 
+cover: $(TOOLS) ## What `make test` runs, with the share of lines and branches that it reaches
+	@$(BIN)/python -m pytest -q -m "not slow" -n 3 --dist loadfile --no-loadscope-reorder \
+		$(addprefix --cov=,$(PACKAGES)) --cov-report=term:skip-covered
+
 slow: $(TOOLS) ## The slow tests: kills, soak, daemons, whole corpora
 	@$(BIN)/python -m pytest -q -m slow -n 3 --dist loadfile --no-loadscope-reorder
 
@@ -111,5 +115,5 @@ lock: $(TOOLS) ## Write the lock files anew with the newest versions that pyproj
 	@$(BIN)/$(LOCK) $(EXTRAS) --group build --constraint requirements-dev.lock --output-file requirements.lock
 
 clean: ## Remove .venv, caches and build results; data/ stays
-	@rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	@rm -rf $(VENV) .venv-* .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	@find $(PACKAGES) tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from monjyu_assets.indexing.run import index_collection
+from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.stages.citation_network import REFERENCE_COLUMNS

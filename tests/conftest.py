@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 
@@ -77,6 +77,30 @@ def call_monjyu(data: Path, *arguments: str | Path) -> subprocess.CompletedProce
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     return subprocess.CompletedProcess(command, code, out.getvalue(), errors.getvalue())
+
+
+@contextmanager
+def dagster_home_put_back() -> Iterator[None]:
+    before = os.environ.get("DAGSTER_HOME")
+    try:
+        yield
+    finally:
+        os.environ.pop("DAGSTER_HOME", None)
+        if before is not None:
+            os.environ["DAGSTER_HOME"] = before
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _dagster_home_of_a_module() -> Iterator[None]:
+    with dagster_home_put_back():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _dagster_home_of_a_test() -> Iterator[None]:
+    """Opening an instance sets DAGSTER_HOME, and the next test has another data folder."""
+    with dagster_home_put_back():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -62,7 +62,8 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in PAPERS:
         shutil.copy(SAMPLES / name, pdf)
         works = [a_reference(name, number) for number in range(12)]
-        title = {"title": Path(name).stem.replace("-", " "), "references": works}
+        authors = [{"family": "Author", "given": "One"}]
+        title = {"title": Path(name).stem.replace("-", " "), "authors": authors, "references": works}
         (truth / name).with_suffix(".json").write_text(json.dumps(title))
     for name in ("cranfield", "cacm"):
         write_judged(folder / name)

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from monjyu_assets.commands.index_command import (
-    deletes_option,
-    describe,
-    exclude_option,
-    include_option,
-    json_option,
-    progress_bar,
-    tell,
-)
+from monjyu_assets.commands.index_command import deletes_option, exclude_option, include_option, json_option
+from monjyu_assets.commands.index_output import describe, progress_bar, tell
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult
@@ -72,7 +65,7 @@ def add(
     as_json: bool,
 ) -> None:
     """Add a folder or file, or give one that is there other patterns: what `monjyu index SOURCE` does."""
-    from monjyu_assets.indexing.run import index_collection
+    from monjyu_assets.indexing.requests import index_collection
     from monjyu_core.storage.collection import known_record
     from monjyu_core.storage.folders import DataFolder
 
@@ -103,7 +96,7 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
 
     The files themselves are not touched.
     """
-    from monjyu_assets.indexing.run import move_source
+    from monjyu_assets.indexing.requests import move_source
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:
@@ -118,7 +111,7 @@ def move(old: Path, new: Path, collection: str, allow_deletes: bool, as_json: bo
 @json_option
 def remove(source: Path, collection: str, as_json: bool) -> None:
     """Take a source's papers out of the index and forget it. The files themselves are not touched."""
-    from monjyu_assets.indexing.run import remove_source
+    from monjyu_assets.indexing.requests import remove_source
     from monjyu_core.storage.folders import DataFolder
 
     with progress_bar() as progress:

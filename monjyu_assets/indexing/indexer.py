@@ -72,7 +72,7 @@ class Indexer:
 
         Without sources, the collection is brought to those it has. The result is what `monjyu index --json` prints.
         """
-        from monjyu_assets.indexing.run import index_collection
+        from monjyu_assets.indexing.requests import index_collection
 
         given = [sources] if isinstance(sources, str | Path) else sources
         how: dict[str, Any] = {"level": level, "include": include, "exclude": exclude, "allow_deletes": allow_deletes}
@@ -83,7 +83,7 @@ class Indexer:
         self, collection: str, level: int, *, max_cost_usd: float | None = None, allow_deletes: bool = False
     ) -> IndexResult:
         """Bring a collection to a level and keep it there; calls of models together stay within `max_cost_usd`."""
-        from monjyu_assets.indexing.run import upgrade_collection
+        from monjyu_assets.indexing.requests import upgrade_collection
 
         how: dict[str, Any] = {"max_cost_usd": max_cost_usd, "allow_deletes": allow_deletes}
         with self._running():
@@ -91,7 +91,7 @@ class Indexer:
 
     def downgrade(self, collection: str, level: int) -> IndexResult:
         """Drop the levels above one and keep the collection there."""
-        from monjyu_assets.indexing.run import downgrade_collection
+        from monjyu_assets.indexing.requests import downgrade_collection
 
         with self._running():
             return downgrade_collection(self.data, collection, level, **self._hear)
@@ -106,14 +106,14 @@ class Indexer:
         self, collection: str, old: str | Path, new: str | Path, *, allow_deletes: bool = False
     ) -> IndexResult:
         """Say that a source lies elsewhere now: its papers keep their ids, and nothing is computed again."""
-        from monjyu_assets.indexing.run import move_source
+        from monjyu_assets.indexing.requests import move_source
 
         with self._running():
             return move_source(self.data, collection, old, Path(new), allow_deletes=allow_deletes, **self._hear)
 
     def remove_source(self, collection: str, source: str | Path) -> IndexResult:
         """Take a source's papers out of the index and forget it."""
-        from monjyu_assets.indexing.run import remove_source
+        from monjyu_assets.indexing.requests import remove_source
 
         with self._running():
             return remove_source(self.data, collection, source, **self._hear)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from monjyu_assets.orchestration.run_rules import goal_of
+from monjyu_assets.stages.shared.run_rules import goal_of
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.collection import load_record, record_lock, save_record
 

@@ -8,10 +8,10 @@ import duckdb
 
 from monjyu_assets.indexing.pending import look
 from monjyu_assets.indexing.record_keeping import changing_record
-from monjyu_assets.orchestration.run_rules import NoCalls, without_scan
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
+from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.shared.work import Warn, Work, no_warning
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers

@@ -11,10 +11,13 @@ from typing import Any
 import dagster as dg
 
 from monjyu_assets.orchestration.assets.index_snapshot import (
+    ALL_ASSETS,
     COLLECTION_ASSETS_BY_LEVEL,
     PAPER_ASSETS_BY_LEVEL,
     index_snapshot,
 )
+from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
+from monjyu_assets.orchestration.resources import DataFolderResource
 
 _PAPERS = {
     0: "scan, parse, chunk, embed",
@@ -66,3 +69,12 @@ JOBS = [
     *(_tables(level) for level in (1, 2, 3)),
     *(_collection(level) for level in _COLLECTION),
 ]
+
+levels = dg.Definitions(
+    assets=[*ALL_ASSETS, index_snapshot],
+    asset_checks=[snapshot_fresh],
+    jobs=JOBS,
+    resources={"data": DataFolderResource()},
+    executor=dg.in_process_executor,
+)
+"""The levels without what starts them by itself: the commands run these jobs, and `reindex` runs the commands' code."""

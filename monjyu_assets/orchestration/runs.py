@@ -17,18 +17,18 @@ from dagster._core.remote_origin import RemoteRepositoryOrigin
 from dagster._core.storage.tags import PARTITION_NAME_TAG
 from dagster._core.utils import make_new_run_id
 
-from monjyu_assets.definitions import defs
 from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level
 from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS_BY_LEVEL
 from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.code_location import repository_origin
 from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.jobs import levels
 from monjyu_assets.orchestration.partitions import collections, range_tags
 from monjyu_assets.orchestration.progress import reporting_to
-from monjyu_assets.orchestration.run_rules import spending_of, trying_again
 from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
 from monjyu_assets.publishing.closed_set import too_many_failed
+from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.models.accounting.caps import SpendingCap
@@ -149,7 +149,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[st
     The run is one of the job as the UI loads it (same definition, code location and configuration), so it stands in the
     job's history and can be re-executed there.
     """
-    definition, run_id = defs.resolve_job_def(job), make_new_run_id()
+    definition, run_id = levels.resolve_job_def(job), make_new_run_id()
     marks = {**command_tags(work.name, run_id), **work.run_tags}
     run = instance.create_run_for_job(
         definition,

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.indexing.scan import guard_deletes, papers_under, scan
-from monjyu_assets.orchestration.run_rules import goal_of, is_without_scan
+from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import shard_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
@@ -112,6 +113,7 @@ class StateStore:
             with connection:
                 yield connection
         except sqlite3.Error as error:
-            raise StorageError(f"{self.path}: {error}.", "Check free space and permissions.") from error
+            reason = str(error) if os.access(self.path.parent, os.W_OK) else os.strerror(errno.EROFS)
+            raise StorageError(f"{self.path}: {reason}.", "Check free space and permissions.") from error
         finally:
             connection.close()

@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.indexing.run import downgrade_collection, index_collection, upgrade_collection
+from monjyu_assets.indexing.requests import downgrade_collection, index_collection, upgrade_collection
 from monjyu_assets.maintenance.index_operations import release_rollback, roll_back
 from monjyu_assets.orchestration.automation.conditions import follows
 from monjyu_assets.orchestration.automation.watching import automatic_level

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from monjyu_assets.indexing.run import index_collection
+from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.indexing.scan import check_source, scan
 from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError

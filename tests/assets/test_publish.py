@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from monjyu_assets.maintenance.index_operations import verify_all
-from monjyu_assets.publishing import checks, lance
+from monjyu_assets.publishing import candidate, checks, lance, snapshot_build
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.closed_set import lagging
@@ -22,6 +23,7 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
+from monjyu_core.storage import snapshot
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import Part, PartStore
@@ -119,9 +121,12 @@ def test_rows_of_other_shards_are_taken_from_the_table_before(world: World, monk
     assert open_current(world.work.folder).manifest.lance["chunks"].table == now.table
 
 
-@pytest.mark.parametrize("stage", ["build_database", "publish_chunks", "read_manifest"])
+@pytest.mark.parametrize(
+    ("module", "stage"),
+    [(snapshot_build, "build_database"), (snapshot_build, "publish_chunks"), (candidate, "read_manifest")],
+)
 def test_a_crash_before_the_swap_leaves_readers_where_they_were(
-    world: World, stage: str, monkeypatch: pytest.MonkeyPatch
+    world: World, module: ModuleType, stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = SnapshotReader(world.work.folder)
     before = reader.current()
@@ -131,7 +136,7 @@ def test_a_crash_before_the_swap_leaves_readers_where_they_were(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, stage, crash)
+        patch.setattr(module, stage, crash)
         with pytest.raises(KeyboardInterrupt):
             world.build()
     assert reader.current() is before
@@ -253,8 +258,8 @@ def test_a_damaged_snapshot_is_built_again_from_the_parts(world: World, name: st
 
 def test_a_snapshot_of_another_version_is_not_taken_for_damaged(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     before = str(read_current(world.work.folder))
-    for module in ("monjyu_core.storage.snapshot", "monjyu_assets.publishing.publish"):
-        monkeypatch.setattr(f"{module}.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    for module in (snapshot, candidate, snapshot_build):
+        monkeypatch.setattr(module, "SCHEMA_VERSION", SCHEMA_VERSION + 1)
     world.publish()
     assert before in published(world.work.folder)
     assert read_current(world.work.folder) != before

@@ -12,7 +12,7 @@ import dagster as dg
 import pytest
 
 from monjyu_assets.definitions import defs
-from monjyu_assets.indexing.run import index_collection
+from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.orchestration.automation.freshness import freshness, freshness_of
 from monjyu_assets.orchestration.automation.reindex import reindex
 from monjyu_assets.orchestration.automation.schedules import nightly

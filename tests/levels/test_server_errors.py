@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from monjyu_assets.commands.index_command import describe, exit_code
+from monjyu_assets.commands.index_command import exit_code
+from monjyu_assets.commands.index_output import describe
 from monjyu_assets.indexing.index_result import IndexResult, PaperCounts, Usage, level_causes, level_failures
 from monjyu_assets.publishing.closed_set import behind
 from monjyu_assets.stages.extracted_entities import extract_shards

@@ -34,13 +34,18 @@ def seconds(task: dict[str, Any]) -> float:
     return time.process_time() - before
 
 
+def grows_little(small: dict[str, Any], large: dict[str, Any], *, least: float) -> bool:
+    """Whether a file of four times the size takes less than FOURFOLD as long, in one of three tries: what else runs on
+    the machine slows the larger one more. Below `least` seconds a time is noise."""
+    return any(seconds(large) < FOURFOLD * max(seconds(small), least) for _ in range(3))
+
+
 @pytest.mark.parametrize("kind", ORDINARY)
 def test_an_ordinary_paper_that_grows(kind: str, tmp_path: Path) -> None:
     shape, one = ORDINARY[kind]
     tasks = [write(tmp_path / str(scale), kind, shape(one * scale)) for scale in (1, 10, 40)]
     parse_document(tasks[0], ParserSettings())
-    small, large = (min(seconds(task), seconds(task)) for task in tasks[1:])
-    assert large < FOURFOLD * max(small, 0.02)
+    assert grows_little(*tasks[1:], least=0.02)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +72,7 @@ def test_what_took_the_square_of_its_size(kind: str, name: str, size: int, tmp_p
 def test_a_paper_that_means_harm(kind: str, name: str, tmp_path: Path) -> None:
     shape = HARMFUL[kind][name]
     seconds(write(tmp_path / "warm", kind, shape(500)))
-    small, large = (seconds(write(tmp_path / str(size), kind, shape(size))) for size in (4_000, 16_000))
-    assert large < FOURFOLD * max(small, 0.1)
+    assert grows_little(*(write(tmp_path / str(size), kind, shape(size)) for size in (4_000, 16_000)), least=0.1)
 
 
 def test_words_cut_at_every_line_end() -> None:

@@ -19,7 +19,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from monjyu_assets.indexing.run import index_collection
+from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.stages.shared.work import no_progress
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder

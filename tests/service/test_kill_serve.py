@@ -127,6 +127,17 @@ class Serving:
             return psutil.Process(self.process.pid).children(recursive=True)
         return []
 
+    def worker(self) -> psutil.Process:
+        """One of several; they start after the first line is printed."""
+        deadline = time.monotonic() + 60
+        while True:
+            for process in self.family():
+                with suppress(psutil.Error):
+                    if any("spawn_main" in word for word in process.cmdline()):
+                        return process
+            assert time.monotonic() < deadline, [process.cmdline() for process in self.family()]
+            time.sleep(0.1)
+
     def kill(self) -> None:
         """Itself alone: whatever it has started must end by itself."""
         family = self.family()
@@ -185,8 +196,7 @@ def test_a_killed_service_leaves_nothing_behind(data: DataFolder, tmp_path: Path
             check(data)
             serving = Serving(data, workers, temporary, port)
         if workers > 1:  # one of them is replaced, and the others answer meanwhile
-            victim = next(one for one in serving.family() if any("spawn_main" in word for word in one.cmdline()))
-            victim.kill()
+            serving.worker().kill()
         load.wait()
     finally:
         load.stop()

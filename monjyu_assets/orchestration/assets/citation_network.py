@@ -4,9 +4,9 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
-from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.citation_network import CODE_VERSION, build_network

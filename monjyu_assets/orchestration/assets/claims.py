@@ -5,9 +5,9 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
-from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.claims import CODE_VERSION, claim_shards
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.assets.extracted_entities import extracted_entities
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
-from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource

@@ -5,8 +5,8 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
-from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import dagster as dg
 
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
-from monjyu_assets.orchestration.assets.shared import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.paper_identity import CODE_VERSION, find_identities
 from monjyu_assets.stages.shared.work import Timer

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from monjyu_assets.orchestration.assets.shared import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.paper_manifest import CODE_VERSION, write_manifest
 from monjyu_assets.stages.shared.work import ShardReport, Work

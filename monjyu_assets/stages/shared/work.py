@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.orchestration.run_rules import current_cap, goal_of
+from monjyu_assets.stages.shared.run_rules import current_cap, goal_of
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.settings.settings import Limit, Settings, settings_key

@@ -1,0 +1,134 @@
+"""What `index` and `upgrade` print: progress, results, failures."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from monjyu_core.wording import counted
+
+if TYPE_CHECKING:
+    from monjyu_assets.indexing.index_result import IndexResult, Usage
+    from monjyu_assets.stages.shared.work import Progress
+
+
+STAGES = {
+    "scan": "Scanning",
+    "start": "Starting",
+    "parse": "Parsing",
+    "ocr": "Reading scans",
+    "chunk": "Chunking",
+    "embed": "Embedding",
+    "phrases": "Finding phrases",
+    "extracted_entities": "Finding entities",
+    "reports": "Writing reports",
+    "claims": "Finding claims",
+    "vectors": "Embedding them",
+    "publish": "Publishing",
+}
+CAUSES = 5
+"""That are printed of what levels 2 to 4 could not do."""
+LINE_SECONDS = 0.2
+"""Between two lines of one stage."""
+
+
+def tell(text: str) -> None:
+    click.echo(text, err=True)
+
+
+@contextmanager
+def progress_lines() -> Iterator[Progress]:
+    """For programs: `{"stage": "parse", "text": "Parsing", "done": 3, "total": 9}` on stderr, now and then."""
+    last: dict[str, float] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage not in last or done == total or now - last[stage] >= LINE_SECONDS:
+            last[stage] = now
+            line = {"stage": stage, "text": STAGES.get(stage, stage), "done": done, "total": total}
+            click.echo(json.dumps(line), err=True)
+
+    yield report
+
+
+def progress_for(*, verbose: bool) -> AbstractContextManager[Progress]:
+    """A bar, or for those who want to read it a line a step."""
+    return progress_steps() if verbose else progress_bar()
+
+
+@contextmanager
+def progress_steps() -> Iterator[Progress]:
+    """`Parsing (2.1 s)`: a line on stderr when a step begins, with the seconds since the start."""
+    start, begun = time.monotonic(), set[str]()
+
+    def report(stage: str, done: int, total: int) -> None:
+        if stage not in begun:
+            begun.add(stage)
+            of = f" {total}" if total else ""
+            tell(f"{STAGES.get(stage, stage)}{of} ({time.monotonic() - start:.1f} s)")
+
+    yield report
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A bar on stderr where that is a terminal, else nothing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in tasks:
+                tasks[stage] = bar.add_task(STAGES.get(stage, stage), total=total or None)
+            bar.update(tasks[stage], completed=done, total=total or None)
+
+        yield report
+
+
+def describe(done: IndexResult, *, all_failures: bool = False) -> str:
+    """The result for a person."""
+    p = done.papers
+    lines = [
+        f"{done.collection}: level {done.level}, snapshot {done.snapshot_id}",
+        f"  papers  {p.total} ({p.added} added, {p.changed} changed, {p.deleted} deleted, {p.unchanged} unchanged, "
+        f"{p.failed} failed{f'; {p.unsupported} files not read' if p.unsupported else ''})",
+        f"  chunks  {done.chunks}",
+        f"  time    {done.seconds:.1f} s, {_paid(done.usage)}",
+    ]
+    lines += [f"  behind  {what}" for what in done.behind]
+    unread = [failure for failure in done.failures if failure.asset is None]
+    shown = len(unread) if all_failures else 20
+    lines += [f"  failed  {f.source_path}: {f.error_type}: {f.message}" for f in unread[:shown]]
+    if len(unread) > shown:
+        lines.append(f"  … and {len(unread) - shown} more; `monjyu status {done.collection}` lists them")
+    lines += _unsupported(done, len(done.unsupported) if all_failures else 20)
+    lines += [f"  failed  {c.count} × {c.asset}: {c.error_type}: {c.message}" for c in done.causes[:CAUSES]]
+    if len(done.causes) > CAUSES:
+        lines.append(f"  … and for {len(done.causes) - CAUSES} more causes; `--json` lists them")
+    return "\n".join(lines)
+
+
+def _unsupported(done: IndexResult, most: int) -> list[str]:
+    """Files of types that are not read: a hint, no failure."""
+    lines = [f"  not read  {row.source_path}: {row.message}" for row in done.unsupported[:most]]
+    if done.papers.unsupported > len(lines):
+        left = done.papers.unsupported - len(lines)
+        lines.append(f"  … and {left} more; `monjyu status {done.collection} --files` lists them")
+    return lines
+
+
+def _paid(usage: Usage) -> str:
+    if not usage.llm_calls:
+        return "no model was paid"
+    tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens"
+    calls = counted(usage.llm_calls, "call of a model", "calls of models")
+    return f"{calls}, {tokens}, ${usage.cost_usd:.4f}"

@@ -1,0 +1,40 @@
+"""Command `parse`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    pass
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Print one parsed paper a line.")
+def parse(files: tuple[Path, ...], as_json: bool) -> None:
+    """Parse files and print what was understood of them."""
+    from monjyu_assets.parsing.parse_files import parse_files
+
+    failed = False
+    for answer in parse_files(files):
+        failed |= "error" in answer
+        click.echo(json.dumps(answer, ensure_ascii=False) if as_json else outline(answer))
+    sys.exit(1 if failed else 0)
+
+
+def outline(paper: dict[str, Any]) -> str:
+    """A parsed paper, or its failure, for a person."""
+    if "error" in paper:
+        return f"{paper['source_path']}: {paper['error']['type']}: {paper['error']['message']}"
+    authors = ", ".join(author["name"] for author in paper["authors"])
+    lines = [f"{paper['source_path']}", f"  {paper['title'] or '(no title)'}", f"  {authors or '(no authors)'}"]
+    for section in paper["sections"]:
+        where = f"  p. {section['page_start']}" if section["page_start"] else ""
+        lines.append(f"  {'  ' * section['level']}{section['heading']}  [{section['section_type']}]{where}")
+    lines.append(f"  {len(paper['references'])} references, {len(paper['inline_citations'])} citations in the text")
+    return "\n".join(lines)

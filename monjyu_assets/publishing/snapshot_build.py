@@ -1,0 +1,105 @@
+"""Building a snapshot's folder from a candidate: DuckDB and Lance side by side, then the manifest, then its name."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+from monjyu_assets.publishing.candidate import Candidate
+from monjyu_assets.publishing.closed_set import RESTS_ON
+from monjyu_assets.publishing.database import Connect, build_database
+from monjyu_assets.publishing.forgetting import forget_changed
+from monjyu_assets.publishing.lance import publish_chunks
+from monjyu_assets.publishing.lineage import write_lineage
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.settings.settings import setting as setting_value
+from monjyu_core.settings.settings import settings_of
+from monjyu_core.storage.folders import CollectionFolder, sync_folder, write_atomically
+from monjyu_core.storage.parts import file_version
+from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
+from monjyu_core.storage.snapshot import MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
+
+_ID_TIME = "%Y%m%dT%H%M%S%fZ"
+"""The beginning of a snapshot's id."""
+
+
+def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manifest:
+    """The snapshot of a candidate as a folder under its name, not yet current. Nothing is left of one that fails."""
+    now, before, parts = datetime.now(UTC), candidate.before, candidate.parts
+    snapshot_id = f"{_after_all(work.folder, now):{_ID_TIME}}-{candidate.content[:8]}"
+    building = work.folder.snapshots / f".building-{snapshot_id}"
+    building.mkdir(parents=True)
+    try:
+        database = building / "index.duckdb"
+        base = None if before and forget_changed(work, before, parts) else before
+        with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
+            lance = beside.submit(
+                publish_chunks, work.folder.lance, parts, candidate.embedding, snapshot_id, before, anew=base is None
+            )
+            build_database(database, parts, connect, *_base(work.folder, base))
+            write_lineage(database, connect, _database_of(work.folder, before) if before else None)
+            hashed = file_version(database)
+        manifest = _manifest(work, candidate, snapshot_id, now, lance.result(), hashed)
+        content_bytes = manifest.model_dump_json(indent=1).encode()
+        write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
+        write_atomically(building / "manifest.json", content_bytes)
+        sync_folder(building)
+        building.rename(work.folder.snapshots / snapshot_id)
+        sync_folder(work.folder.snapshots)
+    except BaseException:
+        shutil.rmtree(building, ignore_errors=True)
+        raise
+    return manifest
+
+
+def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
+    """Now, or a moment after the newest snapshot where a clock was set back: the order of ids is that of publishes."""
+    for newest in published(folder)[-1:]:
+        with suppress(ValueError):  # a name that was given by hand
+            last = datetime.strptime(newest.partition("-")[0], _ID_TIME).replace(tzinfo=UTC)
+            return max(now, last + timedelta(microseconds=1))
+    return now
+
+
+def _manifest(
+    work: Work, candidate: Candidate, snapshot_id: str, now: datetime, lance: LanceEntry, database_sha256: str
+) -> Manifest:
+    rows: dict[str, int] = {}
+    for part in candidate.parts:
+        rows[part.table] = rows.get(part.table, 0) + part.rows
+    made_with = {name for asset in RESTS_ON for name in settings_of(asset)}
+    return Manifest(
+        snapshot_id=snapshot_id,
+        schema_version=SCHEMA_VERSION,
+        collection=work.name,
+        level=max(TABLES[part.table].level for part in candidate.parts),
+        behind=candidate.behind,
+        created_at=now.isoformat(timespec="seconds"),
+        previous=candidate.before.snapshot_id if candidate.before else None,
+        content=candidate.content,
+        parts=[PartEntry.model_validate(part, from_attributes=True) for part in candidate.parts],
+        rows=rows,
+        lance={"chunks": lance},
+        embedding=candidate.embedding,
+        database_sha256=database_sha256,
+        settings={name: setting_value(work.settings, name) for name in sorted(made_with)},
+        code_version=installed_version("monjyu"),
+        checks=candidate.checks,
+    )
+
+
+def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[PartEntry]] | tuple[()]:
+    """The previous database and its parts, where there is one to build on."""
+    if base is None:
+        return ()
+    database = _database_of(folder, base)
+    return (database, base.parts) if database.is_file() else ()
+
+
+def _database_of(folder: CollectionFolder, manifest: Manifest) -> Path:
+    return folder.snapshots / manifest.snapshot_id / "index.duckdb"
