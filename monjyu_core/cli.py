@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.words import did_you_mean
+from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
     "index": "Index folders or files of papers into a collection.",

@@ -47,8 +47,7 @@ def status(collection: str | None, files: bool, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def cost(collection: str | None, by: By, as_json: bool) -> None:
     """Show what calls of models took: tokens, money, time."""
-    from monjyu_core.models.accounting.ledger_table import describe_totals
-    from monjyu_core.models.accounting.ledger_totals import totals
+    from monjyu_core.models.accounting.ledger_totals import describe_totals, totals
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.ids import check_collection_name
 

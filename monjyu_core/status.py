@@ -11,7 +11,7 @@ from monjyu_core.storage.collection import CollectionRecord, collection_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.other_files import MOST_LISTED, OtherFiles, describe_other_files, read_other_files
 from monjyu_core.storage.snapshot import Snapshot, read_current, reading
-from monjyu_core.words import counted
+from monjyu_core.wording import counted
 
 
 def collection_status(data: DataFolder, name: str) -> dict[str, Any]:

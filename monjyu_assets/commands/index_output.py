@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from monjyu_core.words import counted
+from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult, Usage

@@ -30,7 +30,7 @@ from monjyu_core.models.types import ChatRole
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.schemas import SHARDS
-from monjyu_core.words import counted
+from monjyu_core.wording import counted
 
 
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
@@ -68,7 +68,7 @@ def _pays(work: Work) -> bool:
 
 
 def _of(work: Work, role: ChatRole, calls: Iterator[PlannedCall]) -> Estimate:
-    cache = work.books.cache
+    cache = work.accounting.cache
     return estimate(
         calls,
         PriceTable(work.settings.spending.prices),

@@ -20,7 +20,7 @@ from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
 from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
 from monjyu_core.storage.state_store import StateStore
-from monjyu_core.words import among
+from monjyu_core.wording import among
 
 
 def known_folder(name: str) -> CollectionFolder:

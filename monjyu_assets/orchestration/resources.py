@@ -9,7 +9,7 @@ import dagster as dg
 
 from monjyu_assets.orchestration.progress import reporter, warner
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.observing import set_up_observing
+from monjyu_core.observability import set_up_observability
 from monjyu_core.storage.folders import DataFolder
 
 
@@ -23,5 +23,5 @@ class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def work(self, collection: str, log: Logger, run_id: str = "") -> Work:
         work = Work(self.folder(), collection, reporter(log), warner(log), run_id)
-        set_up_observing(work.settings)
+        set_up_observability(work.settings)
         return work

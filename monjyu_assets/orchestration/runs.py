@@ -32,7 +32,7 @@ from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import IndexBuildError, MonjyuError, StorageError
 from monjyu_core.models.accounting.caps import SpendingCap
-from monjyu_core.observing import set_up_observing
+from monjyu_core.observability import set_up_observability
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from monjyu_core.telemetry import span
@@ -59,7 +59,7 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
     parts have failed in ends the run there: what is above it would be paid for and made again.
     """
-    set_up_observing(work.settings)
+    set_up_observability(work.settings)
     watched = span("index", collection=work.name, level=plan.level)
     work.progress("start", 1, 1)
     with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:

@@ -30,7 +30,7 @@ class _Waiting:
     answer: Future[Vectors | None] = field(default_factory=Future)
 
 
-class Together:
+class MicroBatcher:
     """Joins what threads ask at once. No thread of its own: one of those that wait runs the batch for the others.
 
     Only ids of one length share a batch. Longer padding would change the last bits of a vector, and an equal question

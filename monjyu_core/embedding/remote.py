@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.call_errors import ModelAnswerUnusable
 from monjyu_core.models.calls import event_loop as background
@@ -96,7 +96,7 @@ class RemoteEmbedder:
 
     @cached_property
     def _account(self) -> Account:
-        return Account(Books(self._settings, DataFolder.default()), Scope("query", "embedding"), [])
+        return Account(Accounting(self._settings, DataFolder.default()), Scope("query", "embedding"), [])
 
     @cached_property
     def _caller(self) -> EmbeddingCaller:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from monjyu_core.settings.validation import plain
-from monjyu_core.words import did_you_mean
+from monjyu_core.wording import did_you_mean
 
 PREFIX, BETWEEN = "MONJYU_", "__"
 NO_SETTINGS = ("data", "config", "postgres_url")

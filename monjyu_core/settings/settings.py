@@ -60,7 +60,7 @@ from monjyu_core.settings.setting_marks import NoResult as NoResult
 from monjyu_core.settings.setting_names import leaves as leaves
 from monjyu_core.settings.setting_names import problems, stray_variables
 from monjyu_core.settings.validation import sentence
-from monjyu_core.words import did_you_mean
+from monjyu_core.wording import did_you_mean
 
 EmbeddingModel = Literal["all-MiniLM-L6-v2", "multilingual-e5-small"]
 ModelName = Literal["auto"] | EmbeddingModel

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from monjyu_core.words import did_you_mean
+from monjyu_core.wording import did_you_mean
 
 _WORDS = {
     "missing": "is missing",

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
-from monjyu_core.words import did_you_mean
+from monjyu_core.wording import did_you_mean
 
 
 class SourceRules(BaseModel):

@@ -1,4 +1,4 @@
-"""Where things lie in a data folder (DESIGN section 3), and the two ways of writing there."""
+"""Where things lie in a data folder, and the two ways of writing there."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.search.tools import Ask, Tools
 
-_WORTH = 0.6
+_LEAST_SHARE = 0.6
 """A sentence must have this share of the best claim's score."""
 PASSAGES = 8
 CLAIMS = 24
@@ -29,7 +29,7 @@ CLAIMS = 24
 
 
 @dataclass(frozen=True)
-class Found:
+class AnswerEvidence:
     """What was found, best first; of the passages `whole` are read as they are. `surveyed`: the claims are the points
     of global search, from which an answer takes one after another."""
 
@@ -39,7 +39,7 @@ class Found:
     surveyed: bool = False
 
 
-def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> Found:
+def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> AnswerEvidence:
     """The fused hits and the claims of all results, in turns so that none is crowded out. For a survey, or a question
     about the whole collection, the claims are those of global search, if it found any."""
     cursor = ask.index.snapshot.cursor()
@@ -55,10 +55,10 @@ def found_by(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> 
         if sources:
             made = Claim(one["statement"], sources, one["score"], one["community_id"], one["engine"])
             claims.setdefault(one["statement"], made)
-    return Found(passages, list(claims.values())[:CLAIMS], surveyed=bool(surveys))
+    return AnswerEvidence(passages, list(claims.values())[:CLAIMS], surveyed=bool(surveys))
 
 
-def answer_found(tools: Tools, ask: Ask, found: Found) -> tuple[Answer, str]:
+def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple[Answer, str]:
     """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
     if not found.passages:
         return abstained("no passage was found"), "extractive"
@@ -76,14 +76,14 @@ def answer_found(tools: Tools, ask: Ask, found: Found) -> tuple[Answer, str]:
     return answer, "extractive"
 
 
-def _sources(found: Found) -> list[Passage]:
+def _sources(found: AnswerEvidence) -> list[Passage]:
     """What a model writes from: the best passages whole, and of further chunks what is claimed."""
     whole = found.passages[: found.whole]
     known = {passage.chunk_id for passage in whole}
     return whole + [passage for passage in claim_passages(found.claims) if passage.chunk_id not in known]
 
 
-def draft_answer(tools: Tools, ask: Ask, found: Found) -> Answer:
+def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
     """The extractive answer: sentences of the best passages and of the claims."""
     if not found.passages:
         return abstained("no passage was found")
@@ -153,7 +153,7 @@ def spread_answer(
     turns: Counter[str | None] = Counter()
     ranked: list[tuple[int, int]] = []
     for place, claim in enumerate(claims):
-        if claim.score >= _WORTH * claims[0].score:
+        if claim.score >= _LEAST_SHARE * claims[0].score:
             paper = claim.sentences[0].passage.paper_id
             ranked.append((max(turns[claim.community], turns[paper]), place))
             turns.update([claim.community, paper])

@@ -5,28 +5,39 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
 
 from monjyu_query.api.facade import Event, Monjyu, SearchOptions
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from monjyu_core.paper import ParsedPaper
-    from monjyu_query.api.listings import CollectionRecord, PaperRecord
-    from monjyu_query.citations.citation_view import CitationView
     from monjyu_query.digests.digest_result import Digest
     from monjyu_query.search.request import Filters, SearchRequest
     from monjyu_query.search.result import SearchResult
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 THREADS = 16
 """Requests of one object at once; more of them wait."""
+
+
+def _in_a_thread(
+    method: Callable[Concatenate[Monjyu, P], T],
+) -> Callable[Concatenate[AsyncMonjyu, P], Coroutine[Any, Any, T]]:
+    """The same method as a coroutine: one source of its parameters, types and docstring (less the examples)."""
+
+    @wraps(method)
+    async def call(self: AsyncMonjyu, /, *arguments: P.args, **named: P.kwargs) -> T:
+        return await self.run(partial(method, self.blocking, *arguments, **named))
+
+    call.__doc__ = (method.__doc__ or "").partition(">>>")[0].rstrip()
+    return call
 
 
 class AsyncMonjyu:
@@ -64,9 +75,13 @@ class AsyncMonjyu:
         await self.run(self.blocking.close)
         self._threads.shutdown(wait=False)
 
-    async def collections(self) -> list[CollectionRecord]:
-        """The collections that have been indexed."""
-        return await self.run(self.blocking.collections)
+    collections = _in_a_thread(Monjyu.collections)
+    papers = _in_a_thread(Monjyu.papers)
+    paper = _in_a_thread(Monjyu.paper)
+    citations = _in_a_thread(Monjyu.citations)
+    search_by_vector = _in_a_thread(Monjyu.search_by_vector)
+    summarize = _in_a_thread(Monjyu.summarize)
+    compare = _in_a_thread(Monjyu.compare)
 
     async def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
         """Passages and a cited answer."""
@@ -86,50 +101,6 @@ class AsyncMonjyu:
         request = await self.run(partial(self.blocking.request, query, collection, **options))
         async for event in self.events(request):
             yield event
-
-    async def search_by_vector(
-        self,
-        vector: Sequence[float],
-        collection: str | None = None,
-        *,
-        top_k: int | None = None,
-        min_score: float | None = None,
-        filters: Filters | Mapping[str, Any] | None = None,
-    ) -> SearchResult:
-        """The passages nearest to a vector from the collection's own embedding model."""
-        search = partial(self.blocking.search_by_vector, top_k=top_k, min_score=min_score, filters=filters)
-        return await self.run(partial(search, vector, collection))
-
-    async def papers(self, collection: str | None = None) -> list[PaperRecord]:
-        """Every paper in short, by title."""
-        return await self.run(partial(self.blocking.papers, collection))
-
-    async def paper(self, paper_id: str, collection: str | None = None) -> ParsedPaper:
-        """One paper with its sections, references, tables and figures."""
-        return await self.run(partial(self.blocking.paper, paper_id, collection))
-
-    async def citations(self, paper_id: str, collection: str | None = None, depth: int = 1) -> CitationView:
-        """What the paper cites within the collection, and what cites it."""
-        return await self.run(partial(self.blocking.citations, paper_id, collection, depth))
-
-    async def summarize(
-        self,
-        paper_id: str,
-        collection: str | None = None,
-        *,
-        focus: str = "",
-        length: Literal["short", "medium", "long"] = "medium",
-        section: str = "",
-    ) -> Digest:
-        """What a paper says, every sentence cited."""
-        summarize = partial(self.blocking.summarize, focus=focus, length=length, section=section)
-        return await self.run(partial(summarize, paper_id, collection))
-
-    async def compare(
-        self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
-    ) -> Digest:
-        """Two to six papers side by side."""
-        return await self.run(partial(self.blocking.compare, paper_ids, collection, aspects=aspects))
 
     async def survey(
         self,

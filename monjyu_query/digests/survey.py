@@ -73,7 +73,7 @@ def _papers(index: OpenIndex, draft: Draft, topic: str, result: SearchResult, mo
         grouped.setdefault(hit.paper_id, []).append(hit.chunk_id)
     best = dict(list(grouped.items())[:most])
     themes = _themes(index, best)
-    order = _together(themes)
+    order = _grouped_by_theme(themes)
     question = question_of(index, topic)
     for paper_id in order:
         passages = _load(index, best[paper_id])
@@ -85,7 +85,7 @@ def _load(index: OpenIndex, chunks: Sequence[str]) -> list[Passage]:
     return load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
 
 
-def _together(themes: dict[str, str]) -> list[str]:
+def _grouped_by_theme(themes: dict[str, str]) -> list[str]:
     """The papers with those of one theme next to each other, themes in the order of their best paper."""
     order = list(dict.fromkeys(themes.values()))
     return sorted(themes, key=lambda paper: order.index(themes[paper]))

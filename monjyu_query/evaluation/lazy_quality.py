@@ -47,7 +47,7 @@ class GoldQuestion:
 
 
 @dataclass(frozen=True)
-class Found:
+class ShownEvidence:
     """What one search showed as evidence: sentences, the chunks they stand in, and all sentences of these chunks."""
 
     sentences: Gold
@@ -63,7 +63,7 @@ class Evidence:
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
-    def of(self, result: SearchResult) -> Found:
+    def of(self, result: SearchResult) -> ShownEvidence:
         if result.mode != "lazy":
             chunks = frozenset(hit.chunk_id for hit in result.hits)
         elif result.claims:
@@ -75,7 +75,7 @@ class Evidence:
         texts = self._sentences([*chunks, *named])
         around = _joined(texts[chunk] for chunk in chunks if chunk in texts)
         sentences = _joined(texts[name] for name in named if name in texts) if result.mode == "lazy" else around
-        return Found(sentences, chunks, around)
+        return ShownEvidence(sentences, chunks, around)
 
     def _sentences(self, names: Sequence[str]) -> dict[str, Gold]:
         """What stands in each chunk and sentence with these ids; papers by the id that all their files share."""

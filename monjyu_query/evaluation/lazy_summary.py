@@ -15,7 +15,7 @@ from monjyu_core.extras import install_line
 from monjyu_query.evaluation.lazy_quality import HYBRID, REFERENCE, GoldQuestion, Run
 
 MEASURES = ("evidence_recall", "evidence_precision", "tests", "llm_calls", "tokens", "seconds")
-"""Of each budget, as INTERFACES has them."""
+"""Of each budget, as `monjyu eval lazy --json` prints them."""
 SAMPLES = 2000
 MULTI = "three or more, of two papers"
 """All questions with three or more gold sentences of two papers or more, whatever their kind."""

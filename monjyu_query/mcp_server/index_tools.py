@@ -61,19 +61,30 @@ class Status(BaseModel):
 
 def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
     """Register them."""
-    indexer = Indexer(settings)
+    index = IndexTools(monjyu, settings)
+    tools.add("Show collections", index.monjyu_status)
+    tools.add("Index papers", index.monjyu_index, WRITES)
 
-    @tools.add("Show collections")
+
+class IndexTools:
+    """The tools; their names, parameters and docstrings are what clients see."""
+
+    def __init__(self, monjyu: AsyncMonjyu, settings: McpSettings) -> None:
+        self._monjyu = monjyu
+        self._settings = settings
+        self._indexer = Indexer(settings)
+
     async def monjyu_status(
+        self,
         collection: Annotated[str | None, Field(description="Only this collection.")] = None,
     ) -> Annotated[CallToolResult, Status]:
         """The collections: papers, level, snapshot, what failed; and what may be indexed."""
         with as_tool_errors():
-            status = await monjyu.run(partial(_status, monjyu.blocking, settings, collection))
+            status = await self._monjyu.run(partial(_status, self._monjyu.blocking, self._settings, collection))
         return given(status.as_text(), status)
 
-    @tools.add("Index papers", WRITES)
     async def monjyu_index(
+        self,
         context: Context[Any, Any],
         paths: Annotated[
             list[str], Field(max_length=50, description="Folders or files that monjyu_status lists as indexable.")
@@ -96,7 +107,7 @@ def add_index_tools(tools: Tools, monjyu: AsyncMonjyu, settings: McpSettings) ->
         with as_tool_errors():
             require_admin(context)
             named = list(dict.fromkeys([*([folder] if folder else []), *paths]))
-            outcome = await indexer.run(monjyu.blocking.data, named, collection, level, progress.tell)
+            outcome = await self._indexer.run(self._monjyu.blocking.data, named, collection, level, progress.tell)
         return given(outcome.as_text(), outcome)
 
 

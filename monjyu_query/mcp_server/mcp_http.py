@@ -18,9 +18,10 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
+from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.audit import AuditLog
 from monjyu_query.service.access.gate import Gate
-from monjyu_query.service.access.principals import Authority, check_exposure, is_loopback
+from monjyu_query.service.access.principals import Authority, check_exposure
 from monjyu_query.service.server.http_limits import protocol_with
 
 PATH = "/mcp"

@@ -16,13 +16,16 @@ Collection = Annotated[str, Field(description="Name of the collection; empty whe
 
 def add_prompts(server: MCPServer[Any]) -> None:
     """Register them."""
+    server.prompt(title="Literature review")(literature_review)
+    server.prompt(title="Summary of a paper")(summarize_paper)
+    server.prompt(title="Comparison of papers")(compare_papers)
 
-    @server.prompt(title="Literature review")
-    def literature_review(
-        topic: Annotated[str, Field(description="What the review is about.")], collection: Collection = ""
-    ) -> str:
-        """A review of what a collection says on a topic."""
-        return f"""Write a literature review on: {topic}
+
+def literature_review(
+    topic: Annotated[str, Field(description="What the review is about.")], collection: Collection = ""
+) -> str:
+    """A review of what a collection says on a topic."""
+    return f"""Write a literature review on: {topic}
 {_of(collection)}
 1. Call monjyu_survey with the topic (budget 100 where the collection is at level 1 or above) for themes and papers.
 2. For each theme call monjyu_search with a question of its own; for papers that matter most call monjyu_summarize.
@@ -31,15 +34,15 @@ def add_prompts(server: MCPServer[Any]) -> None:
 
 {RULES}"""
 
-    @server.prompt(title="Summary of a paper")
-    def summarize_paper(
-        paper_id: Annotated[str, Field(description="Id of the paper.")],
-        collection: Collection = "",
-        focus: Annotated[str, Field(description="A question the summary should answer.")] = "",
-    ) -> str:
-        """A summary of one paper for a reader who has not read it."""
-        question = f"\nAbove all it should answer: {focus}" if focus else ""
-        return f"""Summarize the paper {paper_id} for a reader who has not read it.{question}
+
+def summarize_paper(
+    paper_id: Annotated[str, Field(description="Id of the paper.")],
+    collection: Collection = "",
+    focus: Annotated[str, Field(description="A question the summary should answer.")] = "",
+) -> str:
+    """A summary of one paper for a reader who has not read it."""
+    question = f"\nAbove all it should answer: {focus}" if focus else ""
+    return f"""Summarize the paper {paper_id} for a reader who has not read it.{question}
 {_of(collection)}
 1. Call monjyu_summarize{" with that question as focus" if focus else ""}.
 2. Where methods or results stay unclear, read these sections with monjyu_get_paper.
@@ -47,15 +50,15 @@ def add_prompts(server: MCPServer[Any]) -> None:
 
 {RULES}"""
 
-    @server.prompt(title="Comparison of papers")
-    def compare_papers(
-        paper_ids: Annotated[str, Field(description="Two to six ids with commas between them.")],
-        collection: Collection = "",
-        aspects: Annotated[str, Field(description="What to compare, with commas between.")] = "",
-    ) -> str:
-        """A comparison of papers, as a table and in words."""
-        on = f"\nCompare: {aspects}" if aspects else ""
-        return f"""Compare the papers {paper_ids}.{on}
+
+def compare_papers(
+    paper_ids: Annotated[str, Field(description="Two to six ids with commas between them.")],
+    collection: Collection = "",
+    aspects: Annotated[str, Field(description="What to compare, with commas between.")] = "",
+) -> str:
+    """A comparison of papers, as a table and in words."""
+    on = f"\nCompare: {aspects}" if aspects else ""
+    return f"""Compare the papers {paper_ids}.{on}
 {_of(collection)}
 1. Call monjyu_compare with these ids{" and aspects" if aspects else ""}.
 2. For cells that stay empty ask monjyu_search with paper_ids set to the one paper.

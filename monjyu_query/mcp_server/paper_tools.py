@@ -25,9 +25,22 @@ TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
 
 def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:
     """Register them. `most_characters` of a paper's text are given at once."""
+    papers = PaperTools(monjyu, most_characters)
+    tools.add("Read a paper", papers.monjyu_get_paper)
+    tools.add("Follow citations", papers.monjyu_citations)
+    tools.add("Summarize a paper", papers.monjyu_summarize)
+    tools.add("Compare papers", papers.monjyu_compare)
 
-    @tools.add("Read a paper")
+
+class PaperTools:
+    """The tools; their names, parameters and docstrings are what clients see."""
+
+    def __init__(self, monjyu: AsyncMonjyu, most_characters: int) -> None:
+        self._monjyu = monjyu
+        self._most_characters = most_characters
+
     async def monjyu_get_paper(
+        self,
         paper_id: PaperId,
         collection: Collection = None,
         section: Annotated[
@@ -42,23 +55,23 @@ def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> 
     ) -> Annotated[CallToolResult, PaperView]:
         """What a paper is, its list of sections, and the text of its abstract or of a section."""
         with as_tool_errors():
-            paper = await monjyu.paper(paper_id, collection)
-            view = view_of(paper, section, offset, most_characters, references)
+            paper = await self._monjyu.paper(paper_id, collection)
+            view = view_of(paper, section, offset, self._most_characters, references)
         return given(view.as_text(), view)
 
-    @tools.add("Follow citations")
     async def monjyu_citations(
+        self,
         paper_id: PaperId,
         collection: Collection = None,
         depth: Annotated[int, Field(ge=1, le=10, description="Follow citations of citations so far.")] = 1,
     ) -> Annotated[CallToolResult, CitationView]:
         """What a paper cites within the collection and what cites it, with the sentences that do; related papers."""
         with as_tool_errors():
-            view = await monjyu.citations(paper_id, collection, depth)
+            view = await self._monjyu.citations(paper_id, collection, depth)
         return given(_citations(view), view)
 
-    @tools.add("Summarize a paper")
     async def monjyu_summarize(
+        self,
         paper_id: PaperId,
         collection: Collection = None,
         focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
@@ -70,11 +83,11 @@ def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> 
     ) -> Annotated[CallToolResult, Digest]:
         """A paper's purpose, methods, results, discussion and conclusion in its own, cited sentences."""
         with as_tool_errors():
-            digest = await monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
+            digest = await self._monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
         return given(digest_text(digest), digest)
 
-    @tools.add("Compare papers")
     async def monjyu_compare(
+        self,
         paper_ids: Annotated[list[str], Field(description="Two to six papers.", json_schema_extra=TWO_TO_SIX)],
         collection: Collection = None,
         aspects: Annotated[
@@ -86,7 +99,7 @@ def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> 
         """Papers side by side, aspect by aspect, in their own, cited sentences; and which of them cite which."""
         with as_tool_errors():
             wanted = [*([aspect] if aspect.strip() else []), *aspects]
-            digest = await monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
+            digest = await self._monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
         return given(digest_text(digest), digest)
 
 

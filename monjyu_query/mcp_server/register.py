@@ -5,15 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from inspect import cleandoc
-from typing import Any, TypeVar
+from typing import Any
 
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool
 from mcp.types import ToolAnnotations
 from pydantic import ValidationError
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -44,17 +42,12 @@ class Tools:
     def __init__(self) -> None:
         self.all: list[Tool] = []
 
-    def add(self, title: str, annotations: ToolAnnotations = READS) -> Callable[[F], F]:
-        """A decorator that makes a function a tool under its own name."""
-
-        def made(function: F) -> F:
-            about = cleandoc(function.__doc__ or "")
-            tool = StrictTool.from_function(function, title=title, description=about, annotations=annotations)
-            tool.parameters["additionalProperties"] = False
-            self.all.append(tool)
-            return function
-
-        return made
+    def add(self, title: str, function: Callable[..., Any], annotations: ToolAnnotations = READS) -> None:
+        """Make a function a tool under its own name, described by its docstring."""
+        about = cleandoc(function.__doc__ or "")
+        tool = StrictTool.from_function(function, title=title, description=about, annotations=annotations)
+        tool.parameters["additionalProperties"] = False
+        self.all.append(tool)
 
 
 def wrong_values(errors: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.evidence import answer_found, found_by
+from monjyu_query.answers.evidence import answer_from_evidence, gather_evidence
 from monjyu_query.modes.modes import Modes
 from monjyu_query.modes.passages.passage_search import paper_cap
 from monjyu_query.search.result import Hit, SearchResult
@@ -28,7 +28,7 @@ def search_multi(modes: Modes, ask: Ask) -> SearchResult:
     wanted = [mode for mode in ask.settings.multi.modes if mode in served(level)]
     left_out = [mode for mode in ask.settings.multi.modes if mode not in wanted]
     note = [f"Left out, for their levels are not built: {', '.join(left_out)}."] if left_out else []
-    return together(modes, ask, wanted or ["hybrid"], note)
+    return fused_search(modes, ask, wanted or ["hybrid"], note)
 
 
 def search_side_by_side(modes: Modes, ask: Ask) -> SearchResult:
@@ -38,17 +38,17 @@ def search_side_by_side(modes: Modes, ask: Ask) -> SearchResult:
     wanted = list(dict.fromkeys([*wanted, "hybrid"]))
     reason = f"controller hybrid: {', '.join(wanted)} side by side for a question of kind {ask.routing.query_type}"
     routed = replace(ask, mode="multi", routing=ask.routing.model_copy(update={"reason": reason}))
-    return together(modes, routed, wanted, [])
+    return fused_search(modes, routed, wanted, [])
 
 
-def together(modes: Modes, ask: Ask, names: Sequence[str], notes: Sequence[str]) -> SearchResult:
+def fused_search(modes: Modes, ask: Ask, names: Sequence[str], notes: Sequence[str]) -> SearchResult:
     """One result of several modes; the answer is made once, from what all of them found."""
     results = _run(modes, ask, names)
     cap = paper_cap(ask.request, ask.settings, ask.settings.top_k)
     hits = fuse_hits(results, ask.settings.multi.rrf_k, cap)
     answer, engine = Answer([], "complete"), "none"
     if ask.request.answer:
-        answer, engine = answer_found(modes.tools, ask, found_by(ask, results, hits))
+        answer, engine = answer_from_evidence(modes.tools, ask, gather_evidence(ask, results, hits))
     return merged_result(ask, answer, engine, results, hits, notes)
 
 
@@ -77,12 +77,12 @@ def merged_result(
 def step_of(ask: Ask, mode: str, *, answer: bool) -> Ask:
     """The same question to one mode, on the same account; its events say of which mode they are."""
 
-    def told(event: dict[str, Any]) -> None:
+    def emit(event: dict[str, Any]) -> None:
         ask.emit(event | {"mode": mode})
 
     request = ask.request.model_copy(update={"mode": mode, "answer": answer, "controller": "unified"})
     settings = ask.settings.model_copy(update={"top_k": max(DEPTH, ask.settings.top_k)})
-    return replace(ask, mode=mode, request=request, settings=settings, emit=told)
+    return replace(ask, mode=mode, request=request, settings=settings, emit=emit)
 
 
 def _run(modes: Modes, ask: Ask, names: Sequence[str]) -> list[SearchResult]:

@@ -1,4 +1,5 @@
-"""Events of a search while it runs: dictionaries with a key `event`, as INTERFACES lists them."""
+"""Events of a search while it runs: dictionaries whose key `event` is `subquery`, `community`, `test`, `claim`,
+`budget`, `answer` or `done`."""
 
 from __future__ import annotations
 

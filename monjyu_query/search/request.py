@@ -19,7 +19,7 @@ from pydantic import (
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
 from monjyu_core.settings.validation import plain, sentence
-from monjyu_core.words import did_you_mean
+from monjyu_core.wording import did_you_mean
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]

@@ -1,4 +1,4 @@
-"""The answer to a question, exactly as INTERFACES.md prints it. Pydantic models: `model_dump()` is the JSON."""
+"""The answer to a question, as `monjyu search --json` prints it. Pydantic models: `model_dump()` is the JSON."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
 
 
-def observed(request: SearchRequest, search: Callable[[], SearchResult]) -> SearchResult:
+def with_telemetry(request: SearchRequest, search: Callable[[], SearchResult]) -> SearchResult:
     """Make a search inside a span `search`, and tell logs and metrics of it."""
     with span("search", collection=request.collection, mode=request.mode, controller=request.controller) as found:
         result = search()

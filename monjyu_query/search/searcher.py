@@ -10,15 +10,15 @@ from typing import Any
 import duckdb
 
 from monjyu_core.errors import StorageError
-from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_core.observing import set_up_observing
+from monjyu_core.observability import set_up_observability
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
-from monjyu_query.modes.modes import Modes
+from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.controllers import CONTROLLERS
@@ -28,7 +28,7 @@ from monjyu_query.search.request import Filters, SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.routing.choose import refuse, route
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
-from monjyu_query.search.search_telemetry import observed
+from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.search.which_collection import require_collection
@@ -56,13 +56,13 @@ class Searcher:
         settings = collection_settings(known_record(data, collection))
         replaced = {name: type(getattr(settings, name))(**values) for name, values in (instead or {}).items()}
         self.settings = settings.model_copy(update=replaced)
-        set_up_observing(self.settings)
-        self.tools = Tools(self.settings, Books(self.settings, data))
+        set_up_observability(self.settings)
+        self.tools = Tools(self.settings, Accounting(self.settings, data))
         self._traces = traces
         self._lock = threading.Lock()
         self._index: OpenIndex | None = None
         self._forgotten_at = -FORGET_SECONDS
-        self._modes = Modes(self.tools)
+        self._modes = all_modes(self.tools)
 
     def prepare(self, mode: str = "hybrid") -> None:
         """Load the model and the current snapshot, side by side; later searches find them in memory."""
@@ -84,7 +84,7 @@ class Searcher:
                 except (StorageError, duckdb.Error, OSError, RuntimeError) as error:
                     if not tries_left or read_current(self._reader.collection) == snapshot.id:
                         self._reader.forget()
-                        raise self._told(snapshot.id, error) from error
+                        raise self._as_storage_error(snapshot.id, error) from error
             assert self._index is not None
             return self._index
 
@@ -107,7 +107,7 @@ class Searcher:
         `emit` hears of the sentences of a model's answer as they are written and checked, and of each step of a search
         that takes some, which `cancel` ends: the result is what there is, as partial.
         """
-        return observed(request, lambda: self._search(request, emit, cancel))
+        return with_telemetry(request, lambda: self._search(request, emit, cancel))
 
     def _search(self, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> SearchResult:
         started = time.perf_counter()
@@ -123,7 +123,7 @@ class Searcher:
             held = ask.index.snapshot.id
             if read_current(self._reader.collection) == held:
                 self.forget()
-                raise self._told(held, error) from error
+                raise self._as_storage_error(held, error) from error
             events.clear()
             result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
         result.usage.seconds = round(time.perf_counter() - started, 6)
@@ -165,7 +165,7 @@ class Searcher:
 
     def _account(self, index: OpenIndex, trace_id: str) -> Account:
         level = index.snapshot.manifest.level
-        return self.tools.books.account(Scope("query", trace_id, level, self.collection, run_id=trace_id))
+        return self.tools.accounting.account(Scope("query", trace_id, level, self.collection, run_id=trace_id))
 
     def _kind(self, request: SearchRequest, account: Account) -> Kind:
         """By patterns, or by a model where the setting says so and something depends on it."""
@@ -175,7 +175,7 @@ class Searcher:
             return asked_kind(self.tools, request.query, account)
         return kind_of(request.query)
 
-    def _told(self, snapshot_id: str, error: Exception) -> StorageError:
+    def _as_storage_error(self, snapshot_id: str, error: Exception) -> StorageError:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> SearchResult:

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.factory import check_role
 from monjyu_core.models.types import Role
 from monjyu_core.settings.settings import SearchSettings, Settings
@@ -30,10 +30,10 @@ class Tools:
     What calls models is made at its first use: its libraries take half a second.
     """
 
-    def __init__(self, settings: Settings, books: Books) -> None:
+    def __init__(self, settings: Settings, accounting: Accounting) -> None:
         """ConfigurationError where a role's model is not set up."""
         self.settings = settings
-        self.books = books
+        self.accounting = accounting
         self.embedder = QueryEmbedder(settings)
         self._lock = threading.Lock()
         self._llm: LlmAnswers | None = None
@@ -51,7 +51,7 @@ class Tools:
             if self._llm is None:
                 from monjyu_query.answers.model.model_answer import LlmAnswers
 
-                self._llm = LlmAnswers(self.settings, self.books)
+                self._llm = LlmAnswers(self.settings, self.accounting)
             return self._llm
 
     def reranker(self) -> Reranker:

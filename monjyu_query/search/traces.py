@@ -13,7 +13,7 @@ from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
-from monjyu_query.search.write_behind import Behind
+from monjyu_query.search.write_behind import WriteBehind
 
 NAMESPACE = "traces"
 _MOST_WAITING = 1000
@@ -66,7 +66,9 @@ class TraceLog:
     def __init__(self, store: StateStore, pause: float = 0.0) -> None:
         """`pause`: seconds in which traces gather before they are written together."""
         self._store = store
-        self._behind: Behind[tuple[str, dict[str, Any]] | str] = Behind(self._write, "traces", _MOST_WAITING, pause)
+        self._writer: WriteBehind[tuple[str, dict[str, Any]] | str] = WriteBehind(
+            self._write, "traces", _MOST_WAITING, pause
+        )
         self._limits = TraceSettings()
         self._forgotten: set[str] = set()
         self._written = 0
@@ -74,17 +76,17 @@ class TraceLog:
 
     def write(self, trace_id: str, trace: dict[str, Any], limits: TraceSettings) -> None:
         self._limits = limits
-        self._behind.add((trace_id, trace))
+        self._writer.add((trace_id, trace))
 
     def forget(self, collection: str) -> None:
         """None is kept of this collection: those that there are go."""
         if collection not in self._forgotten:
             self._forgotten.add(collection)
-            self._behind.add(collection)
+            self._writer.add(collection)
 
     def flush(self) -> None:
         """Wait until all traces given so far are written."""
-        self._behind.flush()
+        self._writer.flush()
 
     def _write(self, items: list[tuple[str, dict[str, Any]] | str]) -> None:
         traces = dict(item for item in items if isinstance(item, tuple))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
-from monjyu_core.words import among
+from monjyu_core.wording import among
 
 
 def require_collection(data: DataFolder, name: str) -> CollectionFolder:

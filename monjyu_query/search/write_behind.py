@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Behind(Generic[T]):
+class WriteBehind(Generic[T]):
     """Gives what was added to `write`, in order, in a thread of its own. No more than `most` wait: the oldest go."""
 
     def __init__(self, write: Callable[[list[T]], None], name: str, most: int, pause: float = 0.0) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from monjyu_core.models.accounting.account import Books
+from monjyu_core.models.accounting.account import Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.calls.gateway import Gateway
 from monjyu_core.models.types import Message
@@ -21,13 +21,13 @@ AT_ONCE = 4
 async def ask_all(address: str, root: Path) -> None:
     models = {"default": {"model": "fake-model-1", "base_url": address, "api_key": KEY}}
     roles = {"answer": {"engine": "llm", "concurrency": AT_ONCE}}
-    books = Books(load_settings({"models": models, "roles": roles}), DataFolder(root))
-    gateway = Gateway(books)
-    session = gateway.session(books.account(Scope("asset", "claims", 4, "c")))
+    accounting = Accounting(load_settings({"models": models, "roles": roles}), DataFolder(root))
+    gateway = Gateway(accounting)
+    session = gateway.session(accounting.account(Scope("asset", "claims", 4, "c")))
     asks = [session.chat("answer", [Message("user", f"Question {n}.")], "hash") for n in range(QUESTIONS)]
     await asyncio.gather(*asks)
     await gateway.close()
-    books.close()
+    accounting.close()
 
 
 if __name__ == "__main__":

@@ -22,12 +22,12 @@ from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageErro
 from monjyu_core.models.cache.cache_keys import CHAT, VECTOR, chat_key, embedding_key
 from monjyu_core.models.cache.cache_redis import RedisCache
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache
+from monjyu_core.models.cache.claim_owners import new_owner
 from monjyu_core.models.cache.response_cache import (
     Codec,
     ResponseCache,
     forget_answers,
     labels_of,
-    new_owner,
     once,
     open_cache,
 )

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from monjyu_core.models.accounting.account import Books
+from monjyu_core.models.accounting.account import Accounting
 from monjyu_core.models.accounting.estimate import prompt_tokens
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, totals, usage_of
@@ -61,13 +61,13 @@ def run(root: Path, settings: Settings, work: Callable[[Session], Coroutine[Any,
     """The work in a session of its own, with a gateway of its own, as in a new process."""
 
     async def whole() -> Any:
-        books = Books(settings, DataFolder(root))
-        gateway = Gateway(books)
+        accounting = Accounting(settings, DataFolder(root))
+        gateway = Gateway(accounting)
         try:
-            return await work(gateway.session(books.account(SCOPE)))
+            return await work(gateway.session(accounting.account(SCOPE)))
         finally:
             await gateway.close()
-            books.close()
+            accounting.close()
 
     return asyncio.run(whole())
 

@@ -13,7 +13,7 @@ import pytest
 from monjyu_core.embedding import Embedder, load, load_embedder
 from monjyu_core.embedding.remote import BATCH, RemoteEmbedder
 from monjyu_core.errors import ConfigurationError, QueryError
-from monjyu_core.models.accounting.account import Books
+from monjyu_core.models.accounting.account import Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.call_errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
@@ -206,7 +206,7 @@ def test_calls_are_on_the_ledger_failed_ones_too_and_paid_once(
     data, scope = DataFolder(tmp_path), Scope("asset", "chunk_embeddings", 0, "c")
     model = embedder(fake)
     fake.script(closing("before"))
-    with charged_to(Books(settings, data).account(scope)):
+    with charged_to(Accounting(settings, data).account(scope)):
         model.embed_passages(["one", "two"])
         model.embed_passages(["two", "one", "three"])
     used = usage_of(data, CallFilter(collection="c"))

@@ -1,4 +1,4 @@
-"""What the service answers: the same as a search of one's own, in the forms that INTERFACES promises."""
+"""What the service answers: the same as a search of one's own, in the forms that docs/serve.md describes."""
 
 from __future__ import annotations
 

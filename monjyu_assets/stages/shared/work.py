@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.stages.shared.run_rules import current_cap, goal_of
-from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.settings.settings import Limit, Settings, settings_key
 from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
@@ -77,14 +77,14 @@ class Work:
         return collection_settings(self.record)
 
     @cached_property
-    def books(self) -> Books:
-        return Books(self.settings, self.data)
+    def accounting(self) -> Accounting:
+        return Accounting(self.settings, self.data)
 
     def account(self, asset: str) -> Account:
         """What an asset's calls of models are charged to, one account while this work lasts."""
         if asset not in self._accounts:
             scope = Scope("asset", asset, level_of(asset), self.name)
-            self._accounts[asset] = self.books.account(scope, current_cap())
+            self._accounts[asset] = self.accounting.account(scope, current_cap())
         return self._accounts[asset]
 
     def session(self, asset: str) -> Session:
@@ -92,7 +92,7 @@ class Work:
         from monjyu_core.models.calls.gateway import Gateway
 
         if self._gateway is None:
-            self._gateway = Gateway(self.books)
+            self._gateway = Gateway(self.accounting)
         return self._gateway.session(self.account(asset))
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class Work:
     def take_record(self, record: CollectionRecord) -> None:
         """Go on with this record, and with the settings that follow from it."""
         self.record = record
-        for made_of_it in ("settings", "books"):
+        for made_of_it in ("settings", "accounting"):
             self.__dict__.pop(made_of_it, None)
         self._accounts.clear()
         self._gateway = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.micro_batching import Ids, Together, Vectors
+from monjyu_core.embedding.micro_batching import Ids, MicroBatcher, Vectors
 from monjyu_core.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -110,11 +110,11 @@ class Engine:
         self._threads = threads or core_count()
         self._lock = Lock()
         self._forms: dict[int, Compiled] = {}
-        self._together = Together(self._run)
+        self._batcher = MicroBatcher(self._run)
 
     def run_one(self, ids: Ids) -> Vectors:
         """The vector (1, 384) of ids (1, tokens), in one batch with what other threads ask meanwhile."""
-        return self._together(ids)
+        return self._batcher(ids)
 
     def run_many(self, batches: Iterable[tuple[Key, Ids]], done: Callable[[Key, Vectors], None]) -> None:
         """Run (key, ids) batches on all cores; `done(key, vectors)` is called for each, in any order and thread.

@@ -20,7 +20,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 
 
-class Books:
+class Accounting:
     """Ledger, prices and cache of one process and data folder. Nothing is opened before the first call."""
 
     def __init__(self, settings: Settings, data: DataFolder) -> None:
@@ -49,8 +49,8 @@ class Books:
 class Account:
     """Calls for one scope. `used` is what they took so far; tokens are those that were paid for."""
 
-    def __init__(self, books: Books, scope: Scope, caps: Sequence[SpendingCap]) -> None:
-        self.books = books
+    def __init__(self, accounting: Accounting, scope: Scope, caps: Sequence[SpendingCap]) -> None:
+        self.accounting = accounting
         self.scope = scope
         self.used = Used()
         self._caps = caps
@@ -62,25 +62,25 @@ class Account:
         Raises CostCapReached before the call, or before a repetition of it, where a cap would be passed.
         """
         with _Admission(self._caps, expected_usd, await reserve_in(self._caps, expected_usd)) as admission:
-            retries: int = getattr(self.books.settings.roles, role).retries
+            retries: int = getattr(self.accounting.settings.roles, role).retries
 
-            def told(attempt: Attempt) -> None:
+            def on_attempt(attempt: Attempt) -> None:
                 admission.settle(self._note(attempt, role, model, identity))
                 error = attempt.error
                 if isinstance(error, ModelCallError) and error.may_pass and attempt.number <= retries:
                     admission.again(error)
 
-            yield told
+            yield on_attempt
 
     def note_hit(self, role: Role, model: str, identity: str, usage: TokenUsage) -> None:
         """An answer came from the cache; `usage` is what it once took."""
         self.used = replace(self.used, cache_hits=self.used.cache_hits + 1)
-        self.books.ledger.record(Entry(self.scope, role, model, identity, usage, cache_hit=True))
+        self.accounting.ledger.record(Entry(self.scope, role, model, identity, usage, cache_hit=True))
 
     def _note(self, attempt: Attempt, role: Role, model: str, identity: str) -> float:
         """Count the attempt and put it on the ledger; gives what it cost in dollars."""
         usage = attempt.usage or TokenUsage()
-        cost = self.books.prices.cost(usage, model)
+        cost = self.accounting.prices.cost(usage, model)
         self.used = replace(
             self.used,
             llm_calls=self.used.llm_calls + 1,
@@ -88,7 +88,7 @@ class Account:
             completion_tokens=self.used.completion_tokens + usage.completion_tokens,
             cost_usd=self.used.cost_usd + cost.usd,
         )
-        self.books.ledger.record(
+        self.accounting.ledger.record(
             Entry(
                 self.scope, role, model, identity, usage, seconds=attempt.seconds, cost_usd=cost.usd,
                 priced=cost.priced, status=_status(attempt),

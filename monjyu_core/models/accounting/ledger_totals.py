@@ -14,6 +14,7 @@ from monjyu_core.storage.folders import DataFolder
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+
 _log = logging.getLogger(__name__)
 
 By = Literal["level", "asset", "query", "model", "day"]
@@ -136,3 +137,29 @@ def _read(connection: DuckDBPyConnection, folder: Path) -> None:
             if attempt == _ATTEMPTS - 1:
                 raise
     connection.execute("CREATE TEMP VIEW calls AS SELECT * FROM lines WHERE time IS NOT NULL")
+
+
+_NUMBERS = ("calls", "cache_hits", "prompt_tokens", "completion_tokens", "cost_usd", "seconds")
+_HEADS = ("calls", "cached", "prompt tokens", "answer tokens", "US$", "seconds")
+
+
+def describe_totals(totals: Totals, by: By) -> str:
+    """A line a key and one of sums, columns aligned; a note where lines of the ledger could not be read."""
+    whole = {"key": "total", **{name: sum(row[name] for row in totals.rows) for name in _NUMBERS}}
+    lines = [(by, *_HEADS), *(_cells(row) for row in [*totals.rows, whole])]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    text = [_aligned(line, widths) for line in lines]
+    if totals.torn:
+        text.append(f"Left out: lines that killed processes did not finish ({totals.torn}).")
+    return "\n".join(text)
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    counts = (f"{row[name]:,}" for name in _NUMBERS[:4])
+    return (str(row["key"]), *counts, f"{row['cost_usd']:.4f}", f"{row['seconds']:,.1f}")
+
+
+def _aligned(line: tuple[str, ...], widths: list[int]) -> str:
+    first, *rest = line
+    cells = (cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))
+    return "  ".join([first.ljust(widths[0]), *cells])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
-from monjyu_core.models.cache.response_cache import owner_is_dead
+from monjyu_core.models.cache.claim_owners import owner_is_dead
 
 if TYPE_CHECKING:
     from redis import Redis

@@ -6,16 +6,15 @@ A finished answer is in the store before it is handed on: after a SIGKILL only u
 from __future__ import annotations
 
 import asyncio
-import os
-import uuid
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Generic, ParamSpec, Protocol, TypeVar
 
 from monjyu_core.errors import MonjyuError
+from monjyu_core.models.cache.claim_owners import new_owner
 from monjyu_core.settings.models_settings import CacheSettings
-from monjyu_core.storage.folders import DataFolder, alive, host_id
+from monjyu_core.storage.folders import DataFolder
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -103,17 +102,6 @@ def labels_of(collection: str | None, paper_ids: Collection[str] = ()) -> list[s
     if collection is None:
         return []
     return [f"collection:{collection}", *(f"paper:{collection}/{paper_id}" for paper_id in sorted(set(paper_ids)))]
-
-
-def new_owner() -> str:
-    """A name for one call of this process; another process of this host can tell whether it still runs."""
-    return f"{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
-
-
-def owner_is_dead(owner: str) -> bool:
-    """Whether the owner was a process of this host that no longer runs; of other hosts nothing is known."""
-    host, process, _ = owner.split("-", 2)
-    return host == host_id() and not alive(int(process))
 
 
 @dataclass(frozen=True)

@@ -44,9 +44,9 @@ async def embed_batch(caller: EmbeddingCaller, model: str, texts: Sequence[str],
     missing = [place for place, key in enumerate(keys) if key not in known]
     if missing:
         asked = [texts[place] for place in missing]
-        expected = account.books.prices.cost(estimated_texts(asked), model).usd
-        async with account.call("embed", model, identity, expected) as told:
-            made = await caller.embed(asked, told)
+        expected = account.accounting.prices.cost(estimated_texts(asked), model).usd
+        async with account.call("embed", model, identity, expected) as on_attempt:
+            made = await caller.embed(asked, on_attempt)
         new = {keys[place]: vector for place, vector in zip(missing, made, strict=True)}
         await _keep(account, new)
         known |= new
@@ -54,7 +54,7 @@ async def embed_batch(caller: EmbeddingCaller, model: str, texts: Sequence[str],
 
 
 async def _known(account: Account, keys: Sequence[str]) -> dict[str, list[float]]:
-    cache = account.books.cache
+    cache = account.accounting.cache
     if cache is None:
         return {}
     found = await asyncio.to_thread(cache.get_many, keys)
@@ -63,7 +63,7 @@ async def _known(account: Account, keys: Sequence[str]) -> dict[str, list[float]
 
 
 async def _keep(account: Account, vectors: dict[str, list[float]]) -> None:
-    cache = account.books.cache
+    cache = account.accounting.cache
     if cache is not None:
         values = {key: value for key, vector in vectors.items() if (value := VECTOR.write(vector)) is not None}
         await asyncio.to_thread(cache.put_many, values, labels_of(account.scope.collection))

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.estimate import PlannedCall, worst_cost
 from monjyu_core.models.cache.cache_keys import CHAT, chat_key
 from monjyu_core.models.cache.response_cache import Codec, labels_of, once
@@ -28,9 +28,9 @@ T = TypeVar("T", bound=BaseModel)
 class Gateway:
     """Chat clients of one process. Its coroutines belong to one event loop."""
 
-    def __init__(self, books: Books) -> None:
-        self.books = books
-        self.settings = books.settings
+    def __init__(self, accounting: Accounting) -> None:
+        self.accounting = accounting
+        self.settings = accounting.settings
         self._callers: dict[ChatRole, Caller] = {}
 
     def session(self, account: Account) -> Session:
@@ -74,7 +74,7 @@ class Session:
         Raises the errors of `monjyu_core.models.call_errors`, CostCapReached among them.
         """
         request = self._request(role, messages, schema)
-        cache = self._gateway.books.cache
+        cache = self._gateway.accounting.cache
         if cache is None:
             return await self._paid(role, request)
 
@@ -130,7 +130,7 @@ class Session:
     ) -> AsyncGenerator[str | ChatReply, None]:
         """Pieces of text, then the reply. Closing it ends the call; what was answered until then is on the ledger."""
         request = self._request(role, messages, None)
-        cache, key = self._gateway.books.cache, self._key(role, request, prompt_hash)
+        cache, key = self._gateway.accounting.cache, self._key(role, request, prompt_hash)
         if cache is not None:
             known = (await asyncio.to_thread(cache.get_many, [key])).get(key)
             reply = CHAT.read(known) if known else None
@@ -149,19 +149,19 @@ class Session:
                 yield item
 
     async def _paid(self, role: ChatRole, request: ChatRequest) -> ChatReply:
-        async with self.account.call(*self._described(role), self._worst(role, request)) as told:
-            return await self._gateway.caller(role).chat(request, told)
+        async with self.account.call(*self._described(role), self._worst(role, request)) as on_attempt:
+            return await self._gateway.caller(role).chat(request, on_attempt)
 
     async def _paid_stream(self, role: ChatRole, request: ChatRequest) -> AsyncGenerator[str | ChatReply, None]:
         async with (
-            self.account.call(*self._described(role), self._worst(role, request)) as told,
-            aclosing(self._gateway.caller(role).stream(request, told)) as items,
+            self.account.call(*self._described(role), self._worst(role, request)) as on_attempt,
+            aclosing(self._gateway.caller(role).stream(request, on_attempt)) as items,
         ):
             async for item in items:
                 yield item
 
     def _worst(self, role: ChatRole, request: ChatRequest) -> float:
-        prices = self._gateway.books.prices
+        prices = self._gateway.accounting.prices
         return worst_cost(request, prices, self._described(role)[1], schema_is_sent=request.schema is not None)
 
     def _note_hit(self, role: ChatRole, reply: ChatReply) -> None:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from monjyu_core.models.accounting.counting import count_messages, estimated_texts, estimated_usage
-from monjyu_core.models.calls.resilience import Guard, OnAttempt, untold
+from monjyu_core.models.calls.resilience import Guard, OnAttempt, ignore_attempt
 from monjyu_core.models.types import ChatClient, ChatReply, ChatRequest, EmbeddingClient, RerankClient
 
 
@@ -22,7 +22,7 @@ class Caller:
         self.places = asyncio.Semaphore(guard.concurrency)
         self._guard = guard
 
-    async def chat(self, request: ChatRequest, on_attempt: OnAttempt = untold) -> ChatReply:
+    async def chat(self, request: ChatRequest, on_attempt: OnAttempt = ignore_attempt) -> ChatReply:
         """The reply, after as many attempts as the role allows; `on_attempt` hears of each, the failed ones too.
 
         Raises the errors of `monjyu_core.models.call_errors`. Cancelling closes the connection.
@@ -32,7 +32,7 @@ class Caller:
         )
 
     async def stream(
-        self, request: ChatRequest, on_attempt: OnAttempt = untold
+        self, request: ChatRequest, on_attempt: OnAttempt = ignore_attempt
     ) -> AsyncGenerator[str | ChatReply, None]:
         """Pieces of text, then the reply. Repeated only while no piece was handed on. To stop early, close the iterator
         (`contextlib.aclosing`): that closes the connection."""
@@ -60,7 +60,7 @@ class EmbeddingCaller:
         self.client = client
         self._guard = guard
 
-    async def embed(self, texts: Sequence[str], on_attempt: OnAttempt = untold) -> list[list[float]]:
+    async def embed(self, texts: Sequence[str], on_attempt: OnAttempt = ignore_attempt) -> list[list[float]]:
         """A vector for each text, in order."""
         tokens = estimated_texts(texts).prompt_tokens if self._guard.counts_tokens else 0
         vectors, _ = await self._guard.call(
@@ -79,7 +79,7 @@ class RerankCaller:
         self.client = client
         self._guard = guard
 
-    async def rerank(self, query: str, texts: Sequence[str], on_attempt: OnAttempt = untold) -> list[float]:
+    async def rerank(self, query: str, texts: Sequence[str], on_attempt: OnAttempt = ignore_attempt) -> list[float]:
         """A score for each text, in order. The endpoints tell no usage: it is estimated."""
         usage = estimated_texts([query, *texts])
         return await self._guard.call(

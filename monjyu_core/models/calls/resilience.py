@@ -42,7 +42,7 @@ class Attempt:
 OnAttempt = Callable[[Attempt], None]
 
 
-def untold(_: Attempt) -> None:
+def ignore_attempt(_: Attempt) -> None:
     """No one listens."""
 
 
@@ -53,7 +53,7 @@ class _Open:
     number: int
     started: float
     entry: Entry
-    told: OnAttempt
+    on_attempt: OnAttempt
 
 
 class Guard:
@@ -137,7 +137,7 @@ class Guard:
         finally:
             await cast("AsyncGenerator[Any, None]", items).aclose()
 
-    async def _begin(self, number: int, tokens: int, told: OnAttempt) -> _Open:
+    async def _begin(self, number: int, tokens: int, on_attempt: OnAttempt) -> _Open:
         self._breaker.check()
         entry = await self._limits.enter(tokens)
         try:
@@ -145,21 +145,21 @@ class Guard:
         except BaseException:
             self._limits.leave(entry, 0)
             raise
-        return _Open(number, self._timing.now(), entry, told)
+        return _Open(number, self._timing.now(), entry, on_attempt)
 
     def _end(self, attempt: _Open, usage: TokenUsage) -> None:
         self._breaker.succeeded()
         self._limits.leave(attempt.entry, usage.prompt_tokens + usage.completion_tokens)
-        attempt.told(Attempt(attempt.number, self._timing.now() - attempt.started, usage, None))
+        attempt.on_attempt(Attempt(attempt.number, self._timing.now() - attempt.started, usage, None))
 
     async def _repeat_or_raise(self, attempt: _Open, error: BaseException, spent: TokenUsage | None) -> None:
         """Tell of a failed attempt; then wait for the next, or raise. With `spent`, text was handed on."""
         problem = self._problem(error)
         self._note(problem, attempt.started)
         self._limits.leave(attempt.entry, 0 if isinstance(problem, ModelRateLimited) else None)
-        told = asyncio.CancelledError() if isinstance(problem, GeneratorExit) else problem
+        cause = asyncio.CancelledError() if isinstance(problem, GeneratorExit) else problem
         try:
-            attempt.told(Attempt(attempt.number, self._timing.now() - attempt.started, spent, told))
+            attempt.on_attempt(Attempt(attempt.number, self._timing.now() - attempt.started, spent, cause))
         finally:
             if not isinstance(problem, ModelCallError):
                 raise problem

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from monjyu_core.embedding import load_embedder
-from monjyu_core.models.accounting.account import Account, Books
+from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway, Session
@@ -27,9 +27,9 @@ _log = logging.getLogger(__name__)
 class LlmAnswers:
     """Writes answers with a model. May be shared by threads."""
 
-    def __init__(self, settings: Settings, books: Books) -> None:
+    def __init__(self, settings: Settings, accounting: Accounting) -> None:
         self._settings = settings
-        self._gateway = Gateway(books)
+        self._gateway = Gateway(accounting)
 
     def session(self, account: Account) -> Session:
         """Calls of one question that are counted and capped together."""

@@ -62,7 +62,7 @@ TEMPLATES: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[dict[str, Any]]:
-    """At most `count` questions of each kind as INTERFACES has them, with their `kind`."""
+    """At most `count` questions of each kind: `id`, `kind`, `text`, and `gold`, a list of `paper_id` and `sentence`."""
     questions: list[dict[str, Any]] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")

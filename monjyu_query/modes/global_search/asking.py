@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from monjyu_query.answers.relevance_of_text import worth
 from monjyu_query.answers.selection import Question as Terms
+from monjyu_query.answers.text_relevance import text_relevance
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Reports
 from monjyu_query.modes.lazy.expansion import in_context
@@ -50,9 +50,9 @@ class Asking:
             return None
         return {chunk for chunk, row in self.rows.items() if self.ranking.scores[row] > -np.inf}
 
-    def worth(self, share: float, similarity: float) -> float:
+    def relevance(self, share: float, similarity: float) -> float:
         """0 to 10, from the share of the question's terms (0 to 1) and a similarity on the model's scale."""
-        return worth(share, similarity, self.ask.index.scale)
+        return text_relevance(share, similarity, self.ask.index.scale)
 
     def similarity(self, sentence: PassageSentence) -> float:
         """Of the sentence's chunk with the question."""

@@ -11,8 +11,7 @@ from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.global_search.asking import Asking, begin
 from monjyu_query.modes.global_search.global_reduce import answer_points
 from monjyu_query.modes.global_search.mapping import extractive_points, sentences_of
-from monjyu_query.modes.global_search.rating import own_ratings
-from monjyu_query.modes.global_search.report_selection import dynamic_selection, static_selection
+from monjyu_query.modes.global_search.report_selection import dynamic_selection, own_ratings, static_selection
 from monjyu_query.modes.lazy.lazy_claims import MOST, Claim, merged, within_tokens
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage

@@ -55,4 +55,4 @@ def _score(
     if asking.whole:
         return report.rating * _OVERVIEW.get(sentence.passage.section_type, _DETAIL)
     own, both = asking.terms.share(set(terms)), asking.terms.share({*terms, *head})
-    return asking.worth(own + _HEAD_WEIGHT * (both - own), asking.similarity(sentence)) if own else 0.0
+    return asking.relevance(own + _HEAD_WEIGHT * (both - own), asking.similarity(sentence)) if own else 0.0

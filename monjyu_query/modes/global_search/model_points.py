@@ -17,7 +17,7 @@ from monjyu_query.knowledge.reports import Report
 from monjyu_query.knowledge.source_sentences import in_order
 from monjyu_query.modes.global_search.asking import Asking
 from monjyu_query.modes.global_search.mapping import MOST_SENTENCES, Sentences
-from monjyu_query.modes.global_search.rating import own_ratings
+from monjyu_query.modes.global_search.report_selection import own_ratings
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.model_roles import ModelRoles
 
@@ -58,7 +58,7 @@ class ModelRater:
         batches = in_batches(count_many(texts), self._asking.ask.settings.reports.map_tokens)
         work = [lambda some=some: self._ask([texts[n] for n in some], [places[n] for n in some]) for some in batches]
         ratings: list[float] = []
-        for some, answer in zip(batches, self._roles.together(work), strict=True):
+        for some, answer in zip(batches, self._roles.gather(work), strict=True):
             ratings += self._read(answer, [places[n] for n in some])
         return ratings
 
@@ -92,7 +92,7 @@ class ModelMapper:
         batches = in_batches(count_many(texts), self._asking.ask.settings.reports.map_tokens)
         work = [lambda some=some: self._ask([texts[n] for n in some]) for some in batches]
         found: list[Claim] = []
-        for some, answer in zip(batches, self._roles.together(work), strict=True):
+        for some, answer in zip(batches, self._roles.gather(work), strict=True):
             if isinstance(answer, ModelPoints):
                 found += self._read(answer, [reports[n] for n in some], sentences)
             elif isinstance(answer, ModelCallError | asyncio.CancelledError):

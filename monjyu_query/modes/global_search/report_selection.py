@@ -1,10 +1,26 @@
-"""Which reports a global question reads: those of one level, or those that a walk from the root finds relevant."""
+"""Which reports a global question reads: those of one level, or those that a walk from the root finds relevant; and
+how relevant they are by words and vectors, without a model."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from monjyu_query.knowledge.reports import Reports
+from monjyu_query.modes.global_search.asking import Asking
+
+
+def own_ratings(asking: Asking) -> list[float]:
+    """The relevance of all reports (0 to 10): as a sentence is scored, never less than nine tenths of the best below,
+    whose words a summary of many may lack. For the whole collection the reports' own ratings."""
+    reports = asking.reports
+    if asking.whole:
+        return [report.rating for report in reports.all]
+    pairs = zip(asking.report_terms, asking.near, strict=True)
+    found = [asking.relevance(asking.terms.share(own), float(near)) for own, near in pairs]
+    for place in sorted(range(len(found)), key=lambda place: -reports.all[place].level):
+        found[place] = max([found[place], *(0.9 * found[child] for child in reports.below(place))])
+    return found
+
 
 Rate = Callable[[Sequence[int]], list[float]]
 """Places of reports to their relevance, 0 to 10 each."""

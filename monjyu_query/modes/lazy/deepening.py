@@ -95,10 +95,10 @@ class IterativeDeepener:
 
     def _ranked(self, communities: list[Community]) -> list[Community]:
         """By the mean similarity of their top chunks; of equals the one named first."""
-        kept = [(self._worth(community), community) for community in communities]
-        return [community for worth, community in sorted(kept, key=lambda pair: -pair[0]) if worth > -np.inf]
+        kept = [(self._mean_similarity(community), community) for community in communities]
+        return [community for similarity, community in sorted(kept, key=lambda pair: -pair[0]) if similarity > -np.inf]
 
-    def _worth(self, community: Community) -> float:
+    def _mean_similarity(self, community: Community) -> float:
         best = self._best(community)[: self._walk.top_k]
         return float(np.mean(self._scores[best], dtype=np.float64)) if len(best) else -np.inf
 

@@ -23,7 +23,7 @@ class LazySearch:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self.store = JudgementStore(tools.books.data.state)
+        self.store = JudgementStore(tools.accounting.data.state)
         self.store.keep_newest()
         self._lock = threading.Lock()
         self._tree: tuple[str, CommunityTree] | None = None

@@ -113,11 +113,11 @@ class ModelRoles:
             return False
         return found.sufficient
 
-    def together(self, work: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | BaseException]:
+    def gather(self, work: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | BaseException]:
         """All calls at once (the role's limits hold them back), in order; those cancelled as errors."""
-        return run(self._together(work))
+        return run(self._gather(work))
 
-    async def _together(self, work: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | BaseException]:
+    async def _gather(self, work: Sequence[Callable[[], Coroutine[Any, Any, T]]]) -> list[T | BaseException]:
         tasks = [asyncio.ensure_future(begin()) for begin in work]
         waiting: set[asyncio.Future[T]] = set(tasks)
         try:
@@ -149,7 +149,7 @@ class ModelAssessor:
         return digest("llm", VERSION, self._model, self._prompt.hash, subquery, text_hash(candidate), length=32)
 
     def assess(self, candidates: Sequence[Candidate]) -> list[Judgement]:
-        answers = self._roles.together([lambda c=c: self._ask(c) for c in candidates])  # type: ignore[misc]
+        answers = self._roles.gather([lambda c=c: self._ask(c) for c in candidates])  # type: ignore[misc]
         return [self._judgement(c, answer) for c, answer in zip(candidates, answers, strict=True)]
 
     async def _ask(self, candidate: Candidate) -> SentenceScores:
@@ -194,7 +194,7 @@ class ModelClaimExtractor:
     def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
         size = self.MOST_CHUNKS
         parts = [group[start : start + size] for group in groups for start in range(0, len(group), size)]
-        answers = self._roles.together([lambda part=part: self._ask(part) for part in parts])  # type: ignore[misc]
+        answers = self._roles.gather([lambda part=part: self._ask(part) for part in parts])  # type: ignore[misc]
         claims: list[Claim] = []
         for part, answer in zip(parts, answers, strict=True):
             if isinstance(answer, ModelClaims):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
+from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.modes.lazy.budget import Budget
 from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.compose import weighted_question
@@ -59,22 +60,21 @@ class Question:
         papers = sorted({r.candidate.passage.paper_id for r in found})
         return self.roles.sufficient(state.expanded, sentences, papers)
 
-    def worth(self, found: Relevant) -> float:
+    def relevance(self, found: Relevant) -> float:
         """The score of a relevant chunk: the mean of its best sentence's score and its similarity on the scale of all
         chunks' (0 to 10 both)."""
-        low, high = self.ask.index.scale
-        near = min(1.0, max(0.0, (float(self.ranking.scores[found.candidate.row]) - low) / (high - low)))
+        near = nearness(float(self.ranking.scores[found.candidate.row]), self.ask.index.scale)
         return round((found.score + 10 * near) / 2, 4)
 
     def keep_best(self) -> None:
         """Let go of the relevant chunks below the lowest score that was asked for."""
         lowest = self.ask.settings.min_score
         if lowest is not None:
-            self.state.relevant = [found for found in self.state.relevant if self.worth(found) >= lowest]
+            self.state.relevant = [found for found in self.state.relevant if self.relevance(found) >= lowest]
 
     def hits(self) -> list[Passage]:
         """The relevant chunks, best first."""
-        found = [(self.worth(r), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
+        found = [(self.relevance(r), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
         found.sort(key=lambda item: (-item[0], item[1]))
         return [replace(passage, score=score) for score, _, passage in found]
 

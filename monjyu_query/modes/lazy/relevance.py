@@ -8,6 +8,7 @@ from typing import Protocol
 
 from monjyu_core.storage.ids import digest
 from monjyu_query.answers.selection import Question, is_prose
+from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.modes.lazy.community_search import Wanted
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
@@ -75,12 +76,11 @@ class ExtractiveAssessor:
         if not is_prose(text):
             return 0.0
         own = set(terms)
-        worths = (self._worth(weight * a.terms.share(own), a.near(candidate.row)) for a, weight in self._asked)
-        return max(worths)
+        scores = (self._relevance(weight * a.terms.share(own), a.near(candidate.row)) for a, weight in self._asked)
+        return max(scores)
 
-    def _worth(self, share: float, similarity: float) -> float:
-        low, high = self._index.scale
-        near = min(1.0, max(0.0, (round(similarity, 3) - low) / (high - low)))
+    def _relevance(self, share: float, similarity: float) -> float:
+        near = nearness(round(similarity, 3), self._index.scale)
         return round(10 * (1 - (1 - share) ** _GROWTH * (1 - _NEAR_WEIGHT * near)), 2) if share else 0.0
 
 

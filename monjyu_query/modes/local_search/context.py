@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import duckdb
+
 from monjyu_core.text.tokens import count_many
-from monjyu_query.answers.relevance_of_text import worth
 from monjyu_query.answers.selection import Question
+from monjyu_query.answers.text_relevance import text_relevance
 from monjyu_query.knowledge.level_4_claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.modes.lazy.lazy_claims import Claim, merged
 from monjyu_query.modes.local_search.entities import Entity
-from monjyu_query.modes.local_search.relationships import relationships_of
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
@@ -25,10 +26,42 @@ MOST_SENTENCES = 3
 """Of one statement."""
 _MEMBERS = """SELECT community_id, entity_id FROM entity_community_members
 WHERE entity_id IN (SELECT unnest($entities::VARCHAR[]))"""
+_AROUND = """SELECT r.relationship_id, r.source_id, r.target_id, s.name, r.type, t.name, coalesce(r.description, ''),
+    coalesce(r.weight, 0), coalesce(r.sentence_ids, []), coalesce(r.engine, '')
+FROM relationships r JOIN entities s ON s.entity_id = r.source_id JOIN entities t ON t.entity_id = r.target_id
+WHERE list_contains($entities::VARCHAR[], r.source_id) OR list_contains($entities::VARCHAR[], r.target_id)
+ORDER BY (list_contains($entities::VARCHAR[], r.source_id) AND list_contains($entities::VARCHAR[], r.target_id)) DESC,
+    r.weight DESC, r.relationship_id
+LIMIT $most"""
 
 
 @dataclass(frozen=True)
-class Said:
+class Relationship:
+    """One between two entities, by their names; `statement` says it in words."""
+
+    id: str
+    source: str
+    target: str
+    statement: str
+    weight: float
+    sentence_ids: tuple[str, ...]
+    engine: str
+
+
+def relationships_of(cursor: duckdb.DuckDBPyConnection, entities: Sequence[Entity], most: int) -> list[Relationship]:
+    """At most `most` for each entity, those between two of them first, then by weight."""
+    if not entities or not most or not has_tables(cursor, ("relationships",)):
+        return []
+    values = {"entities": [entity.id for entity in entities], "most": most * len(entities)}
+    rows = cursor.execute(_AROUND, values).fetchall()
+    return [
+        Relationship(name, source, target, said or f"{one} {kind} {other}", float(weight), tuple(sentences), engine)
+        for name, source, target, one, kind, other, said, weight, sentences, engine in rows
+    ]
+
+
+@dataclass(frozen=True)
+class SourcedStatement:
     """A statement before its sentences are looked up; `lift` is added to what it is worth for the question."""
 
     text: str
@@ -48,7 +81,7 @@ class Weigher:
     similar: Scores
     within: set[str] | None
 
-    def weighed(self, statements: Iterable[Said], most_tokens: int) -> list[Claim]:
+    def weighed(self, statements: Iterable[SourcedStatement], most_tokens: int) -> list[Claim]:
         """The best statements first, within so many tokens, none twice; what has no source sentence is left out."""
         said = list(statements)
         cursor = self.index.snapshot.cursor()
@@ -60,7 +93,7 @@ class Weigher:
             sentences = in_order(known, one.sentence_ids)[:MOST_SENTENCES]
             if sentences:
                 similar = float(self.similar[rows[sentences[0].passage.chunk_id]])
-                score = worth(self.question.share(set(own)), similar, self.index.scale) + one.lift
+                score = text_relevance(self.question.share(set(own)), similar, self.index.scale) + one.lift
                 text = " ".join(one.text.split())
                 claims.append((Claim(text, sentences, min(10.0, score), one.community, one.engine), frozenset(own)))
         claims.sort(key=lambda pair: (-pair[0].score, pair[0].statement))
@@ -90,21 +123,21 @@ def passages_within(passages: Sequence[Passage], most: int) -> list[Passage]:
     return kept
 
 
-def of_entities(index: OpenIndex, entities: Sequence[Entity], most: int) -> list[Said]:
+def of_entities(index: OpenIndex, entities: Sequence[Entity], most: int) -> list[SourcedStatement]:
     """What entities are and how they are related."""
     said = [
-        Said(f"{e.name} ({e.type}): {e.description}", e.sentence_ids, e.engine)
+        SourcedStatement(f"{e.name} ({e.type}): {e.description}", e.sentence_ids, e.engine)
         for e in entities
         if e.description and e.description != e.name
     ]
     related = relationships_of(index.snapshot.cursor(), entities, most)
-    return said + [Said(r.statement, r.sentence_ids, r.engine) for r in related]
+    return said + [SourcedStatement(r.statement, r.sentence_ids, r.engine) for r in related]
 
 
-def of_claims(index: OpenIndex, chunks: Iterable[str]) -> list[Said]:
+def of_claims(index: OpenIndex, chunks: Iterable[str]) -> list[SourcedStatement]:
     """The stored claims of these chunks."""
     found = claims_of(index.snapshot.cursor(), chunks)
-    return [Said(claim.statement, claim.sentence_ids, claim.engine) for claim in found]
+    return [SourcedStatement(claim.statement, claim.sentence_ids, claim.engine) for claim in found]
 
 
 def of_reports(index: OpenIndex, reports: Reports, entities: Sequence[Entity], near: Scores) -> list[Report]:
@@ -119,9 +152,9 @@ def of_reports(index: OpenIndex, reports: Reports, entities: Sequence[Entity], n
     return [reports.all[place] for place in places[:MOST_REPORTS]]
 
 
-def findings_of(reports: Sequence[Report]) -> list[Said]:
+def findings_of(reports: Sequence[Report]) -> list[SourcedStatement]:
     return [
-        Said(finding.text, finding.sentence_ids, report.engine, report.id)
+        SourcedStatement(finding.text, finding.sentence_ids, report.engine, report.id)
         for report in reports
         for finding in report.findings
     ]

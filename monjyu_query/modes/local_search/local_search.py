@@ -9,8 +9,8 @@ import numpy as np
 
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
-from monjyu_query.answers.evidence import Found, answer_found, topic_question
-from monjyu_query.answers.relevance_of_text import nearness
+from monjyu_query.answers.evidence import AnswerEvidence, answer_from_evidence, topic_question
+from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.lazy.expansion import in_context
@@ -62,7 +62,9 @@ class LocalSearch:
         if ask.request.answer:
             share = int(ask.settings.local.text_share * ask.settings.local.context_tokens)
             read = context.passages_within(around.passages, share)
-            answer, engine = answer_found(self.tools, ask, Found(read, around.statements, whole=len(read)))
+            answer, engine = answer_from_evidence(
+                self.tools, ask, AnswerEvidence(read, around.statements, whole=len(read))
+            )
         warnings = list(ranking.warnings)
         if not topic_of(query):
             warnings.append(

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answers.answering import Answer, answer_from
+from monjyu_query.modes.lazy.concept_graph import ConceptGraph
+from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
 from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
 from monjyu_query.search.passages import Passage, hit_of, load_passages
@@ -20,6 +25,8 @@ CANDIDATES = 50
 """Passages that a rerank model reads anew; what ranks lower is not among them."""
 ANSWER_PASSAGES = 8
 """An answer rests on this many of the best passages, however few hits are shown."""
+_EXPANDED_WEIGHT = 1 / 3
+"""Of the expanded question beside the question itself: related terms help, but are not what was asked."""
 
 
 def search_passages(tools: Tools, ask: Ask) -> SearchResult:
@@ -29,8 +36,6 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     ranking = rank(index, tools.embedder, request.query, ask.mode, request.filters, settings)
     expanded = ""
     if request.expand and len(index.corpus):
-        from monjyu_query.modes.passages.expanded import expanded_ranking
-
         ranking, expanded = expanded_ranking(tools, ask, ranking)
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
     reranks = tools.uses_model("rerank")
@@ -107,3 +112,26 @@ def _passages(ask: Ask, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
     chunks = [ask.index.corpus.chunk_ids[row] for row in rows]
     scores = [round(float(ranking.scores[row]), 6) for row in rows]
     return load_passages(ask.index.snapshot.cursor(), chunks, scores, ask.index.kept)
+
+
+def expanded_ranking(tools: Tools, ask: Ask, ranking: Ranking) -> tuple[Ranking, str]:
+    """The ranking mixed with that of the question with `expand` related terms, on the scale of the mode, and the
+    expanded question; the ranking as it is, and no text, where nothing is related."""
+    index, request = ask.index, ask.request
+    best = best_rows(ranking.scores, index.corpus.work, READ_CHUNKS, 0, None, index.corpus.passage)
+    chunks = [index.corpus.chunk_ids[row] for row in best]
+    graph = ConceptGraph.of(index.snapshot.cursor())
+    terms = related_terms(index, graph, request.query, chunks, request.expand or 0)
+    if not terms:
+        return ranking, ""
+    text = f"{request.query} ({', '.join(terms)})"
+    more = rank(index, tools.embedder, text, ask.mode, request.filters, ask.settings)
+    return Ranking(mixed(ranking.scores, more.scores), ranking.similarity, ranking.warnings), text
+
+
+def mixed(own: Scores, expanded: Scores) -> Scores:
+    """`2/3 own + 1/3 expanded`; a chunk that is a candidate of one only has 0 in the other (no word matches)."""
+    neither = np.isneginf(own) & np.isneginf(expanded)
+    first, second = np.where(np.isneginf(own), 0, own), np.where(np.isneginf(expanded), 0, expanded)
+    some = (1 - _EXPANDED_WEIGHT) * first + _EXPANDED_WEIGHT * second
+    return np.where(neither, -np.inf, some).astype(np.float32)

@@ -37,6 +37,6 @@ class Reranker:
         return [replace(passages[place], score=round(scores[place], 6)) for place in order], ""
 
     async def _scores(self, query: str, texts: Sequence[str], account: Account) -> list[float]:
-        expected = account.books.prices.cost(estimated_texts([query, *texts]), self._model).usd
-        async with account.call("rerank", self._model, self._caller.client.identity, expected) as told:
-            return await self._caller.rerank(query, texts, told)
+        expected = account.accounting.prices.cost(estimated_texts([query, *texts]), self._model).usd
+        async with account.call("rerank", self._model, self._caller.client.identity, expected) as on_attempt:
+            return await self._caller.rerank(query, texts, on_attempt)

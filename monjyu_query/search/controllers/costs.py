@@ -46,7 +46,7 @@ def _calls(tools: Tools, ask: Ask, role: Role, calls: int, prompt_tokens: int) -
         return Expected()
     longest = getattr(tools.settings.roles, role).max_tokens
     model = role_model(tools.settings, role)[1].model
-    cost = ask.account.books.prices.cost(TokenUsage(prompt_tokens * calls, longest * calls), model)
+    cost = ask.account.accounting.prices.cost(TokenUsage(prompt_tokens * calls, longest * calls), model)
     return Expected(calls, cost.usd)
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.evidence import Found, answer_found, draft_answer, found_by, topic_question
+from monjyu_query.answers.evidence import (
+    AnswerEvidence,
+    answer_from_evidence,
+    draft_answer,
+    gather_evidence,
+    topic_question,
+)
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.modes.modes import Modes
 from monjyu_query.modes.multi import fuse_hits, merged_result, step_of
@@ -61,7 +67,7 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
         if enough or ask.cancel.is_set():
             break
     if ask.request.answer and climb.engine == "none":
-        climb.answer, climb.engine = answer_found(modes.tools, ask, _found(climb))
+        climb.answer, climb.engine = answer_from_evidence(modes.tools, ask, _evidence(climb))
     reason = f"controller progressive: {'; '.join(climb.said)}"
     routed = replace(ask, mode=climb.results[-1].mode, routing=ask.routing.model_copy(update={"reason": reason}))
     return merged_result(routed, climb.answer, climb.engine, climb.results, climb.hits, climb.notes)
@@ -93,8 +99,8 @@ def _take(climb: _Climb, result: SearchResult) -> None:
     climb.hits = fuse_hits(climb.results, ask.settings.multi.rrf_k, cap)
 
 
-def _found(climb: _Climb) -> Found:
-    return found_by(climb.ask, climb.results, climb.hits)
+def _evidence(climb: _Climb) -> AnswerEvidence:
+    return gather_evidence(climb.ask, climb.results, climb.hits)
 
 
 def _judge(tools: Tools, climb: _Climb, *, last: bool) -> tuple[bool, str]:
@@ -104,12 +110,12 @@ def _judge(tools: Tools, climb: _Climb, *, last: bool) -> tuple[bool, str]:
     search goes on.
     """
     ask = climb.ask
-    found = _found(climb)
+    found = _evidence(climb)
     draft = draft_answer(tools, ask, found)
     enough, why = _sufficient(ask, draft, ask.settings.progressive.min_coverage)
     if not enough or not ask.request.answer:
         return enough, why
-    climb.answer, climb.engine = answer_found(tools, ask, found)
+    climb.answer, climb.engine = answer_from_evidence(tools, ask, found)
     if climb.answer.status == "abstained" and not last:
         climb.engine = "none"
         return False, f"{why}, but the model finds no answer in it"

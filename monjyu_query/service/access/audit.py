@@ -17,7 +17,7 @@ from urllib.parse import parse_qs
 from starlette.types import Scope
 
 from monjyu_core.storage.private import FILE, private_folder
-from monjyu_query.search.write_behind import Behind
+from monjyu_query.search.write_behind import WriteBehind
 
 _LONGEST = 2000
 _MOST, _PAUSE = 100_000, 0.1
@@ -30,7 +30,7 @@ class AuditLog:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._behind: Behind[dict[str, Any]] = Behind(self._append, "audit", _MOST, _PAUSE)
+        self._writer: WriteBehind[dict[str, Any]] = WriteBehind(self._append, "audit", _MOST, _PAUSE)
         self._failed = False
 
     def write(self, scope: Scope, route: str, status: int, seconds: float) -> None:
@@ -49,10 +49,10 @@ class AuditLog:
             **_about(scope),
             **state.get("audit", {}),
         }
-        self._behind.add(line)
+        self._writer.add(line)
 
     def close(self) -> None:
-        self._behind.close()
+        self._writer.close()
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
         try:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.settings.service_settings import OidcSettings
+from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import Role
 from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
 
@@ -127,8 +128,6 @@ def _invalid(why: str) -> Unauthorized:
 
 
 def _check_address(address: str) -> None:
-    from monjyu_query.service.access.principals import is_loopback
-
     parts = urlsplit(address)
     if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
         raise ConfigurationError(f"{address} is no https address.", "Look at service.oidc.")

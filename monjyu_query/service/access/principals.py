@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import KeyRing, Role, list_keys
 from monjyu_query.service.access.oidc import TokenReader
 from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
@@ -72,15 +72,6 @@ def check_exposure(settings: ServiceSettings, store: StateStore) -> None:
         f"{settings.host} can be reached from other machines, and there is no key.",
         "Make one with `monjyu keys create`, or set service.oidc.",
     )
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _bearer(authorization: str | None) -> str | None:

@@ -20,7 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.observing import set_up_observing
+from monjyu_core.observability import set_up_observability
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
@@ -42,7 +42,7 @@ def app() -> FastAPI:
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     settings = load_settings()
-    set_up_observing(settings)
+    set_up_observability(settings)
     return create_app(DataFolder.default(), settings)
 
 

@@ -15,7 +15,7 @@ from monjyu_assets.stages.shared.work import ShardReport, Work
 from monjyu_core import telemetry
 from monjyu_core.errors import QueryError
 from monjyu_core.logs import set_up_logs
-from monjyu_core.observing import set_up_observing
+from monjyu_core.observability import set_up_observability
 from monjyu_core.settings.operations_settings import LogSettings, TelemetrySettings
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
@@ -65,7 +65,7 @@ def test_spans_and_metrics_reach_the_collector(tmp_path: Path, collector: Collec
     trace_service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
     metric_service = pytest.importorskip("opentelemetry.proto.collector.metrics.v1.metrics_service_pb2")
     endpoint = f"http://127.0.0.1:{collector.server_address[1]}"
-    set_up_observing(Settings(telemetry=TelemetrySettings(endpoint=endpoint)))
+    set_up_observability(Settings(telemetry=TelemetrySettings(endpoint=endpoint)))
     with telemetry.span("index", collection="notes", level=1):
         asset_done(work(tmp_path), "chunks", 2.5, rows=12, tokens=40, cost_usd=0.5)
         shard_done(work(tmp_path), "chunks", REPORT, {})
@@ -146,7 +146,7 @@ def test_a_search_is_a_span_a_log_line_and_a_metric_and_none_has_its_words(
 
 
 def test_nothing_is_sent_unless_an_endpoint_is_named(collector: Collector, tmp_path: Path) -> None:
-    set_up_observing(Settings())
+    set_up_observability(Settings())
     asset_done(work(tmp_path), "chunks", 1.0, rows=1)
     assert telemetry.telemetry() is None
     assert collector.received == []

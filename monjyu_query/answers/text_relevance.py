@@ -1,4 +1,4 @@
-"""How much a text is worth for a question: shared terms, lifted by nearness of meaning."""
+"""How relevant a text is to a question, 0 to 10: shared terms, lifted by nearness of meaning."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ def nearness(similarity: float, scale: Scale) -> float:
     return min(1.0, max(0.0, (similarity - low) / (high - low)))
 
 
-def worth(share: float, similarity: float, scale: Scale) -> float:
+def text_relevance(share: float, similarity: float, scale: Scale) -> float:
     """`10 * (1 - (1 - share) * (1 - 0.4 * near))`, 0 without a shared term; `share` (0-1) of the question's terms."""
     return round(10 * (1 - (1 - share) * (1 - _NEAR_WEIGHT * nearness(similarity, scale))), 2) if share else 0.0

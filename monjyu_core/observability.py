@@ -7,7 +7,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.telemetry import set_up_telemetry
 
 
-def set_up_observing(settings: Settings) -> None:
+def set_up_observability(settings: Settings) -> None:
     """By the settings `log` and `telemetry`; it may be called before every piece of work."""
     set_up_logs(settings.log)
     set_up_telemetry(settings.telemetry)
