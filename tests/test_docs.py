@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+
+from monjyu_core.paper import ParsedPaper
+from monjyu_query.search.result import SearchResult
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(ROOT.glob("docs/**/*.md"))
@@ -83,3 +87,10 @@ def test_the_index_of_decisions_names_each_page_and_heading() -> None:
         headings = re.findall(r"^## (.+)$", prose(page), flags=re.MULTILINE)
         wanted |= {(page.name, re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")) for heading in headings}
     assert wanted <= named, sorted(wanted - named)
+
+
+def test_the_shapes_of_json_are_those_of_the_models() -> None:
+    blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    for block, model in zip(blocks, (SearchResult, ParsedPaper), strict=True):
+        shown = json.loads(block)
+        assert model.model_validate(shown).model_dump(mode="json") == shown
