@@ -1,0 +1,96 @@
+"""What the documents name is there: links, paths of the repository, pages of decisions."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from monjyu_core.paper import ParsedPaper
+from monjyu_query.search.result import SearchResult
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + sorted(ROOT.glob("docs/**/*.md"))
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+DECISIONS = ROOT / "docs" / "decisions"
+
+_CODE_BLOCK = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"`([^`\n]+)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_PATH = re.compile(r"(?:monjyu_core|monjyu_assets|monjyu_query|tests|bench|docs|deploy)/[\w./*-]*")
+
+
+def prose(page: Path) -> str:
+    """The text without its blocks of code."""
+    return _CODE_BLOCK.sub("", page.read_text(encoding="utf-8"))
+
+
+def paths_in(text: str) -> list[str]:
+    """What stands in backticks and looks like a path of the repository; patterns (`*`) count too."""
+    return [code for code in _CODE.findall(text) if _PATH.fullmatch(code)]
+
+
+def links_in(text: str) -> list[tuple[str, str]]:
+    """Relative links as (path, anchor); the path is empty within a page."""
+    targets = (target for target in _LINK.findall(_CODE.sub("", text)) if "://" not in target)
+    return [(unquote(path), anchor) for path, _, anchor in (target.partition("#") for target in targets)]
+
+
+def anchors(page: Path) -> set[str]:
+    """Of a page's headings, as they are made on the web."""
+    headings = re.findall(r"^#+ (.+)$", prose(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_paths_and_links_lead_somewhere(page: Path) -> None:
+    text = prose(page)
+    wrong = [path for path in paths_in(text) if not any(ROOT.glob(path.rstrip("/")))]
+    for path, anchor in links_in(text):
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            wrong.append(f"{path}#{anchor}")
+    assert not wrong, wrong
+
+
+def test_names_on_the_map_are_in_their_files() -> None:
+    """`name` in `file.py`: the file defines or mentions the name."""
+    text = prose(ROOT / "docs" / "architecture.md")
+    named = re.findall(r"`([\w.]+)`(?: and `([\w.]+)`)?(?: in| of| \()[ ]?`([\w/]+\.py)`", text)
+    assert len(named) > 30
+    wrong = []
+    for *names, path in named:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        wrong += [
+            f"{name} in {path}" for name in names if name and not re.search(rf"\b{name.split('.')[-1]}\b", source)
+        ]
+    assert not wrong, wrong
+
+
+def test_the_test_sees_paths_and_links() -> None:
+    text = "`monjyu_core/gone.py`, `bench/*.py`, `a/b`, [x](y.md#z), [web](https://example.org), `[no](link)`"
+    assert paths_in(text) == ["monjyu_core/gone.py", "bench/*.py"]
+    assert links_in(text) == [("y.md", "z")]
+    assert len(paths_in(prose(ROOT / "docs" / "architecture.md"))) > 100
+
+
+def test_the_index_of_decisions_names_each_page_and_heading() -> None:
+    index = DECISIONS / "README.md"
+    named = set(links_in(prose(index)))
+    pages = [page for page in DECISIONS.glob("*.md") if page != index]
+    assert len(pages) >= 5
+    wanted = {(page.name, "") for page in pages}
+    for page in pages:
+        headings = re.findall(r"^## (.+)$", prose(page), flags=re.MULTILINE)
+        wanted |= {(page.name, re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")) for heading in headings}
+    assert wanted <= named, sorted(wanted - named)
+
+
+def test_the_shapes_of_json_are_those_of_the_models() -> None:
+    blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    for block, model in zip(blocks, (SearchResult, ParsedPaper), strict=True):
+        shown = json.loads(block)
+        assert model.model_validate(shown).model_dump(mode="json") == shown
