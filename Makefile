@@ -24,9 +24,9 @@ LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.1
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
 # What tests/test_quick.py and these say in a minute: pure functions, the architecture, one run from end to end.
-QUICK := tests/test_architecture.py tests/test_quick.py tests/graph/test_graph.py \
+QUICK := $(addprefix tests/test_,architecture.py rooms.py docs.py quick.py) tests/assets/graph/test_graph.py \
 	$(addprefix tests/core/test_,language.py parts.py search_text.py settings.py settings_names.py state.py tokens.py) \
-	$(addprefix tests/parsing/test_,citations.py headings.py references.py) tests/query/test_fusion.py
+	$(addprefix tests/assets/parsing/test_,citations.py headings.py references.py) tests/query/test_fusion.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up test quick cover slow check bench lock clean

@@ -25,7 +25,7 @@ from monjyu_core.storage.folders import DataFolder  # noqa: E402
 from monjyu_core.text.tokens import count_many  # noqa: E402
 from monjyu_query.search.request import make_request  # noqa: E402
 from monjyu_query.search.searcher import Searcher  # noqa: E402
-from tests.models import fake_server, reader  # noqa: E402
+from tests.core.models import fake_server, reader  # noqa: E402
 
 CORPUS = ROOT.parent / "shared" / "corpora" / "jose" / "pdf"
 QUESTIONS = (

@@ -33,7 +33,7 @@ LONGEST = (
     "tests/test_backfill.py",
     "tests/query/test_quality.py",
     "tests/test_crashes.py",
-    "tests/automation/test_daemon.py",
+    "tests/assets/automation/test_daemon.py",
     "tests/test_full_disk.py",
     "tests/test_maintenance.py",
     "tests/assets/test_incremental.py",
@@ -41,7 +41,7 @@ LONGEST = (
     "tests/query/test_hot_swap.py",
     "tests/test_readme.py",
     "tests/assets/test_levels.py",
-    "tests/parsing/test_pool_fuzz.py",
+    "tests/assets/parsing/test_pool_fuzz.py",
 )
 """They go first, so that none is left to one worker at the end; those that mostly wait stand between the busy ones."""
 

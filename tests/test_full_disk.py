@@ -33,6 +33,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_and_a_read_only_folder_lose_nothing(small_disk: Path, tmp_path: Path) -> None:
     papers = tmp_path / "papers"
     papers.mkdir()

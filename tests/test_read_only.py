@@ -16,8 +16,8 @@ from monjyu_query import Monjyu
 from monjyu_query.service.access.keys import create_key, list_keys
 from tests.conftest import SAMPLES, run_monjyu
 from tests.copies import copy_data
+from tests.query.service.conftest import running_service
 from tests.query.test_mcp import over_stdio
-from tests.service.conftest import running_service
 from tests.test_full_disk import mount
 
 pytestmark = pytest.mark.slow

@@ -22,12 +22,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.assets.changes import paper_text
+from tests.assets.levels import model
 from tests.conftest import ROOT, run_monjyu
-from tests.levels import model
-from tests.models import fake_server as server
-from tests.models.fake_server import FakeModels, Reply, Request
+from tests.core.models import fake_server as server
+from tests.core.models.fake_server import FakeModels, Reply, Request
 from tests.query import test_knowledge_models as asking
-from tests.service.conftest import running_service
+from tests.query.service.conftest import running_service
 
 pytestmark = pytest.mark.slow
 

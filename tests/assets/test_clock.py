@@ -46,6 +46,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return Clock(monkeypatch)
 
 
+@pytest.mark.slow
 def test_snapshots_keep_the_order_of_their_publishes(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
 from tests.assets.changes import full_paper
 from tests.assets.worlds import World, differences
-from tests.service.conftest import serving
+from tests.query.service.conftest import serving
 
 PLACES = ("title", "author", "heading", "body", "claim", "caption", "cell", "reference", "sidecar", "record", "edited")
 CHANCE = random.Random(11)

@@ -34,6 +34,7 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert not {name.split(".")[0] for name in done.stdout.split()} & set(HEAVY)
 
 
+@pytest.mark.slow
 def test_the_examples_in_its_docstrings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
     names = {"data": tmp_path / "data", "papers": write_papers(tmp_path / "papers", 11, 24)}

@@ -119,6 +119,7 @@ def test_a_record_of_an_earlier_version_is_mended_by_the_next_run(world: World) 
     assert kept(world) == 1
 
 
+@pytest.mark.slow
 def test_a_downgrade_drops_what_is_above_and_is_kept(world: World, tmp_path: Path) -> None:
     world.build(2)
     before = current_manifest(world.work.folder).snapshot_id

@@ -61,6 +61,7 @@ def check(batches: list[list[Change]], root: Path) -> None:
     assert not any(verify_all(folder.world.work.folder, None).values())
 
 
+@pytest.mark.slow
 @settings(settings.get_profile("sequences"))
 @example(ALL_LEVELS)
 @given(BATCHES)

@@ -23,8 +23,8 @@ from monjyu_core.status import collection_status, describe
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
+from tests.assets.parsing.pdf_samples import one_column
 from tests.assets.worlds import World, write_records
-from tests.parsing.pdf_samples import one_column
 
 WHOLE = """# A whole paper
 

@@ -213,6 +213,7 @@ def lack_an_extra(*_: object) -> None:
     raise ConfigurationError("A package is not installed.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("where", "how", "code"),
     [

@@ -9,8 +9,8 @@ import pytest
 
 from tests.conftest import once
 from tests.copies import copy_data
-from tests.models import fake_server
-from tests.models.fake_server import FakeModels
+from tests.core.models import fake_server
+from tests.core.models.fake_server import FakeModels
 from tests.query import knowledge
 
 

@@ -30,7 +30,7 @@ from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.traces import TraceLog
 from tests.bracketed import COLLECTION, OWN, QUESTION
 from tests.conftest import call_monjyu
-from tests.models.fake_server import FakeModels, say
+from tests.core.models.fake_server import FakeModels, say
 from tests.query.test_openai_api import serving
 
 ESCAPED = OWN.replace("[", "\\[").replace("]", "\\]")

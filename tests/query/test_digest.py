@@ -9,7 +9,7 @@ import pytest
 from monjyu_core.errors import QueryError
 from monjyu_query import Monjyu
 from monjyu_query.digests.digest_result import Digest
-from tests.models.fake_server import FakeModels, failing, say
+from tests.core.models.fake_server import FakeModels, failing, say
 
 PAPER, OTHER = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
 

@@ -91,6 +91,7 @@ def test_an_empty_collection_says_so(tmp_path: Path) -> None:
     assert result.warnings == ["The collection holds no text to search."]
 
 
+@pytest.mark.slow
 def test_searching_all_the_while_publishes_happen(world: World) -> None:
     """No error, every answer from one snapshot, handles flat."""
     searcher = Searcher(world.data, "c")

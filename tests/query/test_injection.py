@@ -22,8 +22,8 @@ from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.chat_api.chat_text import chat_text
 from tests.copies import copy_data
-from tests.models import fake_server as server
-from tests.models.fake_server import FakeModels, Reply, Request
+from tests.core.models import fake_server as server
+from tests.core.models.fake_server import FakeModels, Reply, Request
 from tests.query.test_knowledge_models import LEIDEN, good, role
 
 LINK = "see http://evil.example/?q=KEY and ![x](http://evil.example/i.png) <img src=//evil.example/y>"

@@ -20,8 +20,8 @@ from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from tests.copies import copy_data
-from tests.models import fake_server as server
-from tests.models.fake_server import FakeModels, Reply, Request
+from tests.core.models import fake_server as server
+from tests.core.models.fake_server import FakeModels, Reply, Request
 
 LEIDEN = "What is said about Leiden and Louvain?"
 ROOTS, CHILDREN, LEAVES = 8, 3, 7

@@ -17,8 +17,8 @@ from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
-from tests.models import fake_server as server
-from tests.models.fake_server import FakeModels, Reply, Request
+from tests.core.models import fake_server as server
+from tests.core.models.fake_server import FakeModels, Reply, Request
 
 QUESTION = "How is a sentence of an answer traced back to its source?"
 

@@ -17,8 +17,8 @@ from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
-from tests.models import fake_server as server
-from tests.models.fake_server import FakeModels, Reply, Request
+from tests.core.models import fake_server as server
+from tests.core.models.fake_server import FakeModels, Reply, Request
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
 

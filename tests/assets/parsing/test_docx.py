@@ -1,0 +1,264 @@
+"""Word documents: structure by style or look, the text that python-docx passes over, and damaged files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import docx
+import pytest
+from docx.enum.text import WD_ALIGN_PARAGRAPH
+
+from monjyu_assets.parsing.formats.word.docx import parse_docx
+from monjyu_core.errors import DocumentTooLarge, EmptyDocument
+from monjyu_core.paper import ParsedPaper
+from monjyu_core.settings.settings import ParseSettings
+from tests.assets.parsing.office_files import W, paragraph, style, write_docx
+
+SENTENCE = "This sentence is here so that the paragraph is long enough to be one of a text."
+
+
+def parsed(path: Path) -> ParsedPaper:
+    return parse_docx(path, ParseSettings())
+
+
+def body(tmp_path: Path, *pieces: str, styles: str = "", **parts: str) -> ParsedPaper:
+    return parsed(write_docx(tmp_path / "a.docx", "".join(pieces), styles=styles, **parts))
+
+
+def outline(paper: ParsedPaper) -> list[tuple[int, str]]:
+    return [(section.level, section.heading) for section in paper.sections]
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> ParsedPaper:
+    """A paper as Word writes it: styles, lists, a table with its caption, numbered references."""
+    document = docx.Document()
+    document.core_properties.title = "A Draft"
+    document.core_properties.author = "somebody else"
+    document.add_heading("Passages of Graphs", 0)
+    document.add_paragraph("Ada Ames, Bo Birk and Cy Cole")
+    document.add_paragraph("12 March 2024")
+    document.add_paragraph("Keywords: graphs; passages")
+    document.add_heading("Abstract", 1)
+    document.add_paragraph("We measure passages. They are short.")
+    document.add_heading("Methods", 1)
+    document.add_heading("Data", 2)
+    document.add_paragraph(f"{SENTENCE} It follows earlier work [1, 2].")
+    document.add_paragraph("first point", style="List Bullet")
+    document.add_paragraph("one", style="List Number")
+    document.add_paragraph("two", style="List Number")
+    document.add_paragraph("Table 1: What was counted.", style="Caption")
+    table = document.add_table(rows=2, cols=3)
+    for cell, text in zip((*table.rows[0].cells, *table.rows[1].cells), ("a", "b", "c", "1", "2", "3"), strict=True):
+        cell.text = text
+    document.add_paragraph("Figure 2. A curve.", style="Caption")
+    document.add_heading("References", 1)
+    document.add_paragraph("[1] Smith, J. (2019). A title of a paper. Journal of Things 3, 1-9. doi:10.1000/xyz1")
+    document.add_paragraph("[2] Doe, A. (2020). Another title of one. Journal of Things 4, 10-19.")
+    path = tmp_path_factory.mktemp("docx") / "paper.docx"
+    document.save(str(path))
+    return parsed(path)
+
+
+def test_front_matter(paper: ParsedPaper) -> None:
+    assert paper.title == "Passages of Graphs"
+    assert [author.name for author in paper.authors] == ["Ada Ames", "Bo Birk", "Cy Cole"]
+    assert (paper.publication_date, paper.keywords) == ("2024-03-12", ["graphs", "passages"])
+    assert paper.abstract == "We measure passages. They are short."
+    assert (paper.language, paper.processor, paper.page_count) == ("en", "unstructured", 0)
+
+
+def test_sections_lists_and_sentences(paper: ParsedPaper) -> None:
+    assert outline(paper) == [(1, "Abstract"), (1, "Methods"), (2, "Data"), (1, "References")]
+    data = paper.sections[2]
+    assert data.text.split("\n\n")[1:] == ["first point", "1. one", "2. two"]
+    assert data.page_start is None
+    assert all(data.text[s.start : s.end] == s.text for s in data.sentences) and len(data.sentences) >= 2
+
+
+def test_tables_and_captions_stand_beside_the_text(paper: ParsedPaper) -> None:
+    [table] = paper.tables
+    assert (table.caption, table.headers, table.rows) == (
+        "Table 1: What was counted.",
+        ["a", "b", "c"],
+        [["1", "2", "3"]],
+    )
+    assert [figure.caption for figure in paper.figures] == ["Figure 2. A curve."]
+    assert "counted" not in paper.sections[2].text
+
+
+def test_references_and_citations(paper: ParsedPaper) -> None:
+    assert [(r.ref_id, r.title, r.year) for r in paper.references] == [
+        ("1", "A title of a paper", 2019),
+        ("2", "Another title of one", 2020),
+    ]
+    assert paper.references[0].doi == "10.1000/xyz1"
+    assert [(c.ref_id, c.section) for c in paper.inline_citations] == [("1", "Data"), ("2", "Data")]
+
+
+def test_levels_by_style_chain_outline_and_templates(tmp_path: Path) -> None:
+    styles = (
+        style("berschrift1", "heading 1")
+        + style("Kind", "My section", based_on="berschrift1")
+        + style("Tief", "Deep", '<w:pPr><w:outlineLvl w:val="2"/></w:pPr>')
+        + style("MDPI21", "MDPI_2.2_heading2")
+        + style("Kreis", "Circle", based_on="Kreis")
+    )
+    text = paragraph(SENTENCE)
+    found = body(
+        tmp_path,
+        paragraph("One", "Kind"), text,
+        paragraph("Two", "MDPI21"), text,
+        paragraph("Three", "Tief"), text,
+        paragraph("Four", properties='<w:outlineLvl w:val="3"/>'), text,
+        paragraph("No heading at all", "Kreis"), text,
+        paragraph("Five", "berschrift1"), text,
+        styles=styles,
+    )  # fmt: skip
+    assert outline(found) == [(1, "One"), (2, "Two"), (3, "Three"), (4, "Four"), (1, "Five")]
+
+
+def test_headings_without_styles_by_their_look(tmp_path: Path) -> None:
+    document = docx.Document()
+    title = document.add_paragraph()
+    title.add_run("On Documents without Styles").font.size = docx.shared.Pt(20)
+    title.alignment = WD_ALIGN_PARAGRAPH.CENTER
+    document.add_paragraph("Ada Ames and Bo Birk")
+    for heading in ("1. Introduction", "1.1 Earlier words", "2. Results"):
+        document.add_paragraph().add_run(heading).bold = True
+        document.add_paragraph(SENTENCE)
+    document.add_paragraph().add_run("A bold sentence that ends.").bold = True
+    document.save(str(tmp_path / "a.docx"))
+    found = parsed(tmp_path / "a.docx")
+    assert found.title == "On Documents without Styles"
+    assert [author.name for author in found.authors] == ["Ada Ames", "Bo Birk"]
+    assert outline(found) == [(1, "1. Introduction"), (2, "1.1 Earlier words"), (1, "2. Results")]
+
+
+def test_abstract_by_style_and_run_in(tmp_path: Path) -> None:
+    styles = style("Abs", "Abstract") + style("H1", "heading 1") + style("T", "Title")
+    text = paragraph(SENTENCE)
+    by_style = body(
+        tmp_path, paragraph("A Title", "T"), paragraph("We ask.", "Abs"), paragraph("We say.", "Abs"),
+        paragraph("Introduction", "H1"), text, paragraph("Results", "H1"), text, styles=styles,
+    )  # fmt: skip
+    assert by_style.abstract == "We ask.\n\nWe say."
+    run_in = body(
+        tmp_path, paragraph("A Title", "T"), paragraph("Abstract — We ask."),
+        paragraph("Introduction", "H1"), text, paragraph("Results", "H1"), text, styles=styles,
+    )  # fmt: skip
+    assert run_in.abstract == "We ask."
+    assert [section.heading for section in run_in.sections] == ["Abstract", "Introduction", "Results"]
+
+
+def test_text_that_others_pass_over(tmp_path: Path) -> None:
+    """Content controls, insertions, fields, formulas, notes, symbols, text boxes and alternatives."""
+    pieces = [
+        "<w:sdt><w:sdtContent>" + paragraph("In a block control.") + "</w:sdtContent></w:sdt>",
+        "<w:p><w:r><w:t xml:space='preserve'>Said </w:t></w:r><w:sdt><w:sdtContent><w:r><w:t>[7]</w:t></w:r>"
+        "</w:sdtContent></w:sdt><w:ins><w:r><w:t xml:space='preserve'> and added</w:t></w:r></w:ins><w:del><w:r>"
+        "<w:delText>gone</w:delText></w:r></w:del><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>"
+        "<w:fldSimple w:instr='REF x'><w:r><w:t xml:space='preserve'> by field</w:t></w:r></w:fldSimple>"
+        "<w:r><w:footnoteReference w:id='2'/></w:r></w:p>",
+        "<w:p><w:r><w:t xml:space='preserve'>Energy </w:t></w:r><m:oMath><m:r><m:t>E=m</m:t></m:r><m:sSup><m:e><m:r>"
+        "<m:t>c</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup></m:oMath>"
+        "<w:r><w:sym w:font='Symbol' w:char='F061'/></w:r></w:p>",
+        "<w:p><w:r><w:t>Host.</w:t></w:r><w:r><mc:AlternateContent><mc:Choice Requires='wps'><w:drawing><w:txbxContent>"
+        + paragraph("In a box.")
+        + "</w:txbxContent></w:drawing></mc:Choice><mc:Fallback><w:pict><w:txbxContent>"
+        + paragraph("In a box.")
+        + "</w:txbxContent></w:pict></mc:Fallback></mc:AlternateContent></w:r></w:p>",
+        "<w:p><w:r><w:ruby><w:rt><w:r><w:t>かんじ</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase>"
+        "</w:ruby></w:r><w:r><w:t>である。</w:t></w:r></w:p>",
+        "<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val='Table of Contents'/></w:docPartObj></w:sdtPr>"
+        "<w:sdtContent>" + paragraph("Contents ..... 3") + "</w:sdtContent></w:sdt>",
+    ]
+    notes = f"<w:footnotes xmlns:w='{W}'><w:footnote w:id='2'>{paragraph('The note.')}</w:footnote></w:footnotes>"
+    found = body(tmp_path, *pieces, footnotes=notes)
+    text = "\n\n".join(section.text for section in found.sections)
+    assert text.split("\n\n") == [
+        "In a block control.",
+        "Said [7] and added by field",
+        "The note.",
+        "Energy E=mc^2α",
+        "Host.",
+        "In a box.",
+        "漢字である。",
+    ]
+    assert [(e.text, e.inline) for e in found.equations] == [("E=mc^2", True)]
+
+
+def test_raised_numbers_are_citations(tmp_path: Path) -> None:
+    raised = "<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>{}</w:t></w:r>"
+    styles = style("H1", "heading 1")
+    words = "<w:r><w:t>{}</w:t></w:r>"
+    first = (
+        "<w:p>"
+        + words.format("It was seen before")
+        + raised.format("1,2")
+        + words.format(" and is seen now.")
+        + "</w:p>"
+    )
+    found = body(
+        tmp_path, paragraph("Introduction", "H1"), first, paragraph("References", "H1"),
+        paragraph("1. Smith J. A title of a paper. Journal of Things 2019;3:1-9."),
+        paragraph("2. Doe A. Another title of one. Journal of Things 2020;4:10-19."), styles=styles,
+    )  # fmt: skip
+    assert found.sections[0].text.startswith("It was seen before1,2")
+    assert [(c.ref_id, c.position) for c in found.inline_citations] == [("1", 18), ("2", 18)]
+
+
+def test_numbers_of_automatic_lists(tmp_path: Path) -> None:
+    numbering = (
+        f"<w:numbering xmlns:w='{W}'><w:abstractNum w:abstractNumId='0'><w:lvl w:ilvl='0'><w:start w:val='1'/>"
+        "<w:numFmt w:val='decimal'/><w:lvlText w:val='[%1]'/></w:lvl></w:abstractNum>"
+        "<w:num w:numId='5'><w:abstractNumId w:val='0'/></w:num></w:numbering>"
+    )
+    styles = style("H1", "heading 1") + style(
+        "Lit", "Literature", "<w:pPr><w:numPr><w:numId w:val='5'/></w:numPr></w:pPr>"
+    )
+    found = body(
+        tmp_path, paragraph("Introduction", "H1"), paragraph("As said [2]."), paragraph("References", "H1"),
+        paragraph("Smith, J. (2019). A title of a paper. Things 3.", "Lit"),
+        paragraph("Doe, A. (2020). Another title of one. Things 4.", "Lit"), styles=styles, numbering=numbering,
+    )  # fmt: skip
+    assert [(r.ref_id, r.raw_text[:10]) for r in found.references] == [("1", "[1] Smith,"), ("2", "[2] Doe, A")]
+    assert [c.ref_id for c in found.inline_citations] == ["2"]
+
+
+def test_merged_cells_and_layout_tables(tmp_path: Path) -> None:
+    cell = "<w:tc><w:tcPr>{}</w:tcPr>" + paragraph("{}") + "</w:tc>"
+    table = (
+        "<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/><w:gridCol/></w:tblGrid><w:tr>"
+        + cell.format("<w:gridSpan w:val='2'/>", "wide")
+        + "</w:tr><w:tr>" + cell.format("", "left") + cell.format("", "right") + "</w:tr></w:tbl>"
+    )  # fmt: skip
+    frame = "<w:tbl><w:tblPr/><w:tblGrid><w:gridCol/></w:tblGrid><w:tr>" + cell.format("", SENTENCE) + "</w:tr></w:tbl>"
+    found = body(tmp_path, table, frame)
+    assert [(t.headers, t.rows) for t in found.tables] == [(["wide", ""], [["left", "right"]])]
+    assert found.sections[0].text == SENTENCE
+
+
+def test_japanese(tmp_path: Path) -> None:
+    styles = style("1", "heading 1") + style("a", "Title")
+    found = body(
+        tmp_path, paragraph("知識グラフによる検索", "a"), paragraph("山田太郎・鈴木花子"),
+        paragraph("1. はじめに", "1"), paragraph("本稿では検索を扱う。結果を示す。"),
+        paragraph("2. 結果", "1"), paragraph("良い結果が得られた。"), styles=styles,
+    )  # fmt: skip
+    assert (found.title, found.language) == ("知識グラフによる検索", "ja")
+    assert [section.section_type for section in found.sections if section.heading] == ["introduction", "results"]
+    assert len(found.sections[-2].sentences) == 2
+
+
+def test_no_text_and_too_much(tmp_path: Path) -> None:
+    with pytest.raises(EmptyDocument):
+        body(tmp_path, "<w:p/>")
+    path = write_docx(tmp_path / "b.docx", paragraph("x" * 5000))
+    with pytest.raises(DocumentTooLarge):
+        parse_docx(path, ParseSettings(max_characters=1000))
+
+
+def test_marks_of_our_own_in_a_document_are_no_marks(tmp_path: Path) -> None:
+    found = body(tmp_path, paragraph(f"{SENTENCE} \ue0f4\ue0f2odd\ue0f3 \ue0f0"))
+    assert found.sections[0].text == f"{SENTENCE} odd"

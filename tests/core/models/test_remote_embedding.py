@@ -1,0 +1,317 @@
+"""A collection embedded by a model on a server: indexed, searched, kept apart from other models, nothing paid twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from monjyu_core.embedding import Embedder, load, load_embedder
+from monjyu_core.embedding.remote import BATCH, RemoteEmbedder
+from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.models.accounting.account import Accounting
+from monjyu_core.models.accounting.ledger import Scope
+from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.call_errors import CostCapReached, ModelAnswerUnusable, ModelRefused, ModelServerError
+from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_settings
+from monjyu_core.storage.collection import load_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import open_current
+from monjyu_query.answers.selection import weigh_evidence
+from monjyu_query.ranking.similarity_scale import SCALES, scale_of
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.searcher import Searcher
+from tests.assets.worlds import World, write_records
+from tests.core.models.fake_server import DIMENSIONS, KEY, FakeModels, Reply, closing, failing, say, word_vector
+
+RECORDS = {
+    "graph": "The noun graph is pruned before pairs of phrases are counted. Pruning saves most of the work.",
+    "water": "Water boils at lower temperatures on high mountains. Pressure decides when a liquid boils.",
+    "cells": "Membranes of cells are made of lipids. Proteins float in membranes.",
+}
+
+
+@pytest.fixture(autouse=True)
+def own_embedders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(load, "_embedders", {})
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("MONJYU_CACHE__ENABLED", "false")
+
+
+@pytest.fixture
+def configure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake: FakeModels) -> Callable[..., Settings]:
+    """Writes settings with `embedding.remote` and gives them."""
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+
+    def write(provider: str = "openai", **model: Any) -> Settings:
+        settings = {
+            "models": {"mine": fake.models(**model)[provider]},
+            "embedding": {"remote": "mine"},
+            "roles": {"embed": {"retries": 1}},
+        }
+        (tmp_path / "data").mkdir(exist_ok=True)
+        (tmp_path / "data" / "monjyu.yaml").write_text(json.dumps(settings))
+        return load_settings()
+
+    return write
+
+
+@pytest.fixture
+def world(tmp_path: Path, configure: Callable[..., Settings]) -> Iterator[World]:
+    configure()
+    made = World(tmp_path / "data", tmp_path / "papers")
+    write_records(made.papers, RECORDS)
+    yield made
+
+
+def texts_sent(fake: FakeModels) -> list[str]:
+    return [text for request in fake.requests for text in request.body["input"]]
+
+
+def ask(world: World, query: str, mode: str = "vector") -> Any:
+    return Searcher(world.data, "c").search(SearchRequest(query=query, collection="c", mode=mode))
+
+
+def test_index_search_and_answer(fake: FakeModels, world: World) -> None:
+    world.build()
+    manifest = open_current(world.data.collection("c")).manifest
+    assert manifest.embedding.model == "fake-model-1"
+    assert manifest.embedding.dimensions == DIMENSIONS
+    assert manifest.rows["chunks"] == 3
+    rows = [row for part in world.work.parts.heads("chunk_embeddings") for row in part.read().to_pylist()]
+    for row in rows:
+        assert np.linalg.norm(row["vector"]) == pytest.approx(1, abs=1e-5)
+    for query, paper in (("when does water boil", "water"), ("pruned noun graph", "graph"), ("lipids", "cells")):
+        for mode in ("vector", "hybrid"):
+            assert ask(world, query, mode).hits[0].paper_id == paper
+    answer = ask(world, "Which membranes are made of lipids?", "hybrid")
+    assert answer.status == "complete"
+    assert "lipids" in answer.answer
+    assert fake.problems == []
+
+
+def test_only_new_texts_are_sent_and_an_unchanged_collection_asks_nothing(fake: FakeModels, world: World) -> None:
+    world.build()
+    assert len(fake.requests) == len({request.prompt for request in fake.requests})
+    assert all(sum(text in sent for sent in texts_sent(fake)) == 1 for text in RECORDS.values())
+    fake.requests.clear()
+    write_records(world.papers, RECORDS | {"new": "Volcanoes erupt where plates of the crust meet each other."})
+    world.build()
+    assert [text.rpartition("\n")[2][:9] for text in texts_sent(fake)] == ["Volcanoes"]
+    fake.requests.clear()
+    load._embedders.clear()  # as in a new process
+    assert world.build()["embed"] == set()
+    assert fake.requests == []
+
+
+def test_one_request_for_a_question(fake: FakeModels, world: World) -> None:
+    world.build()
+    fake.requests.clear()
+    load._embedders.clear()
+    ask(world, "when does water boil")
+    assert texts_sent(fake) == ["when does water boil"]
+
+
+def test_a_question_to_another_model_is_refused(
+    fake: FakeModels, world: World, configure: Callable[..., Settings]
+) -> None:
+    world.build()
+    fake.requests.clear()
+    for other in ({"model": "fake-model-2"}, {"dimensions": 32}, {"provider": "ollama"}):
+        configure(**other)
+        with pytest.raises(QueryError, match="was embedded with fake-model-1"):
+            ask(world, "when does water boil")
+        assert ask(world, "water", "keyword").hits
+    assert fake.requests == []
+    configure()
+    fake.default = Reply(vectors=[[1.0, 2.0, 3.0]])
+    with pytest.raises((QueryError, ModelAnswerUnusable), match="3 dimensions"):
+        ask(world, "when does water boil")
+
+
+def test_another_model_embeds_anew_and_a_key_or_address_does_not(
+    fake: FakeModels, world: World, configure: Callable[..., Settings], tmp_path: Path
+) -> None:
+    world.build()
+    fake.requests.clear()
+    with FakeModels(key="another-key") as moved:
+        models = {"mine": moved.models()["openai"]}
+        (tmp_path / "data" / "monjyu.yaml").write_text(json.dumps({"models": models, "embedding": {"remote": "mine"}}))
+        assert world.build()["embed"] == set()
+        assert moved.requests == []
+    configure(model="fake-model-2")
+    assert world.build()["embed"] == set(RECORDS)
+    configure(model="fake-model-2", context_tokens=512)
+    assert world.build()["chunk"] == set(RECORDS)
+
+
+def test_no_packaged_model_is_settled_for_such_a_collection(world: World) -> None:
+    world.build()
+    record = load_record(world.data.collection("c"))
+    assert record is not None
+    assert (record.language, record.embedding_model) == ("en", None)
+
+
+def test_no_secret_and_no_address_is_kept(fake: FakeModels, world: World) -> None:
+    world.build()
+    kept = [path for path in world.data.collection("c").root.rglob("*") if path.is_file()]
+    assert len(kept) > 20
+    for path in kept:
+        content = path.read_bytes()
+        assert KEY.encode() not in content
+        assert fake.url.encode() not in content
+
+
+def embedder(fake: FakeModels, provider: str = "openai", **model: Any) -> RemoteEmbedder:
+    roles = {"embed": {"retries": 1, "timeout_seconds": 5}}
+    settings = load_settings({"models": {"mine": fake.models(**model)[provider]}, "roles": roles})
+    return RemoteEmbedder("mine", settings.models["mine"], settings)
+
+
+@pytest.mark.parametrize("provider", ["openai", "azure", "ollama"])
+def test_vectors_of_many_texts(fake: FakeModels, provider: str) -> None:
+    model: Embedder = embedder(fake, provider)
+    texts = [f"text number {number} of the graph" for number in range(3 * BATCH + 5)]
+    vectors = model.embed_passages(texts)
+    expected = np.array([word_vector(text) for text in texts])
+    np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    assert vectors.dtype == np.float32
+    assert sorted(len(request.body["input"]) for request in fake.requests) == [5, BATCH, BATCH, BATCH]
+    assert (model.dimensions, len(fake.requests)) == (DIMENSIONS, 4)
+    assert model.embed_passages([]).shape == (0, DIMENSIONS)
+
+
+def test_what_it_says_of_itself_costs_no_call(fake: FakeModels) -> None:
+    model = embedder(fake, dimensions=16, context_tokens=2048)
+    model.warm_up()
+    assert (model.model_id, model.max_tokens, model.dimensions) == ("fake-model-1", 2048, 16)
+    assert list(model.count_tokens(["one two", ""])) == [2, 0]
+    assert "fake-model-1" in model.fingerprint and "openai" in model.fingerprint and "16" in model.fingerprint
+    others = [embedder(fake, "azure", dimensions=16), embedder(fake), embedder(fake, model="other", dimensions=16)]
+    assert len({model.fingerprint, *(other.fingerprint for other in others)}) == 4
+    assert fake.requests == []
+    assert embedder(fake).dimensions == DIMENSIONS
+
+
+def test_calls_are_on_the_ledger_failed_ones_too_and_paid_once(
+    fake: FakeModels, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_CACHE__ENABLED", "true")
+    settings = load_settings({"models": fake.models(), "embedding": {"remote": "openai"}})
+    data, scope = DataFolder(tmp_path), Scope("asset", "chunk_embeddings", 0, "c")
+    model = embedder(fake)
+    fake.script(closing("before"))
+    with charged_to(Accounting(settings, data).account(scope)):
+        model.embed_passages(["one", "two"])
+        model.embed_passages(["two", "one", "three"])
+    used = usage_of(data, CallFilter(collection="c"))
+    assert (used.llm_calls, len(fake.requests)) == (3, 3)
+    assert fake.requests[-1].body["input"] == ["three"], "the others are in the cache"
+    fake.script(failing(401))
+    with pytest.raises(ModelRefused):
+        model.embed_passages(["a"] * 70)
+
+
+def test_vectors_of_another_length_than_before_are_an_error(fake: FakeModels) -> None:
+    model = embedder(fake)
+    model.embed_query("a")
+    fake.default = Reply(vectors=[[1.0, 2.0]])
+    with pytest.raises(ModelAnswerUnusable, match="2 dimensions, before of 64"):
+        model.embed_query("b")
+
+
+def test_a_build_that_the_server_stops_keeps_what_was_published(fake: FakeModels, world: World) -> None:
+    world.build()
+    before = open_current(world.data.collection("c")).manifest.snapshot_id
+    write_records(world.papers, RECORDS | {"new": "Volcanoes erupt where plates of the crust meet."})
+    fake.default = failing(500)
+    with pytest.raises(ModelServerError):
+        world.build()
+    assert open_current(world.data.collection("c")).manifest.snapshot_id == before
+    fake.default = say("")
+    world.build()
+    assert open_current(world.data.collection("c")).manifest.rows["chunks"] == 4
+
+
+def test_a_remote_model_must_be_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path))
+    with pytest.raises(ConfigurationError, match=r"embedding.remote names the model 'mine'"):
+        load_embedder(load_settings({"embedding": {"remote": "mine"}}))
+    with pytest.raises(ConfigurationError, match=r"models.mine.base_url is missing"):
+        load_embedder(load_settings({"embedding": {"remote": "mine"}, "models": {"mine": {"model": "x"}}}))
+    with pytest.raises(ConfigurationError, match="no models are known"):
+        load_embedder(EmbeddingSettings(remote="mine"))
+
+
+def cone(mean: float, count: int = 300, size: int = 256) -> Any:
+    """Unit vectors whose mean similarity is about `mean`."""
+    spread = np.random.default_rng(5).standard_normal((count, size)).astype(np.float32)
+    spread *= np.sqrt((1 - mean) / (spread**2).sum(axis=1, keepdims=True))
+    spread[:, 0] = np.sqrt(mean)
+    return spread / np.linalg.norm(spread, axis=1, keepdims=True)
+
+
+def test_the_scale_of_an_unknown_model_follows_its_vectors() -> None:
+    for mean, model in ((0.32, "all-MiniLM-L6-v2"), (0.85, "multilingual-e5-small")):
+        assert scale_of("unknown", cone(mean)) == pytest.approx(SCALES[model], abs=0.1)
+        assert scale_of(model, cone(0.5)) == SCALES[model]
+    for vectors in (cone(0.5)[:0], cone(0.5)[:1], np.ones((5, 1), dtype=np.float32)):
+        low, high = scale_of("unknown", vectors)
+        assert low < high
+        assert 0 <= weigh_evidence_near(high, (low, high)) <= 1
+
+
+def weigh_evidence_near(similarity: float, scale: tuple[float, float]) -> float:
+    from monjyu_query.answers.selection import Question
+
+    return weigh_evidence(Question({}, {}), [], similarity, scale).support
+
+
+def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dagster as dg
+
+    from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
+    from monjyu_assets.orchestration.partitions import range_tags
+    from monjyu_assets.orchestration.resources import DataFolderResource
+
+    monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"fake-model-1": {"prompt": 100}}')
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("collections", ["c"])
+        resources = {"data": DataFolderResource(root=str(world.data.root))}
+        result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
+    events = [event.materialization.metadata for event in result.get_asset_materialization_events()]
+    embedded = next(metadata for metadata in events if metadata["tokens"].value)
+    used = usage_of(world.data, CallFilter(collection="c"))
+    assert embedded["tokens"].value == used.prompt_tokens > 0
+    assert embedded["cost_usd"].value == pytest.approx(used.prompt_tokens * 100 / 1e6)
+
+
+def test_a_cap_per_run_stops_the_index_and_a_higher_one_pays_for_the_rest_alone(
+    fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_CACHE__ENABLED", "true")
+    long = {f"r{n}": " ".join(f"Sentence {k} of record {n} says more." for k in range(400)) for n in range(4)}
+    write_records(world.papers, long)
+    monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_RUN", "1")
+    with pytest.raises(CostCapReached, match="cap per run"):
+        world.build()
+    assert len(fake.requests) == 1
+    monkeypatch.setenv("MONJYU_SPENDING__MAX_CALLS_PER_RUN", "0")
+    world.build()
+    sent = [text for request in fake.requests for text in request.body["input"]]
+    assert len(sent) == len(set(sent)), "nothing was paid twice"
+
+
+def test_every_question_that_is_embedded_is_on_the_ledger(fake: FakeModels, world: World) -> None:
+    world.build()
+    for mode in ("vector", "keyword"):
+        before = len(fake.requests)
+        result = ask(world, f"Which membranes have lipids, by {mode}?", mode)
+        assert len(fake.requests) - before == result.usage.llm_calls == 1
+    Searcher(world.data, "c").rank_papers("Where does water boil?", "vector", 3)
+    assert usage_of(world.data, CallFilter(kind="query")).llm_calls == 3

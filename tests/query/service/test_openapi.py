@@ -1,0 +1,28 @@
+"""schemathesis against the running service: every operation, from its own description."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.query.service.conftest import Served
+
+CONFIG = """
+[[operations]]
+# OpenAI's clients take 400 for what is wrong and try a 409 again: a conversation without a question is a 400 there.
+include-path = "/v1/chat/completions"
+checks.positive_data_acceptance.expected-statuses = ["2xx", "400", "401", "403", "404", "429", "503"]
+"""
+
+
+def test_the_interface_keeps_to_its_description(service: Served, tmp_path: Path) -> None:
+    (tmp_path / "schemathesis.toml").write_text(CONFIG)
+    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--no-color"]
+    command += ["--max-examples", "4", "--seed", "7", "--phases", "examples,coverage,fuzzing", "--workers", "1"]
+    command += ["-H", f"Authorization: Bearer {service.keys['admin']}", "--request-timeout", "30"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout[-6000:]
+    tested = re.search(r"Tested: (\d+)", done.stdout)
+    assert tested is not None and int(tested[1]) >= 18
