@@ -6,15 +6,16 @@ import dagster as dg
 
 from monjyu_assets.orchestration.automation.freshness import freshness
 from monjyu_assets.orchestration.automation.reindex import reindex
-from monjyu_assets.orchestration.automation.schedules import nightly
+from monjyu_assets.orchestration.automation.schedules import nightly_schedule
 from monjyu_assets.orchestration.automation.sensor import follow_changes, watch_sources
 from monjyu_assets.orchestration.jobs import levels
+from monjyu_core.settings.settings import load_settings
 
 defs = dg.Definitions.merge(
     levels,
     dg.Definitions(
         jobs=[reindex],
         sensors=[watch_sources, follow_changes, freshness],
-        schedules=[nightly],
+        schedules=[nightly_schedule(load_settings().automation)],
     ),
 )

@@ -19,7 +19,6 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 
 OWNERS = ["team:data-engineering"]
-SHARDS_PER_RUN = load_settings().runs.shards_per_run
 
 Stage = Callable[[Work, tuple[str, ...]], Iterable[ShardReport]]
 
@@ -44,7 +43,8 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
 
 def backfill_policy() -> dg.BackfillPolicy:
     """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says: those go side by side."""
-    return dg.BackfillPolicy.multi_run(SHARDS_PER_RUN) if SHARDS_PER_RUN else dg.BackfillPolicy.single_run()
+    shards = load_settings().runs.shards_per_run
+    return dg.BackfillPolicy.multi_run(shards) if shards else dg.BackfillPolicy.single_run()
 
 
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:

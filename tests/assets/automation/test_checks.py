@@ -15,14 +15,14 @@ from monjyu_assets.definitions import defs
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.orchestration.automation.freshness import freshness, freshness_of
 from monjyu_assets.orchestration.automation.reindex import reindex
-from monjyu_assets.orchestration.automation.schedules import nightly
+from monjyu_assets.orchestration.automation.schedules import nightly_schedule
 from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.publishing.drift import drift
 from monjyu_assets.stages.shared.work import no_progress, no_warning
 from monjyu_core.errors import IndexBuildError
-from monjyu_core.settings.settings import CheckSettings
+from monjyu_core.settings.settings import CheckSettings, load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import published, read_current, read_manifest
 
@@ -105,7 +105,9 @@ def test_the_freshness_sensor_reports_the_check_of_every_collection_without_a_ru
 def test_the_nightly_schedule_asks_for_every_indexed_collection(data: DataFolder) -> None:
     with open_instance(data) as instance:
         context = dg.build_schedule_context(instance, scheduled_execution_time=datetime(2026, 11, 22, 2, tzinfo=UTC))
-        asked = list(nightly(context, data=DataFolderResource(root=str(data.root))))
+        asked = list(
+            nightly_schedule(load_settings().automation)(context, data=DataFolderResource(root=str(data.root)))
+        )
     assert [(one.partition_key, one.run_key) for one in asked] == [("notes", "notes-2026-11-22T02:00")]
 
 
