@@ -198,9 +198,12 @@ def test_a_killed_service_leaves_nothing_behind(data: DataFolder, tmp_path: Path
         if workers > 1:  # one of them is replaced, and the others answer meanwhile
             serving.worker().kill()
         load.wait()
+        load.stop()
+        serving.end()
     finally:
         load.stop()
-    serving.end()
+        if serving.process.poll() is None:
+            serving.kill()
     assert not load.wrong
     check(data)
     assert not [path for path in temporary.iterdir() if path.name.startswith("monjyu")], list(temporary.iterdir())
