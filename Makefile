@@ -70,7 +70,7 @@ $(TOOLS): $(INSTALLED) requirements-dev.lock
 
 demo: $(INSTALLED) ## Index a folder of papers and ask it a question (PAPERS=folder for your own)
 	@set -e; \
-	name=$${COLLECTION:-$$($(BIN)/python -c 'import pathlib, sys; from monjyu_core import ids; \
+	name=$${COLLECTION:-$$($(BIN)/python -c 'import pathlib, sys; from monjyu_core.storage import ids; \
 		print(ids.collection_name_for(pathlib.Path(sys.argv[1])))' "$$PAPERS")}; \
 	echo "> monjyu index $$PAPERS -c $$name"; \
 	$(BIN)/monjyu index "$$PAPERS" -c "$$name" || [ $$? -eq 1 ]; \

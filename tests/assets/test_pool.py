@@ -16,7 +16,8 @@ from monjyu_core.settings.settings import OcrSettings, ParserSettings, ParseSett
 
 HOSTILE = """
 import os, sys, time
-from monjyu_assets.parsing import dispatch, worker
+from monjyu_assets.parsing import dispatch
+from monjyu_assets.parsing.sandbox import worker
 
 real = dispatch.parse_document
 
