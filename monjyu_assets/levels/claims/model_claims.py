@@ -3,16 +3,14 @@ are not believed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from monjyu_assets.levels.engines.answers import ModelClaim, ModelClaims, plain
 from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure
-from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
+from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.levels.entities.model_entities import numbered
-from monjyu_core.models.call_errors import ModelCallError
-from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
@@ -21,37 +19,17 @@ VERSION = "2"
 LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
 
 
-class ModelClaimEngine:
+class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
     """`most` claims a chunk; weaker ones than `least` are left out."""
 
-    pays = True
-
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelClaims]]) -> None:
-        self._recipe = ModelRecipe(settings, "claims", "extract", VERSION)
-        self.name, self.made_with = self._recipe.name, self._recipe.made_with
-        self._calls = calls
+        super().__init__(ModelRecipe(settings, "claims", "extract", VERSION), calls)
         self._most, self._least = settings.levels.claims.max_per_chunk, settings.levels.claims.min_confidence
 
-    def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
-        question = self.question(paper, chunk)
-        return digest(self._recipe.model, question.prompt_hash, question.messages, length=32)
+    def prompt_values(self) -> dict[str, str]:
+        return {"most": str(self._most)}
 
-    def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
-        prompt = self._recipe.prompt(paper.language)
-        text = prompt.render(source=numbered(chunk), most=str(self._most))
-        return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
-
-    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
-        chunks = {c.chunk_id: (p, c) for p in papers for c in p.chunks if c.chunk_id in wanted[p.paper_id]}
-        questions = (self.question(paper, chunk) for paper, chunk in chunks.values())
-        for question, answer in self._calls().ask(questions):
-            paper, chunk = chunks[question.key]
-            if isinstance(answer, ModelCallError):
-                yield ChunkResult(question.key, failure=failure_of(answer))
-            else:
-                yield self._read(paper, chunk, answer)
-
-    def _read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
+    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
         rows: dict[str, dict[str, Any]] = {}
         dropped = weak = 0
         for said in answer.claims:

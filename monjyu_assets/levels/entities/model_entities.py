@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from monjyu_assets.levels.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
 from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, Rows
-from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe, Question, failure_of
+from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
+from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
@@ -15,11 +16,7 @@ from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.levels.entities.merging import split_acronym
 from monjyu_assets.levels.entities.paper_entities import ENTITIES, LINKS, merged_entities, merged_links
 from monjyu_assets.levels.phrases.words import normalise
-from monjyu_core.models.call_errors import ModelCallError
-from monjyu_core.models.prompts import fence
-from monjyu_core.models.types import Message
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import without_foreign
 
 VERSION = "2"
@@ -29,40 +26,17 @@ PROSE_WORDS = 20
 """A chunk of so many words speaks of something: an answer without entities counts as a failure."""
 
 
-class ModelEntityEngine:
-    """`calls` are made when the first chunk is asked about."""
-
-    pays = True
+class ModelEntityEngine(ModelChunkEngine[ModelEntities]):
+    """What title page and reference list say is added to each answer."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelEntities]]) -> None:
-        self._recipe = ModelRecipe(settings, "entities", "extract", VERSION)
-        self.name, self.made_with = self._recipe.name, self._recipe.made_with
-        self._calls = calls
+        super().__init__(ModelRecipe(settings, "entities", "extract", VERSION), calls)
 
-    def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
-        question = self.question(paper, chunk)
-        return digest(self._recipe.model, question.prompt_hash, question.messages, _sure(paper, chunk), length=32)
+    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[Any, ...]:
+        return (_sure(paper, chunk),)
 
-    def question(self, paper: SourcePaper, chunk: SourceChunk) -> Question:
-        prompt = self._recipe.prompt(paper.language)
-        text = prompt.render(source=numbered(chunk))
-        return Question(chunk.chunk_id, (Message("user", text),), prompt.hash, (paper.paper_id,))
-
-    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
-        chunks = {c.chunk_id: (p, c) for p in papers for c in p.chunks if c.chunk_id in wanted[p.paper_id]}
-        questions = (self.question(paper, chunk) for paper, chunk in chunks.values())
-        for question, answer in self._calls().ask(questions):
-            paper, chunk = chunks[question.key]
-            if isinstance(answer, ModelCallError):
-                yield ChunkResult(question.key, failure=failure_of(answer))
-            else:
-                yield _read(paper, chunk, answer)
-
-
-def numbered(chunk: SourceChunk) -> str:
-    """The chunk as a source: its header and its sentences with their numbers."""
-    lines = [f"{n}. {' '.join(s.text.split())}" for n, s in enumerate(chunk.sentences, start=1)]
-    return fence(1, "\n".join([chunk.header, *lines]))
+    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> ChunkResult:
+        return _read(paper, chunk, answer)
 
 
 def _sure(paper: SourcePaper, chunk: SourceChunk) -> tuple[Rows, Rows]:
