@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.parts import file_version
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
-from monjyu_core.storage.snapshot import MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
+from monjyu_core.storage.snapshot import DATABASE, MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 """The beginning of a snapshot's id."""
@@ -35,7 +35,7 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
     building = work.folder.snapshots / f".building-{snapshot_id}"
     building.mkdir(parents=True)
     try:
-        database = building / "index.duckdb"
+        database = building / DATABASE
         base = None if before and forget_changed(work, before, parts) else before
         with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
             lance = beside.submit(
@@ -102,4 +102,4 @@ def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[P
 
 
 def _database_of(folder: CollectionFolder, manifest: Manifest) -> Path:
-    return folder.snapshots / manifest.snapshot_id / "index.duckdb"
+    return folder.snapshots / manifest.snapshot_id / DATABASE

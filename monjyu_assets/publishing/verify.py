@@ -11,7 +11,7 @@ from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.parts import PartStore, file_version
-from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, read_manifest
+from monjyu_core.storage.snapshot import DATABASE, MANIFEST_HASH, Manifest, read_manifest
 
 
 def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
@@ -29,7 +29,7 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
     found = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
     if not found:
         found += _lance_tables(folder, manifest)
-    database = path / "index.duckdb"
+    database = path / DATABASE
     if not database.is_file():
         found.append("index.duckdb is missing")
     elif file_version(database) != manifest.database_sha256:
@@ -53,7 +53,7 @@ def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
 
     Files are hashed once, and again when size or time say that they are others.
     """
-    database = folder.snapshots / manifest.snapshot_id / "index.duckdb"
+    database = folder.snapshots / manifest.snapshot_id / DATABASE
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
         return False
     files = {

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 OPEN_TRIES = 3
+DATABASE = "index.duckdb"
+"""The tables of a snapshot, in its folder."""
 MANIFEST_HASH = "manifest.sha256"
 """The file beside a manifest that holds its SHA-256."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -109,7 +111,7 @@ class Snapshot:
 
         with self._lock:
             if self._connection is None:
-                path = self.folder / "index.duckdb"
+                path = self.folder / DATABASE
                 try:
                     self._connection = duckdb.connect(str(path), read_only=True)
                 except duckdb.Error as error:
