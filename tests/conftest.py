@@ -27,6 +27,11 @@ CORPORA = ROOT.parent / "shared" / "corpora"
 SAMPLES = ROOT / "data" / "samples" / "papers"
 
 LONGEST = (
+    "tests/test_bench.py",
+    "tests/assets/parsing/test_growth.py",
+    "tests/assets/test_kept_level.py",
+    "tests/test_secrets.py",
+    "tests/test_runs_in_ui.py",
     "tests/test_postgres.py",
     "tests/query/test_japanese.py",
     "tests/test_crashes_daemon.py",
