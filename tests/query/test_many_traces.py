@@ -1,0 +1,62 @@
+"""Two hundred megabytes of traces: a search does not feel them, one can be replayed, and they are trimmed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from monjyu_core.settings.operations_settings import TraceSettings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.search.replay import replay
+from monjyu_query.search.request import make_request
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.traces import NAMESPACE, TraceLog
+from tests.copies import copy_data
+
+pytestmark = pytest.mark.slow
+
+TRACES, TRACE_BYTES = 1000, 200_000
+REQUEST = make_request(query="reader leases", collection="samples", mode="keyword", answer=False)
+
+
+def fastest(work: Callable[[], object]) -> float:
+    """Wall seconds of the fastest of some tries."""
+    seconds = []
+    for _ in range(10):
+        before = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - before)
+    return min(seconds)
+
+
+def test_a_search_does_not_feel_two_hundred_megabytes(sample_data: Path, tmp_path: Path) -> None:
+    data = DataFolder(copy_data(sample_data, tmp_path / "data"))
+    store = StateStore(data.state)
+    log = TraceLog(store)
+    searcher = Searcher(data, "samples", log)
+    first = searcher.search(REQUEST).trace_id
+    alone = fastest(lambda: searcher.search(REQUEST))
+    log.flush()
+
+    trace = store.get(NAMESPACE, first)
+    events = [{"event": "test", "n": number, "chunk_id": "c" * 40} for number in range(TRACE_BYTES // 85)]
+    for start in range(0, TRACES, 100):
+        store.put_many(NAMESPACE, {f"t{number}": trace | {"events": events} for number in range(start, start + 100)})
+    assert sum(path.stat().st_size for path in data.state.glob("state.sqlite*")) > 190 << 20
+
+    assert fastest(lambda: searcher.search(REQUEST)) < 2 * max(alone, 0.005)
+    assert fastest(lambda: Searcher(data, "samples", TraceLog(store))) < 1, "a start reads none of them"
+    assert not replay(data, first).differs
+    assert fastest(lambda: store.get(NAMESPACE, "t500")) < 0.5
+    log.flush()
+
+    before = time.process_time()
+    trimmed = TraceLog(store)
+    trimmed.write("newest", {"collection": "samples"}, TraceSettings(newest=10))
+    trimmed.flush()
+    assert time.process_time() - before < 20
+    assert len(store.keys(NAMESPACE)) == 10 and "newest" in store.keys(NAMESPACE)
