@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner
+from fastapi.testclient import TestClient
 
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.indexing.scan import check_source, scan
+from monjyu_assets.orchestration.instance import open_instance
 from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, SourceRules
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.other_files import MOST_LISTED, OtherFiles, read_other_files
 from monjyu_core.storage.schemas import empty
+from monjyu_query.service.app import create_app
 
 MAIN = "\\documentclass{article}\\begin{document}Text.\\input{part}\\end{document}"
 
@@ -121,6 +126,15 @@ def test_the_list_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     first = index_collection(data, source, "c")
     assert (first.papers.total, first.papers.failed, first.papers.unsupported, first.papers.skipped) == (1, 0, 1, 1)
     assert [Path(row.source_path).name for row in first.unsupported] == ["b.doc"] and not first.failures
+    with open_instance(data) as instance:
+        event = instance.get_latest_materialization_event(dg.AssetKey("index_snapshot"))
+    assert event is not None and event.asset_materialization is not None
+    shown = event.asset_materialization.metadata
+    assert shown["files_unsupported"].value == 1 and "b.doc" in str(shown["files_not_read"].value)
+    assert shown["files_skipped"].value == {"hidden": 1}
+    with TestClient(create_app(data, load_settings())) as client:
+        [collection] = client.get("/collections").json()["collections"]
+    assert collection["unsupported"] == 1
     fill(source, "c.odt")
     (source / "b.doc").unlink()
     second = index_collection(data, source, "c")
