@@ -132,7 +132,7 @@ def test_the_list_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     shown = event.asset_materialization.metadata
     assert shown["files_unsupported"].value == 1 and "b.doc" in str(shown["files_not_read"].value)
     assert shown["files_skipped"].value == {"hidden": 1}
-    with TestClient(create_app(data, load_settings())) as client:
+    with TestClient(create_app(data, load_settings()), base_url="http://127.0.0.1") as client:
         [collection] = client.get("/collections").json()["collections"]
     assert collection["unsupported"] == 1
     fill(source, "c.odt")
