@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.citing import cite
+from monjyu_query.answers.evidence_ranking.evidence_ranker import Similarities, judge_sentences
 from monjyu_query.answers.segments import laid_out, markdown
-from monjyu_query.answers.selection import Question, choose_sentences, weigh_evidence
+from monjyu_query.answers.selection import Question, choose_evidence, weigh_evidence
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_sentences
@@ -37,13 +38,16 @@ class Answer:
 
 def answer_from(
     index: OpenIndex,
+    query: str,
     asked: Sequence[QueryTerm],
     passages: Sequence[Passage],
     similarity: float | None,
+    similarities: Similarities,
     settings: AnswerSettings,
     response_type: ResponseType | None = None,
 ) -> Answer:
-    """The extractive answer from a question's terms, its best passages and the similarity of its closest chunk."""
+    """The extractive answer from a question with its terms, its best passages and the similarity of its closest chunk;
+    `similarities` gives those of sentences."""
     if not passages:
         return abstained("no passage was found")
     question = Question.of(asked, len(index.corpus))
@@ -53,7 +57,9 @@ def answer_from(
     evidence = weigh_evidence(question, terms[: len(passages)], similarity, index.scale)
     if evidence.support < settings.min_support:
         return abstained(evidence.thin_because())
-    chosen = choose_sentences(question, sentences, terms[len(passages) :], for_type(settings, response_type))
+    own = terms[len(passages) :]
+    judged = judge_sentences(query, question, sentences, own, similarities, index.scale)
+    chosen = choose_evidence(judged.probability, judged.least, sentences, own, for_type(settings, response_type))
     citations = cite(index.snapshot.cursor(), chosen)
     dropped = len(chosen) - len(citations)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []

@@ -9,7 +9,15 @@ from dataclasses import dataclass, replace
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.answering import SHORT, Answer, abstained, for_type, quoted
 from monjyu_query.answers.citing import cite
-from monjyu_query.answers.selection import Question, alike, choose_sentences, is_statement, weigh_evidence
+from monjyu_query.answers.evidence_ranking.evidence_ranker import judge_sentences
+from monjyu_query.answers.selection import (
+    Question,
+    alike,
+    choose_evidence,
+    choose_sentences,
+    is_statement,
+    weigh_evidence,
+)
 from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.compose import claim_passages
@@ -104,7 +112,9 @@ def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
         return spread_answer(index, found.claims, ask.settings.reports.max_sentences, kind)
     settings = for_type(tools.settings.answer, kind)
     said = terms[len(passages) :]
-    chosen = choose_sentences(question, pool, said, settings)
+    similarities = tools.embedder.similarities_to(ask.request.query, index.snapshot.manifest)
+    judged = judge_sentences(ask.request.query, question, pool, said, similarities, index.scale)
+    chosen = choose_evidence(judged.probability, judged.least, pool, said, settings)
     if ask.routing.query_type == "comparison":
         chosen = _of_all_sides(index, ask.request.query, question, pool, said, settings) or chosen
     citations = cite(cursor, chosen)

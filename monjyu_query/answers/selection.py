@@ -7,6 +7,9 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.ranking.retrieval import QueryTerm
@@ -21,6 +24,8 @@ _COVERED = 0.4
 """What a term is still worth that an earlier sentence of the answer has."""
 _ENOUGH = 0.35
 """A further sentence must be worth this share of the first."""
+_LONGEST = 900
+"""Columns of an answer of several sentences: about 140 words."""
 _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
 _NO_STATEMENT = 0.6
@@ -28,6 +33,8 @@ _NO_STATEMENT = 0.6
 _ENDS = re.compile(r"[.!。！]\W{0,3}(\[\d+\])?\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 _LETTERS_SHARE = 0.8
+_QUOTED_LETTERS_SHARE = 0.6
+"""Of a sentence with figures, brackets and symbols, as the best evidence often is."""
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _WIDE_LETTERS = 8
 """A sentence in a script without spaces has as many letters at least."""
@@ -140,6 +147,39 @@ def choose_sentences(
     return _reading_order([item.sentence for item in chosen], sentences)
 
 
+def choose_evidence(
+    probability: NDArray[np.float64],
+    least: float,
+    sentences: Sequence[PassageSentence],
+    terms: Sequence[Sequence[str]],
+    settings: AnswerSettings,
+) -> list[PassageSentence]:
+    """The sentences most probably evidence, in reading order: the first one, and further ones that are `least` probable
+    and say something else, while the answer is short enough."""
+    chosen: list[int] = []
+    characters = 0
+    for row in np.argsort(-probability, kind="stable"):
+        if len(chosen) == settings.max_sentences or (chosen and probability[row] < least) or probability[row] <= 0:
+            break
+        text = sentences[row].text
+        own = frozenset(terms[row])
+        fits = not chosen or characters + _width(text) <= _LONGEST
+        if (
+            fits
+            and is_prose(text, _QUOTED_LETTERS_SHARE)
+            and all(alike(own, frozenset(terms[other])) < _ALIKE for other in chosen)
+        ):
+            chosen.append(int(row))
+            characters += _width(text)
+    best = [sentences[row] for row in chosen]
+    return _reading_order(best, best)
+
+
+def _width(text: str) -> int:
+    """In columns of a terminal: a letter of a script without spaces takes two."""
+    return len(text) + count_wide(text)
+
+
 def _scored(
     question: Question, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
 ) -> list[ScoredSentence]:
@@ -159,11 +199,11 @@ def is_statement(text: str) -> bool:
     return bool(_ENDS.search(text)) and not _ITEM.match(text)
 
 
-def is_prose(text: str) -> bool:
+def is_prose(text: str, letters_share: float = _LETTERS_SHARE) -> bool:
     """At least three words, and mostly letters: no code, no rows of numbers."""
     letters = sum(character.isalpha() or character.isspace() for character in text)
     enough = len(_LETTERS.findall(text)) >= 3 or count_wide(text) >= _WIDE_LETTERS
-    return enough and letters >= _LETTERS_SHARE * len(text)
+    return enough and letters >= letters_share * len(text)
 
 
 def _gain(question: Question, item: ScoredSentence, covered: set[str]) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
 from monjyu_query.evaluation.questions.kinds import KINDS, Kind
 
 _FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
@@ -114,6 +114,55 @@ def lazy(
     for label, row in [*((str(row["budget"]), row) for row in found["budgets"]), ("hybrid", found["hybrid"])]:
         values = (f"{key} {value:g}" for key, value in row.items() if key != "budget")
         click.echo(f"{label:>7}  {'  '.join(values)}")
+
+
+@evaluate.command("answers")
+@collection_option
+@click.option(
+    "--questions",
+    type=_FILE,
+    required=True,
+    help='JSONL, {"id", "text", "doc", "answers": [{"text", "start"}]} a line.',
+)
+@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True)
+@click.option("--budget", help="Of lazy search: z100, z500, z1500 or a number of relevance tests.")
+@click.option("--without-source", is_flag=True, help="Leave out the paper that answers: how often does it abstain?")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
+@json_option
+def answers(
+    collection: str | None,
+    questions: Path,
+    mode: str,
+    budget: str | None,
+    without_source: bool,
+    every: int,
+    as_json: bool,
+) -> None:
+    """Ask questions whose answering text is known: how often it is quoted, in how many words, how fast.
+
+    A quote has hold of the gold if it covers half of it or lies in it by eight tenths. Questions without `answers` are
+    those that the collection does not answer.
+    """
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.evaluation import answer_quality as measure
+    from monjyu_query.evaluation.gold_answers import read_gold
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.search.which_collection import chosen_collection
+
+    wanted = read_gold(questions)[::every]
+    data = DataFolder.default()
+    searcher = Searcher(data, chosen_collection(data, collection))
+    searcher.prepare()
+    asked = measure.run(searcher, wanted, mode, budget, without_source=without_source)
+    with click.progressbar(asked, len(wanted), "answers", file=sys.stderr) as waiting:
+        found = measure.summary(list(waiting))
+    if as_json:
+        print_json(found)
+        return
+    for name, value in found.items():
+        if name != "intervals":
+            low, high = found["intervals"].get(name, ("", ""))
+            click.echo(f"{name:18} {'-' if value is None else value}" + (f"  [{low}, {high}]" if low != "" else ""))
 
 
 @evaluate.command("questions")

@@ -85,4 +85,6 @@ def extractive_answer(searcher: Searcher, request: SearchRequest) -> tuple[Answe
     chunks = [index.corpus.chunk_ids[row] for row in rows]
     passages = load_passages(index.snapshot.cursor(), chunks, [float(ranking.scores[row]) for row in rows])
     closest = None if ranking.similarity is None or not rows else float(ranking.similarity[rows].max())
-    return answer_from(index, asked.result(), passages, closest, searcher.settings.answer), passages
+    similarities = searcher.tools.embedder.similarities_to(request.query, index.snapshot.manifest)
+    answered = searcher.settings.answer
+    return answer_from(index, request.query, asked.result(), passages, closest, similarities, answered), passages

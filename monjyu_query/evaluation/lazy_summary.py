@@ -71,13 +71,13 @@ def _figures(kind: str, runs: Sequence[Run], budgets: Sequence[int]) -> KindFigu
     return KindFigures(
         kind=kind,
         questions=len(values[HYBRID]),
-        recall={budget: _mean_and_interval(some) for budget, some in recalls.items()},
-        difference=_mean_and_interval(recalls[reference] - recalls[HYBRID]),
+        recall={budget: mean_and_interval(some) for budget, some in recalls.items()},
+        difference=mean_and_interval(recalls[reference] - recalls[HYBRID]),
         abstained={b: round(float(np.mean([r.values["abstained"] for r in some])), 4) for b, some in values.items()},
     )
 
 
-def _mean_and_interval(values: NDArray[np.float64]) -> tuple[float, Interval]:
+def mean_and_interval(values: NDArray[np.float64]) -> tuple[float, Interval]:
     """The mean and the 2.5th and 97.5th percentile of the means of `SAMPLES` samples with replacement (Efron 1979)."""
     picks = np.random.default_rng(0).integers(0, len(values), (SAMPLES, len(values)))
     low, high = np.percentile(values[picks].mean(axis=1), [2.5, 97.5])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 
@@ -12,6 +13,9 @@ from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Manifest
+from monjyu_query.ranking.scripts import unread
+
+Similarity = NDArray[np.float32]
 
 
 class QueryEmbedder:
@@ -42,6 +46,19 @@ class QueryEmbedder:
         if len(vector) != manifest.embedding.dimensions:
             raise _other_model(manifest, f"{embedder.model_id} now gives vectors of {len(vector)} dimensions")
         return vector
+
+    def similarities_to(self, query: str, manifest: Manifest) -> Callable[[Sequence[str]], Similarity | None]:
+        """Gives the cosine (n,) of each of n texts with the question; None where the model does not read the question's
+        script or is paid for by the text."""
+
+        def similarities(texts: Sequence[str]) -> Similarity | None:
+            if self._settings.embedding.remote is not None or unread(query, manifest.embedding.model):
+                return None
+            vectors = load_embedder(self._settings).embed_passages(texts)
+            found: Similarity = np.vecdot(vectors, self.embed(query, manifest))
+            return found
+
+        return similarities
 
 
 def check_same_model(embedder: Embedder, manifest: Manifest) -> None:

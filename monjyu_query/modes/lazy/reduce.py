@@ -65,7 +65,9 @@ def answer_without_tests(asked: Question, tools: Tools) -> Answer:
     """What mode vector answers."""
     similarity = asked.similarity if asked.nearest else None
     settings, kind = tools.settings.answer, asked.ask.request.response_type
-    return answer_from(asked.ask.index, asked.asked, asked.nearest, similarity, settings, kind)
+    index, query = asked.ask.index, asked.ask.request.query
+    similarities = tools.embedder.similarities_to(query, index.snapshot.manifest)
+    return answer_from(index, query, asked.asked, asked.nearest, similarity, similarities, settings, kind)
 
 
 def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tuple[list[Claim], list[list[Relevant]]]:

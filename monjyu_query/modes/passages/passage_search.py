@@ -24,7 +24,9 @@ from monjyu_query.search.tools import Ask, Tools
 CANDIDATES = 50
 """Passages that a rerank model reads anew; what ranks lower is not among them."""
 ANSWER_PASSAGES = 8
-"""An answer rests on this many of the best passages, however few hits are shown."""
+"""A model's answer rests on this many of the best passages, however few hits are shown."""
+EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
+"""Of which the extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""
 _EXPANDED_WEIGHT = 1 / 3
 """Of the expanded question beside the question itself: related terms help, but are not what was asked."""
 
@@ -48,7 +50,8 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     answer, engine = Answer([], "complete"), "none"
     if asked:
         closest = _closest(tools, ask, ranking, rows)
-        answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], asked.result(), closest)
+        evidence = passages[:EVIDENCE_PASSAGES] if reranks else evidence_passages(ask, ranking)
+        answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], evidence, asked.result(), closest)
     warnings = ask.warnings(uses_history=engine == "llm")
     return SearchResult(
         query=request.query,
@@ -72,20 +75,37 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
 
 
 def _answer(
-    tools: Tools, ask: Ask, passages: list[Passage], asked: Sequence[QueryTerm], closest: float | None
+    tools: Tools,
+    ask: Ask,
+    passages: list[Passage],
+    evidence: list[Passage],
+    asked: Sequence[QueryTerm],
+    closest: float | None,
 ) -> tuple[Answer, str]:
-    """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
+    """By the engine of the role `answer` from the passages; where its model fails, or by setting, the extractive answer
+    from the evidence, after a failure marked as partial."""
     failure = ""
     if tools.uses_model("answer") and passages:
         written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
     kind = ask.request.response_type
-    answer = answer_from(ask.index, asked, passages, closest, tools.settings.answer, kind)
+    similarities = tools.embedder.similarities_to(ask.request.query, ask.index.snapshot.manifest)
+    query, settings = ask.request.query, tools.settings.answer
+    answer = answer_from(ask.index, query, asked, evidence, closest, similarities, settings, kind)
     if failure:
         status: Status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
     return answer, "extractive"
+
+
+def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:
+    """The best passages for an extractive answer, of one paper more than the hits show."""
+    corpus, settings = ask.index.corpus, ask.settings
+    cap = paper_cap(ask.request, settings, EVIDENCE_PASSAGES)
+    cap = max(cap, EVIDENCE_PER_PAPER) if cap else 0
+    rows = best_rows(ranking.scores, corpus.work, EVIDENCE_PASSAGES, cap, settings.min_score, corpus.passage)
+    return _passages(ask, ranking, rows)
 
 
 def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float | None:

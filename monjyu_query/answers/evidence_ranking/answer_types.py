@@ -1,0 +1,70 @@
+"""What type of answer a question asks for, and whether a sentence shows one of that type. English and Japanese."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = re.compile(r"\d")
+_QUANTITY = re.compile(
+    r"\d\s?(?:%|percent|mg|kg|ml|days?|weeks?|months?|years?|hours?|patients|cases|people|children|cm|m\b"
+    r"|人|年|月|日|円|回|個|km|メートル|歳|時間)",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"\b(?:1[89]\d\d|20\d\d)\b|\d年")
+
+_ASKED = {
+    "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
+    r"|rate|fraction|incidence|prevalence|size|dose|ratio|risk|mortality)|percentage"
+    r"|何(?:人|個|回|歳|枚|本|種|%|パーセント|割|倍|位|km|メートル|つ|匹|頭|台|分|時間)|いくつ|どのくらい|どれくらい|どれほど",
+    "date": r"\bwhen\b|\b(?:what|which) (?:year|date|month|day)|\bhow long\b|いつ|何年|何月|何日|何世紀",
+    "person": r"\bwho(?:m|se)?\b|誰|だれ|何者|人物",
+    "place": r"\bwhere\b|\b(?:what|which) (?:country|countries|city|region|place|cell|tissue|organ)"
+    r"|どこ|何県|何市|何国|場所",
+    "reason": r"\bwhy\b|\b(?:reason|cause|purpose)s?\b|なぜ|理由|原因|どうして",
+    "procedure": r"\bhow (?!many|much|long|old|often|far|large|big|high)|\bmethods?\b|どのように|どうやって|方法",
+    "comparison": r"\b(?:compar|differ|versus|vs\.?|better|than)\w*|違い|比べ|より",
+    "yes_no": r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may|might)\b"
+    r"|[^:]*: (?:is|are|do|does|can|has|should)\b|か[。？?]?$",
+    "definition": r"^(?:what (?:is|are|was|were)|define)\b|とは|何(?:か|という|と呼|と言)",
+}
+_SHOWN = {
+    "person": r"(?<=[a-z,] )[A-Z][a-z]+ (?:[A-Z]\. ?)?[A-Z][a-z]+|氏|者|大臣|王|人",
+    "reason": r"\b(?:because|due to|owing|caus|reason|therefore|thus|result(?:s|ed)? in|lead(?:s|ing)? to|since)\b"
+    r"|ため|から|理由|原因|ので",
+    "procedure": r"\b(?:by|using|through|via|method|procedure|was performed|were performed|step|first|then)\b"
+    r"|方法|により|によって|用いて|行",
+    "comparison": r"\b(?:than|compared|whereas|while|higher|lower|more|less|similar|differ)\w*|より|比較|一方",
+    "yes_no": r"\b(?:we (?:found|show|conclude|demonstrate|report)|our (?:results|findings|data|study)"
+    r"|(?:results|findings|data|study) (?:suggest|show|indicate|demonstrate|support)|conclu|suggest|indicate|appear"
+    r"|should|may be|is associated|are associated|did not|does not|no (?:significant|evidence)|significant)\w*",
+    "definition": r"\b(?:is|are|was|were) (?:an?|the|one)\b"
+    r"|\b(?:refers? to|defined as|known as|called|means|stands for)\b"
+    r"|とは|である|と呼ば|こと。",
+}
+_QUESTIONS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _ASKED.items()}
+_ANSWERS = {name: re.compile(pattern, 0 if name == "person" else re.IGNORECASE) for name, pattern in _SHOWN.items()}
+_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Ff]rom|[Oo]f|[Nn]ear) (?:the )?[A-Z][a-z]+|県|市|国|島|州|町|地方|駅")
+
+TYPES = tuple(_ASKED)
+
+
+def asked_types(question: str) -> frozenset[str]:
+    """The types of answer (of `TYPES`) that the question's words ask for; often none, sometimes several."""
+    return frozenset(name for name, pattern in _QUESTIONS.items() if pattern.search(question))
+
+
+def shows(answer_type: str, sentence: str) -> bool:
+    """Whether the sentence has what an answer of the type has: a quantity, a date, a name, words that give a reason."""
+    match answer_type:
+        case "number":
+            return bool(_QUANTITY.search(sentence))
+        case "date":
+            return bool(_DATE.search(sentence) or _QUANTITY.search(sentence))
+        case "place":
+            return bool(_PLACE.search(sentence))
+        case _:
+            return bool(_ANSWERS[answer_type].search(sentence))
+
+
+def has_digits(sentence: str) -> bool:
+    return bool(_NUMBER.search(sentence))

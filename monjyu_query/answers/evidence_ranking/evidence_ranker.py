@@ -1,0 +1,110 @@
+"""Sentences to probabilities that each is evidence: two logistic regressions, the second of which reads vectors.
+
+The first reads words alone and picks the few sentences whose vectors are worth their time; the second orders these.
+`training/evidence.py` learns the weights, of one file a group of scripts, and docs/decisions/search.md has the figures.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.evidence_ranking.sentence_features import (
+    VECTOR_FEATURES,
+    WORD_FEATURES,
+    Matrix,
+    vector_features,
+    word_features,
+)
+from monjyu_query.answers.selection import Question
+from monjyu_query.ranking.similarity_scale import Scale
+from monjyu_query.search.passages import PassageSentence
+
+READ = 16
+"""Sentences whose vectors are made for a question: 50 to 100 ms. More find no more (12, 16, 24 were tried)."""
+
+Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
+"""The cosine (n,) of each text with the question; None where vectors say nothing or would have to be paid."""
+
+_FILES = {"spaced": "spaced.json", "wide": "wide.json"}
+_SHA256 = {"spaced": "", "wide": ""}
+_FOLDER = Path(__file__).parent / "weights"
+
+
+@dataclass(frozen=True)
+class Regression:
+    """`1 / (1 + exp(-(x @ weights + bias)))` of features as they are."""
+
+    weights: NDArray[np.float64]
+    bias: float
+
+    def __call__(self, features: Matrix) -> Matrix:
+        probabilities: Matrix = 1 / (1 + np.exp(-(features @ self.weights + self.bias)))
+        return probabilities
+
+
+@dataclass(frozen=True)
+class EvidenceModel:
+    """`least`: a further sentence of an answer must be as probable, in the second regression and in the first alone."""
+
+    words: Regression
+    vectors: Regression
+    least: float
+    least_by_words: float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Probability (n,) of each sentence that it is evidence, and below which a further one is left out."""
+
+    probability: Matrix
+    least: float
+
+
+def judge_sentences(
+    query: str,
+    question: Question,
+    sentences: Sequence[PassageSentence],
+    terms: Sequence[Sequence[str]],
+    similarities: Similarities,
+    scale: Scale,
+) -> Judged:
+    """Sentences best passage first, `terms` those of each in order. What the second regression did not read is 0."""
+    model = evidence_model("wide" if count_wide(query) else "spaced")
+    features = word_features(query, question, sentences, terms)
+    first = model.words(features)
+    read = np.sort(np.argsort(-first, kind="stable")[:READ])
+    found = similarities([sentences[row].text for row in read]) if len(read) else None
+    if found is None:
+        return Judged(first, model.least_by_words)
+    probability = np.zeros(len(sentences))
+    probability[read] = model.vectors(np.hstack([features[read], vector_features(found, scale)]))
+    return Judged(probability, model.least)
+
+
+@cache
+def evidence_model(script: str) -> EvidenceModel:
+    """The weights for questions in a `spaced` or a `wide` script. ConfigurationError where the file is not ours."""
+    path = _FOLDER / _FILES[script]
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != _SHA256[script]:
+        raise ConfigurationError(
+            f"{path.name}, the weights of the evidence ranker, is damaged.", "Install Monjyu anew."
+        )
+    held = json.loads(content)
+    words = _regression(held["words"], WORD_FEATURES)
+    vectors = _regression(held["vectors"], (*WORD_FEATURES, *VECTOR_FEATURES))
+    return EvidenceModel(words, vectors, held["least"], held["least_by_words"])
+
+
+def _regression(held: dict[str, float], names: Sequence[str]) -> Regression:
+    return Regression(np.array([held[name] for name in names]), held["bias"])

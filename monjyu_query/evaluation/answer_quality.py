@@ -1,0 +1,81 @@
+"""Answers measured against questions whose answering spans are known: is the gold quoted, in how many words?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from monjyu_query.answers.evidence_ranking.sentence_features import word_count
+from monjyu_query.answers.segments import plain
+from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote
+from monjyu_query.evaluation.lazy_summary import mean_and_interval
+from monjyu_query.evaluation.rank_measures import percentile
+from monjyu_query.search.request import Filters, make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+
+MEASURES = ("gold_in_citations", "gold_in_hits", "words", "quote_precision", "abstained", "partly")
+
+
+@dataclass(frozen=True)
+class AnswerRun:
+    """The measures of one answer by name, and the seconds it took. A measure that has no meaning for it is missing:
+    gold where the question has none, the precision of an answer without quotes."""
+
+    values: dict[str, float]
+    seconds: float
+
+
+def run(
+    searcher: Searcher,
+    questions: Iterable[GoldQuestion],
+    mode: str = "auto",
+    budget: str | int | None = None,
+    *,
+    without_source: bool = False,
+) -> Iterator[AnswerRun]:
+    """Ask one question after another. `without_source` leaves the paper that answers it out of the search: what is then
+    asked looks answerable and is not."""
+    papers = PaperTexts(searcher.current().snapshot.cursor())
+    every = searcher.current().corpus.paper_ids
+    for question in questions:
+        others = [name for name in every if name != question.doc] if without_source else []
+        given = {"query": question.text, "collection": searcher.collection, "filters": Filters(paper_ids=others)}
+        request = make_request(**given, mode=mode, budget=budget)
+        started = time.perf_counter()
+        result = searcher.search(request)
+        seconds = time.perf_counter() - started
+        yield AnswerRun(_measured(result, Gold(question, papers)), seconds)
+
+
+def _measured(result: SearchResult, gold: Gold) -> dict[str, float]:
+    quotes = [Quote(citation.paper_id, citation.quote) for citation in result.citations]
+    hits = [Quote(hit.paper_id, hit.text) for hit in result.hits]
+    abstained = result.status == "abstained"
+    values = {"abstained": float(abstained), "partly": float(result.status == "partial")}
+    values["words"] = 0.0 if abstained else word_count(plain(result.segments))
+    if gold.known:
+        values |= {"gold_in_citations": float(gold.is_found(quotes)), "gold_in_hits": float(gold.is_found(hits))}
+        if quotes:
+            values["quote_precision"] = float(np.mean([gold.is_evidence(quote) for quote in quotes]))
+    return values
+
+
+def summary(runs: Sequence[AnswerRun]) -> dict[str, Any]:
+    """The mean of each measure over the answers that have it, with its 95 % interval (bootstrap), and the latencies in
+    milliseconds. A measure that no answer has is null."""
+    means: dict[str, float | None] = {}
+    intervals: dict[str, tuple[float, float]] = {}
+    for name in MEASURES:
+        values = np.array([run.values[name] for run in runs if name in run.values])
+        means[name] = None
+        if len(values):
+            means[name], intervals[name] = mean_and_interval(values)
+    seconds = [run.seconds for run in runs]
+    times = {"p50_ms": percentile(seconds, 0.5), "p95_ms": percentile(seconds, 0.95)}
+    milliseconds = {name: round(1000 * value, 3) for name, value in times.items()}
+    return {"questions": len(runs)} | means | milliseconds | {"intervals": intervals}

@@ -1,0 +1,129 @@
+"""Questions with the spans of text that answer them, and whether a quote has hold of one.
+
+Compared without white space, which parsing changes. Where a span is named by its paper and text, a quote finds it if it
+covers half of it or lies in it by eight tenths; where only answers are known, in any order of words, if it holds one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_query.evaluation.retrieval_quality import numbered_lines
+
+COVERED = 0.5
+"""Share of a gold span that quotes must cover together."""
+INSIDE = 0.8
+"""Or share of one quote that must lie in it."""
+
+
+@dataclass(frozen=True)
+class GoldQuestion:
+    """`doc` is the paper that answers it; None for a question whose answers (texts) may stand in any paper; without
+    answers the collection has none."""
+
+    question_id: str
+    text: str
+    doc: str | None
+    answers: tuple[str, ...]
+
+
+def read_gold(path: Path) -> list[GoldQuestion]:
+    """`{"id", "text", "doc", "answers": [{"text", "start"}]}` a line; answers may be texts alone, or missing.
+    ConfigurationError names the line that is wrong."""
+    found = []
+    for number, line in numbered_lines(path):
+        try:
+            record = json.loads(line)
+            answers = tuple(a if isinstance(a, str) else str(a["text"]) for a in record.get("answers") or ())
+            doc = record.get("doc")
+            text = record["text"]
+            found.append(GoldQuestion(str(record["id"]), text, None if doc is None else str(doc), answers))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise ConfigurationError(f'{path}, line {number}: no {{"id", "text", "doc", "answers"}}.') from None
+        if not isinstance(text, str) or not text.strip():
+            raise ConfigurationError(f"{path}, line {number}: `text` is empty or no text.")
+    if not found:
+        raise ConfigurationError(f"{path} holds no question.")
+    return found
+
+
+def flat(text: str) -> str:
+    """Without white space."""
+    return re.sub(r"\s+", "", text)
+
+
+class PaperTexts:
+    """The papers' texts without white space, read as they are asked for."""
+
+    def __init__(self, cursor: duckdb.DuckDBPyConnection) -> None:
+        self._cursor = cursor
+        self._texts: dict[str, str] = {}
+
+    def of(self, paper_id: str) -> str:
+        """The sections of a paper one after another; empty for one that the collection does not have."""
+        if paper_id not in self._texts:
+            query = "SELECT text FROM sections WHERE paper_id = ? ORDER BY section_ord"
+            rows = self._cursor.execute(query, [paper_id]).fetchall()
+            self._texts[paper_id] = flat("".join(row[0] for row in rows))
+        return self._texts[paper_id]
+
+
+@dataclass(frozen=True)
+class Quote:
+    paper_id: str
+    text: str
+
+
+class Gold:
+    """The gold spans of one question in its paper's text."""
+
+    def __init__(self, question: GoldQuestion, papers: PaperTexts) -> None:
+        self._doc, self._answers = question.doc, [flat(answer) for answer in question.answers if flat(answer)]
+        self._text = papers.of(question.doc) if question.doc is not None else ""
+        places = ((self._text.find(answer), len(answer)) for answer in self._answers)
+        self.spans = [(start, start + length) for start, length in places if start >= 0] if self._text else []
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything to be found."""
+        return bool(self.spans) or (self._doc is None and bool(self._answers))
+
+    def share(self, quote: Quote) -> tuple[float, float]:
+        """How much of a quote lies in the gold, and how much of the gold it covers (0 to 1), of the best span."""
+        text = flat(quote.text)
+        if self._doc is None:
+            held = any(answer in text for answer in self._answers)
+            return float(held), float(held)
+        pairs = [
+            (shared / max(len(text), 1), shared / (end - start))
+            for start, end in self.spans
+            if (shared := self._shared(quote, text, start, end))
+        ]
+        return max(pairs, key=sum, default=(0.0, 0.0))
+
+    def is_evidence(self, quote: Quote) -> bool:
+        return max(self.share(quote)) >= COVERED
+
+    def is_found(self, quotes: Sequence[Quote]) -> bool:
+        """Whether the quotes have hold of a gold span: one lies in it, or together they cover half of it."""
+        if any(self.share(quote)[0] >= INSIDE for quote in quotes):
+            return True
+        once = {(quote.paper_id, flat(quote.text)): quote for quote in quotes}
+        return any(self._covered(once.values(), start, end) >= COVERED * (end - start) for start, end in self.spans)
+
+    def _covered(self, quotes: Iterable[Quote], start: int, end: int) -> int:
+        return sum(self._shared(quote, flat(quote.text), start, end) for quote in quotes)
+
+    def _shared(self, quote: Quote, text: str, start: int, end: int) -> int:
+        """Characters of the span that the quote's place nearest to it covers."""
+        if quote.paper_id != self._doc or not text:
+            return 0
+        at = self._text.find(text, max(0, start - len(text)))
+        return max(0, min(end, at + len(text)) - max(start, at)) if at >= 0 else 0
