@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from pydantic import BaseModel
 
 from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.other_files import UnsupportedFile
+from monjyu_core.storage.rows import FailureRow
 
 
 class PaperCounts(BaseModel):
@@ -70,11 +70,11 @@ class IndexResult(BaseModel):
 
 
 def failure_rows(work: Work) -> list[Failure]:
-    rows: list[dict[str, Any]] = [
-        row for part in work.parts.heads("failures") if part.rows for row in part.read().to_pylist()
-    ]
+    rows = [row for part in work.parts.heads("failures") if part.rows for row in part.records(FailureRow)]
     rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
-    return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
+    return [
+        Failure(source_path=row["source_path"], error_type=row["error_type"], message=row["message"]) for row in rows
+    ]
 
 
 def level_failures(work: Work) -> list[Failure]:

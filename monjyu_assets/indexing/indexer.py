@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult
@@ -25,6 +25,11 @@ _one_at_a_time = threading.RLock()
 
 def _nothing(*_: object) -> None:
     """Hear of nothing."""
+
+
+class _Listeners(TypedDict):
+    progress: Progress
+    say: Say
 
 
 class Indexer:
@@ -56,7 +61,7 @@ class Indexer:
         from monjyu_core.storage.folders import DataFolder
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
-        self._hear: dict[str, Any] = {"progress": progress, "say": say}
+        self._listeners: _Listeners = {"progress": progress, "say": say}
 
     def index(
         self,
@@ -75,9 +80,17 @@ class Indexer:
         from monjyu_assets.indexing.requests import index_collection
 
         given = [sources] if isinstance(sources, str | Path) else sources
-        how: dict[str, Any] = {"level": level, "include": include, "exclude": exclude, "allow_deletes": allow_deletes}
         with self._running():
-            return index_collection(self.data, [Path(one) for one in given], collection, **how, **self._hear)
+            return index_collection(
+                self.data,
+                [Path(source) for source in given],
+                collection,
+                level=level,
+                include=include,
+                exclude=exclude,
+                allow_deletes=allow_deletes,
+                **self._listeners,
+            )
 
     def upgrade(
         self, collection: str, level: int, *, max_cost_usd: float | None = None, allow_deletes: bool = False
@@ -85,16 +98,22 @@ class Indexer:
         """Bring a collection to a level and keep it there; calls of models together stay within `max_cost_usd`."""
         from monjyu_assets.indexing.requests import upgrade_collection
 
-        how: dict[str, Any] = {"max_cost_usd": max_cost_usd, "allow_deletes": allow_deletes}
         with self._running():
-            return upgrade_collection(self.data, collection, level, **how, **self._hear)
+            return upgrade_collection(
+                self.data,
+                collection,
+                level,
+                max_cost_usd=max_cost_usd,
+                allow_deletes=allow_deletes,
+                **self._listeners,
+            )
 
     def downgrade(self, collection: str, level: int) -> IndexResult:
         """Drop the levels above one and keep the collection there."""
         from monjyu_assets.indexing.requests import downgrade_collection
 
         with self._running():
-            return downgrade_collection(self.data, collection, level, **self._hear)
+            return downgrade_collection(self.data, collection, level, **self._listeners)
 
     def sources(self, collection: str) -> list[ListedSource]:
         """The folders and files of a collection, how many papers are of each, and the patterns that choose them."""
@@ -109,14 +128,14 @@ class Indexer:
         from monjyu_assets.indexing.requests import move_source
 
         with self._running():
-            return move_source(self.data, collection, old, Path(new), allow_deletes=allow_deletes, **self._hear)
+            return move_source(self.data, collection, old, Path(new), allow_deletes=allow_deletes, **self._listeners)
 
     def remove_source(self, collection: str, source: str | Path) -> IndexResult:
         """Take a source's papers out of the index and forget it."""
         from monjyu_assets.indexing.requests import remove_source
 
         with self._running():
-            return remove_source(self.data, collection, source, **self._hear)
+            return remove_source(self.data, collection, source, **self._listeners)
 
     def status(self, collection: str | None = None) -> list[dict[str, Any]]:
         """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took."""

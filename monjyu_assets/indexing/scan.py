@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,11 +19,11 @@ from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.ids import digest, file_paper_id
 from monjyu_core.storage.other_files import OtherFiles
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.schemas import table_of
 
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
-Row = dict[str, Any]
 Say = Callable[[str], None]
 Count = Callable[[int, int], None]
 """Called with (files done, of how many); of 0 while they are still being found."""
@@ -88,7 +88,7 @@ def scan(
     """
     known = _known(previous)
     excluded = set(record.excluded)
-    rows: dict[str, Row] = {}
+    rows: dict[str, ManifestRow] = {}
     others = OtherFiles() if others is None else others
     files = find_files(_readable(record, previous, allow_missing, say), say, count, others)
     for done, file in enumerate(files, start=1):
@@ -100,7 +100,7 @@ def scan(
                 others.skip("purged", row["source_path"])
             else:
                 rows[row["paper_id"]] = row
-    return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
+    return table_of("manifest", list(rows.values()))
 
 
 def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool, say: Say) -> CollectionRecord:
@@ -127,15 +127,15 @@ def papers_under(manifest: pa.Table, source: str) -> pa.ChunkedArray:
     return pc.or_(pc.equal(paths, source), pc.starts_with(paths, f"{source.rstrip('/')}/"))
 
 
-def _known(previous: pa.Table) -> dict[tuple[str, int], list[Row]]:
+def _known(previous: pa.Table) -> dict[tuple[str, int], list[ManifestRow]]:
     """Rows of the previous manifest by path and time."""
-    known: dict[tuple[str, int], list[Row]] = {}
+    known: dict[tuple[str, int], list[ManifestRow]] = {}
     for row in previous.to_pylist():
         known.setdefault((row["source_path"], row["mtime_ns"]), []).append(row)
     return known
 
 
-def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[Row]:
+def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) -> list[ManifestRow]:
     beside = files_beside(file.path, file.root)
     stats = [path.stat() for path in (file.path, *beside)]
     size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
@@ -151,20 +151,30 @@ def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[
         sha256 = joined_sha256(file.path, beside)
     except OSError:  # its failure row says so; the rest goes on
         sha256, document_type = digest(UNREADABLE, mtime_ns, length=64), UNREADABLE
-    where = {"source_path": str(file.path), "mtime_ns": mtime_ns, "record": None, "offset": None}
-    return [{"paper_id": paper_id, "sha256": sha256, "document_type": document_type, "size": size} | where]
+    return [
+        {
+            "paper_id": paper_id,
+            "sha256": sha256,
+            "document_type": document_type,
+            "size": size,
+            "record": None,
+            "source_path": str(file.path),
+            "mtime_ns": mtime_ns,
+            "offset": None,
+        }
+    ]
 
 
-def _whole(rows: list[Row], size: int) -> bool:
+def _whole(rows: list[ManifestRow], size: int) -> bool:
     """The rows cover their file to its end, and none of them hangs on another file's ids."""
     return (
         bool(rows)
-        and 0 <= size - max(row["offset"] + row["size"] for row in rows) <= len(b"\r\n")
+        and 0 <= size - max((row["offset"] or 0) + row["size"] for row in rows) <= len(b"\r\n")
         and all(row["document_type"] != DUPLICATE for row in rows)
     )
 
 
-def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[Row]:
+def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[ManifestRow]:
     """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
     from monjyu_assets.parsing.text.jsonl_records import read_records
 
@@ -193,9 +203,9 @@ def _hash_range(file: BinaryIO, offset: int, size: int) -> str:
     return hasher.hexdigest()
 
 
-def _as_duplicate(row: Row) -> Row:
+def _as_duplicate(row: ManifestRow) -> ManifestRow:
     own = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
-    return row | {"paper_id": f"{row['paper_id']}~{own}", "document_type": DUPLICATE}
+    return {**row, "paper_id": f"{row['paper_id']}~{own}", "document_type": DUPLICATE}
 
 
 def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:

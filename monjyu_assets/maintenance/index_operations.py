@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import duckdb
 
@@ -23,6 +23,38 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
 
 
+class SnapshotRow(TypedDict):
+    """A snapshot as `monjyu snapshots list --json` prints it: None where another version of Monjyu made it."""
+
+    snapshot_id: str
+    created_at: str | None
+    level: int | None
+    papers: int | None
+    chunks: int | None
+    current: bool
+    held: bool
+
+
+class SnapshotDiff(TypedDict):
+    """Ids of papers by what happened to them, and [older, newer] rows by table."""
+
+    older: str
+    newer: str
+    added: list[str]
+    changed: list[str]
+    deleted: list[str]
+    rows: dict[str, list[int]]
+
+
+class Purged(TypedDict):
+    """What `monjyu purge --json` prints."""
+
+    collection: str
+    paper_id: str
+    snapshot_id: str | None
+    snapshots_removed: list[str]
+
+
 def known_folder(name: str) -> CollectionFolder:
     """The collection's folder; ConfigurationError where it was never indexed."""
     data = DataFolder.default()
@@ -32,24 +64,31 @@ def known_folder(name: str) -> CollectionFolder:
     return folder
 
 
-def snapshot_rows(folder: CollectionFolder) -> list[dict[str, Any]]:
-    """Of one that another version of Monjyu made, all but id and marks is None."""
+def snapshot_rows(folder: CollectionFolder) -> list[SnapshotRow]:
+    """The snapshots kept, oldest first."""
     current, hold = read_current(folder), held(folder)
-    rows = []
+    rows: list[SnapshotRow] = []
     for snapshot_id in published(folder):
-        row: dict[str, Any] = dict.fromkeys(("created_at", "level", "papers", "chunks"))
         try:
-            m = read_manifest(folder, snapshot_id)
-            row |= {"created_at": m.created_at, "level": m.level}
-            row |= {"papers": m.rows["papers"], "chunks": m.rows["chunks"]}
+            manifest = read_manifest(folder, snapshot_id)
         except UnknownVersion:
-            pass
-        rows.append({"snapshot_id": snapshot_id, **row, "current": snapshot_id == current, "held": snapshot_id == hold})
+            manifest = None
+        rows.append(
+            {
+                "snapshot_id": snapshot_id,
+                "created_at": manifest.created_at if manifest else None,
+                "level": manifest.level if manifest else None,
+                "papers": manifest.rows["papers"] if manifest else None,
+                "chunks": manifest.rows["chunks"] if manifest else None,
+                "current": snapshot_id == current,
+                "held": snapshot_id == hold,
+            }
+        )
     return rows
 
 
-def diff(folder: CollectionFolder, older: str, newer: str) -> dict[str, Any]:
-    """Papers by what happened to them, and [older, newer] rows by table."""
+def diff(folder: CollectionFolder, older: str, newer: str) -> SnapshotDiff:
+    """The papers and rows of two snapshots compared."""
     before, after = (_contents(folder, snapshot_id) for snapshot_id in (older, newer))
     rows_before, rows_after = (read_manifest(folder, snapshot_id).rows for snapshot_id in (older, newer))
     both = before.keys() & after.keys()
@@ -135,7 +174,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     return size
 
 
-def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> dict[str, Any]:
+def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> Purged:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
     from monjyu_assets.indexing.run import index_lock
 

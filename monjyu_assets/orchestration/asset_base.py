@@ -12,6 +12,7 @@ from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_paper
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Materializations, Metadata
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
@@ -54,7 +55,7 @@ def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -
     return shard_asset_arguments(asset, code_version, kinds) | own
 
 
-def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> dict[str, Any]:
+def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> Metadata:
     """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed.
 
     Logs and telemetry are told of the asset at the same time."""
@@ -88,9 +89,7 @@ def column_schema(table: str) -> dg.TableSchema:
     )
 
 
-def run_stage(
-    context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage
-) -> Iterator[dg.MaterializeResult[Any]]:
+def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> Materializations:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
     Dagster gives all partitions of one run the same data version, so each shard is reported by an event of its own
@@ -98,7 +97,7 @@ def run_stage(
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
-    costs: dict[str, Any] = {}
+    costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
         work = data.work(collection, context.log, context.run.run_id)
@@ -111,21 +110,21 @@ def run_stage(
                 events.append(_materialization(context, collection, report))
                 shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
                 rows += report.rows.get(ASSET_TABLES[asset][0], 0)
-        asset_done(work, asset, timer.seconds, rows=rows, tokens=cost["tokens"], cost_usd=cost["cost_usd"])
+        asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
         costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    done: dict[str, Any] = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
+    done: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
     yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
     for event in events:
         context.log_event(event)
 
 
 @contextmanager
-def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
+def spent(work: Work, asset: str) -> Iterator[dict[str, float]]:
     """Filled at the end with what the asset's calls of models took meanwhile: the cost report of its metadata."""
     before = _used(work, asset)
-    report: dict[str, Any] = {}
+    report: dict[str, float] = {}
     try:
         yield report
     finally:
@@ -179,7 +178,7 @@ def _materialization(
     )
 
 
-def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
+def shard_metadata(asset: str, report: ShardReport) -> Metadata:
     """What a data engineer looks for on a shard: rows, papers, time, and which papers were done again."""
     return {
         "dagster/row_count": report.rows.get(ASSET_TABLES[asset][0], 0),
@@ -192,7 +191,8 @@ def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
         "tokens": report.tokens,
         "cost_usd": round(report.cost_usd, 6),
         "preview": dg.MetadataValue.md(_preview(report)),
-    } | report.notes
+        **report.notes,
+    }
 
 
 def _preview(report: ShardReport) -> str:

@@ -6,9 +6,8 @@ to a lower level while a collection is brought up to date.
 
 from __future__ import annotations
 
-from typing import Any
-
 import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from monjyu_assets.orchestration.assets.index_snapshot import (
     ALL_ASSETS,
@@ -34,7 +33,7 @@ _COLLECTION = {
 }
 
 
-def _papers(level: int) -> Any:
+def _papers(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_papers",
         dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
@@ -42,7 +41,7 @@ def _papers(level: int) -> Any:
     )
 
 
-def _tables(level: int) -> Any:
+def _tables(level: int) -> UnresolvedAssetJobDefinition:
     """Without the snapshot, for the levels above that rest on it: published is what is whole."""
     return dg.define_asset_job(
         f"level_{level}_tables",
@@ -55,7 +54,7 @@ def _assets(level: int) -> list[dg.AssetsDefinition]:
     return [asset for one in range(level + 1) for asset in COLLECTION_ASSETS_BY_LEVEL[one]]
 
 
-def _collection(level: int) -> Any:
+def _collection(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_collection",
         dg.AssetSelection.assets(*_assets(level), index_snapshot),

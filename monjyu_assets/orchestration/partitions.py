@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import dagster as dg
 
@@ -40,7 +39,7 @@ def by_collection(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(sorted(found)) for name, found in grouped.items()}
 
 
-def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) -> dict[str, Any]:
+def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) -> dict[str, str]:
     """The tags of one run over the shards of a collection from `first` to `last`."""
     return {
         "dagster/asset_partition_range_start": shard_key(collection, first),

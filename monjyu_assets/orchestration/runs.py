@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.job_base import InMemoryJob
@@ -143,7 +142,7 @@ def forget_collection(data: DataFolder, name: str) -> None:
             instance.delete_dynamic_partition(str(collections.name), name)
 
 
-def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, Any]) -> None:
+def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, str]) -> None:
     """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError.
 
     The run is one of the job as the UI loads it (same definition, code location and configuration), so it stands in the
@@ -166,7 +165,7 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[st
         raise _cause(error, work.data) from error
 
 
-def _run_config(instance: dg.DagsterInstance, data: DataFolder) -> dict[str, Any]:
+def _run_config(instance: dg.DagsterInstance, data: DataFolder) -> Mapping[str, object]:
     """Names the data folder, except where instance and environment say which it is: then both may move."""
     if Path(instance.root_directory) == data.dagster and data.root == DataFolder.default().root:
         return QUIET

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 
@@ -78,7 +77,7 @@ def _failures(before: Manifest, now: Manifest, most: float) -> Drift:
     return Drift("failures_steady", max(new - old, 0.0), most, {"share of papers": (old, new)})
 
 
-def _languages(old: dict[Any, int], new: dict[Any, int], limits: CheckSettings) -> Drift:
+def _languages(old: dict[str | None, int], new: dict[str | None, int], limits: CheckSettings) -> Drift:
     """Total variation distance: the share of the papers whose language would have to be another."""
     shares = {
         str(name): (old.get(name, 0) / max(sum(old.values()), 1), new.get(name, 0) / max(sum(new.values()), 1))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +15,10 @@ from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.snapshot import EmbeddingEntry, LanceEntry, Manifest
 from monjyu_core.text.search_text import search_grams, search_words
+
+if TYPE_CHECKING:
+    from lancedb.db import DBConnection
+    from lancedb.table import Table as LanceTable
 
 LAYOUT = 2
 """Raised when the columns or what stands in them change: another layout is another table."""
@@ -90,7 +94,7 @@ def publish_chunks(
     return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows(), files=files)
 
 
-def _at(connection: Any, name: str, manifest: Manifest) -> Any:
+def _at(connection: DBConnection, name: str, manifest: Manifest) -> LanceTable | None:
     """The previous table at its snapshot's version; None where that has gone."""
     table = connection.open_table(name)
     try:
@@ -101,7 +105,7 @@ def _at(connection: Any, name: str, manifest: Manifest) -> Any:
 
 
 def _all_rows(
-    make: Mapping[str, Callable[[], pa.Table]], wanted: Mapping[str, tuple[str, int]], source: Any
+    make: Mapping[str, Callable[[], pa.Table]], wanted: Mapping[str, tuple[str, int]], source: LanceTable | None
 ) -> Iterator[pa.Table]:
     """The rows of all shards, each (its hash, its rows) taken as it is where `source` holds it, else made.
 
@@ -130,7 +134,7 @@ def _schema(dimensions: int) -> pa.Schema:
     return pa.schema([*columns, ("vector", pa.list_(pa.float32(), dimensions))])
 
 
-def _held(table: Any) -> dict[str, set[str]]:
+def _held(table: LanceTable) -> dict[str, set[str]]:
     """Part hashes by shard, as the rows carry them: right also after a crash or a rollback."""
     rows = table.search().select(["shard", "part"]).limit(table.count_rows() or 1).to_arrow()
     pairs = rows.select(["shard", "part"]).group_by(["shard", "part"]).aggregate([]).to_pylist()
@@ -163,7 +167,7 @@ def _search_text(header: str, body: str) -> str:
     return "\n".join([*[header] * (HEADER_WEIGHT if header else 0), body])
 
 
-def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
+def _replace(table: LanceTable, rows: pa.Table, shards: list[str]) -> None:
     """One commit: the shards hold these rows and no others."""
     if table.count_rows() == 0:
         if rows.num_rows:
@@ -179,12 +183,14 @@ def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
     )
 
 
-def _index(table: Any, changed: bool) -> None:
+def _index(table: LanceTable, changed: bool) -> None:
     """Full text over words and grams. Made after the rows: an index made before them would index nothing."""
     from lancedb.index import FTS
 
-    grams = {"base_tokenizer": "whitespace", "lower_case": False, "stem": False, "remove_stop_words": False}
-    tokenizers: dict[str, Any] = {"search_text": {"max_token_length": 100}, "search_grams": grams}
+    configs = {
+        "search_text": FTS(max_token_length=100),
+        "search_grams": FTS(base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False),
+    }
     rows = table.count_rows()
     indexed = {column for index in table.list_indices() for column in index.columns}
     if rows == 0 or (indexed >= set(FULL_TEXT) and not changed):
@@ -193,10 +199,10 @@ def _index(table: Any, changed: bool) -> None:
         compact(table)
     else:
         for column in FULL_TEXT:
-            table.create_index(column, config=FTS(**tokenizers[column]), replace=True)
+            table.create_index(column, config=configs[column], replace=True)
 
 
-def compact(table: Any) -> None:
+def compact(table: LanceTable) -> None:
     """Merge small files and add new rows to the indices. No version goes: without an age Lance removes those of more
     than seven days, and refuses where one of them is a snapshot's."""
     table.optimize(cleanup_older_than=_EVER)

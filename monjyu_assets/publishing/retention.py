@@ -6,7 +6,7 @@ import fcntl
 import logging
 import shutil
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
 from monjyu_assets.publishing.lance import compact
 from monjyu_assets.publishing.verify import is_sound
@@ -15,6 +15,9 @@ from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporarie
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
+
+if TYPE_CHECKING:
+    from lancedb.table import Table as LanceTable
 
 _log = logging.getLogger(__name__)
 MARGIN = timedelta(minutes=1)
@@ -72,7 +75,7 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
             _log.warning("Lance table %s of a damaged snapshot stays as it is: %s", path.stem, error)
 
 
-def _tidy(table: Any, kept: set[str]) -> None:
+def _tidy(table: LanceTable, kept: set[str]) -> None:
     stale = [tag for tag in table.tags.list() if tag not in kept]
     for tag in stale:
         table.tags.delete(tag)
@@ -81,7 +84,7 @@ def _tidy(table: Any, kept: set[str]) -> None:
         table.optimize(cleanup_older_than=_age_of_oldest_tag(table) + MARGIN)
 
 
-def _age_of_oldest_tag(table: Any) -> timedelta:
+def _age_of_oldest_tag(table: LanceTable) -> timedelta:
     """How old the oldest tagged version is; Lance refuses to clean up beyond it.
 
     A clock that was set back may have made a later version the oldest, or all of them in what is now the future.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import CollectionFolder
@@ -115,7 +114,7 @@ def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
 def _lance_tables(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
     import lancedb
 
-    connection: Any = lancedb.connect(str(folder.lance))
+    connection = lancedb.connect(str(folder.lance))
     for name, entry in manifest.lance.items():
         try:
             table = connection.open_table(entry.table)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,15 @@ CODE_VERSION = "1"
 BATCH = 256
 """Texts given to the model between two reports of progress."""
 
+
+class _Chunk(TypedDict):
+    chunk_id: str
+    paper_id: str
+    input_hash: str
+    header: str
+    text: str
+
+
 Vectors = dict[str, NDArray[np.float32]]
 
 
@@ -42,7 +51,7 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     done = 0
     for shard in shards:
         timer = Timer()
-        rows = chunks[shard].read(["chunk_id", "paper_id", "input_hash", "header", "text"]).to_pylist()
+        rows = chunks[shard].records(_Chunk)
         new = {
             row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
         }
@@ -91,7 +100,7 @@ def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[Ve
 def _write(
     work: Work,
     chunks: Part,
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[_Chunk],
     known: Vectors,
     new: set[str],
     embedder: Embedder,
@@ -120,9 +129,12 @@ def _write(
     return finish(report, part, work.parts, ASSET, timer)
 
 
-def _table(rows: Sequence[dict[str, Any]], known: Vectors, model: str) -> pa.Table:
-    names = ("chunk_id", "paper_id", "input_hash")
-    columns: list[Any] = [pa.array([row[name] for row in rows], pa.string()) for name in names]
-    columns.append(pa.array([model] * len(rows), pa.string()))
-    columns.append(pa.array([known[row["input_hash"]] for row in rows], pa.list_(pa.float32())))
-    return pa.Table.from_arrays(columns, schema=TABLES[ASSET].schema)
+def _table(rows: Sequence[_Chunk], known: Vectors, model: str) -> pa.Table:
+    columns = {
+        "chunk_id": [row["chunk_id"] for row in rows],
+        "paper_id": [row["paper_id"] for row in rows],
+        "input_hash": [row["input_hash"] for row in rows],
+        "model": [model] * len(rows),
+        "vector": [known[row["input_hash"]] for row in rows],
+    }
+    return pa.Table.from_pydict(columns, schema=TABLES[ASSET].schema)

@@ -12,7 +12,8 @@ from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import UnresolvedReferenceRow
+from monjyu_core.storage.schemas import table_of
 
 ASSET = "citation_network"
 CODE_VERSION = "1"
@@ -63,9 +64,9 @@ def _tables(work: Work) -> Tables:
 def _unresolved(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     ids = work_ids(connection)
     rows = connection.execute('SELECT paper_id, ord, ref_id FROM "references" ORDER BY paper_id, ord').fetchall()
-    found = [
+    found: list[UnresolvedReferenceRow] = [
         {"paper_id": paper_id, "ord": number, "ref_id": ref_id, "work_id": ids[paper_id, number]}
         for paper_id, number, ref_id in rows
         if (paper_id, number) in ids
     ]
-    return pa.Table.from_pylist(found, schema=TABLES["unresolved_references"].schema)
+    return table_of("unresolved_references", found)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing import get_context
-from typing import Any
 
 import pyarrow as pa
 
@@ -20,7 +19,8 @@ from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import PhraseMentionRow
+from monjyu_core.storage.schemas import table_of
 
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"
@@ -131,10 +131,18 @@ class _Parsers:
 def _write(
     work: Work, shard: str, plan: _Shard, found: Mapping[str, Sequence[Mention]], made_with: str, timer: Timer
 ) -> ShardReport:
-    rows: list[dict[str, Any]] = [
-        {"paper_id": paper_id} | asdict(mention) for paper_id in plan.new for mention in found[paper_id]
+    rows: list[PhraseMentionRow] = [
+        {
+            "paper_id": paper_id,
+            "chunk_id": mention.chunk_id,
+            "phrase": mention.phrase,
+            "surface": mention.surface,
+            "count": mention.count,
+        }
+        for paper_id in plan.new
+        for mention in found[paper_id]
     ]
-    table = pa.Table.from_pylist(rows, TABLES[TABLE].schema)
+    table = table_of(TABLE, rows)
     if plan.own:
         table = pa.concat_tables([table, rows_of(plan.own.read(), plan.kept)])
     inputs = {"chunks": plan.chunks.asset_version}

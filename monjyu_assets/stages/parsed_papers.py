@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,14 +17,15 @@ from monjyu_assets.parsing.bibliography.companions import files_beside, joined, 
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
-from monjyu_assets.stages.shared.paper_rows import Rows, failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.schemas import ASSET_TABLES, table_of
 
 ASSET = "parsed_papers"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -47,7 +47,7 @@ class ReuseKeys:
     def under(cls, settings: Settings) -> ReuseKeys:
         return cls(settings_key(settings, ASSET), settings_key(settings, ASSET, Limit), ocr_state(settings.ocr))
 
-    def of(self, row: dict[str, Any]) -> tuple[str, str, str]:
+    def of(self, row: ManifestRow) -> tuple[str, str, str]:
         """Of a paper's rows: its bytes, its type, the parser and the settings that change them. Of a failure: the
         limits too, for it is tried again when they change. Of a paper with pages that OCR could read and did not: it
         is parsed again once OCR can, or its limits change."""
@@ -69,12 +69,12 @@ class _Shard:
     """A shard being made: its manifest rows, where kept results come from, and new rows."""
 
     shard: str
-    manifest: dict[str, dict[str, Any]]
+    manifest: dict[str, ManifestRow]
     input_version: str
     reuse: ReuseKeys
     kept: dict[str, Donor] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
-    rows: Rows = field(default_factory=dict)
+    rows: PaperRows = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     report: ShardReport = field(default_factory=lambda: ShardReport(""))
 
@@ -117,7 +117,7 @@ def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys) ->
     manifest = work.parts.head("manifest", shard)
     if manifest is None:
         raise StorageError(f"Shard {shard} of {work.name} has no manifest.", "Materialise paper_manifest first.")
-    rows = {row["paper_id"]: row for row in manifest.read().to_pylist()}
+    rows = {row["paper_id"]: row for row in manifest.records(ManifestRow)}
     plan = _Shard(shard, rows, manifest.asset_version, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
     own = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
@@ -143,8 +143,15 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
     """Tasks for the pool; a file that cannot be copied has failed already."""
     for paper_id in sorted(plan.waiting):
         row = plan.manifest[paper_id]
-        task = {name: row[name] for name in ("paper_id", "document_type", "size", "record", "offset")}
-        task |= {"shard": plan.shard, "path": row["source_path"]}
+        task: Task = {
+            "paper_id": paper_id,
+            "document_type": row["document_type"],
+            "size": row["size"],
+            "record": row["record"],
+            "offset": row["offset"],
+            "shard": plan.shard,
+            "path": row["source_path"],
+        }
         if row["document_type"] not in WHOLE_FILES:
             yield task
             continue
@@ -220,7 +227,7 @@ def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
 
 def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
     """New rows with kept ones, paths as the manifest has them now."""
-    table = pa.concat_tables([pa.Table.from_pylist(plan.rows[name], TABLES[name].schema), *_kept(work, plan, name)])
+    table = pa.concat_tables([table_of(name, plan.rows[name]), *_kept(work, plan, name)])
     if "source_path" not in table.column_names:
         return table
     paths = [plan.manifest[paper_id]["source_path"] for paper_id in table["paper_id"].to_pylist()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 
 from monjyu_assets.levels.claims.assertion import Assertion, assertion
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.chunk_engine import ClaimResult, FoundClaim
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper, SourceSentence
 from monjyu_assets.levels.entities.english_findings import english_subjects
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
@@ -35,13 +35,13 @@ class ExtractiveClaims:
         """The whole paper: a sentence that two chunks share is claimed in the first."""
         return self._contents.setdefault(paper.paper_id, paper.content())
 
-    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ClaimResult]:
         for paper in papers:
             chosen = {c.chunk_id: found for c, found in self._chosen(paper) if c.chunk_id in wanted[paper.paper_id]}
             subjects = _subjects([s.text for found in chosen.values() for s, _ in found])
             for chunk_id, found in chosen.items():
-                rows = [_row(paper, s, said, subjects[s.text]) for s, said in found if s.text in subjects]
-                yield ChunkResult(chunk_id, {"claims": rows})
+                claims = [_claim(paper, s, said, subjects[s.text]) for s, said in found if s.text in subjects]
+                yield ClaimResult(chunk_id, claims=claims)
 
     def _chosen(self, paper: SourcePaper) -> Iterator[tuple[SourceChunk, Chosen]]:
         seen: set[str] = set()
@@ -74,7 +74,7 @@ def _subjects(texts: Sequence[str]) -> dict[str, str]:
     return found | {text: subject for text, subject in subjects if subject is not None}
 
 
-def _row(paper: SourcePaper, sentence: SourceSentence, said: Assertion, subject: str) -> dict[str, object]:
+def _claim(paper: SourcePaper, sentence: SourceSentence, said: Assertion, subject: str) -> FoundClaim:
     statement = statement_of(sentence.text)
     return {
         "claim_id": digest(paper.paper_id, sentence.sentence_id, statement, length=20),

@@ -4,10 +4,9 @@ are not believed."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from monjyu_assets.levels.engines.answers import ModelClaim, ModelClaims, plain
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure
+from monjyu_assets.levels.engines.chunk_engine import ClaimResult, Failure, FoundClaim
 from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
 from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
@@ -29,8 +28,8 @@ class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
     def prompt_values(self) -> dict[str, str]:
         return {"most": str(self._most)}
 
-    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
-        rows: dict[str, dict[str, Any]] = {}
+    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ClaimResult:
+        rows: dict[str, FoundClaim] = {}
         dropped = weak = 0
         for said in answer.claims:
             row = _claim(paper, chunk, said)
@@ -42,12 +41,12 @@ class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
                 rows.setdefault(row["claim_id"], row)
         if dropped and not rows and not weak:
             failure = Failure("NoQuotes", f"None of the {dropped} claims quotes a sentence of the chunk.")
-            return ChunkResult(chunk.chunk_id, failure=failure, dropped=dropped)
+            return ClaimResult(chunk.chunk_id, failure=failure, dropped=dropped)
         best = sorted(rows.values(), key=lambda row: -row["confidence"])[: self._most]
-        return ChunkResult(chunk.chunk_id, {"claims": best}, dropped=dropped)
+        return ClaimResult(chunk.chunk_id, dropped=dropped, claims=best)
 
 
-def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str, Any] | None:
+def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> FoundClaim | None:
     """The claim, once its quote was found and what it says rests on the chunk."""
     place = find_quote(said.quote, [sentence.text for sentence in chunk.sentences])
     if place is None:

@@ -4,11 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import NotRequired, Protocol, TypedDict
 
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_core.storage.rows_levels import EntityColumns, FailureCause, RelationshipColumns
+from monjyu_core.storage.schemas import Record
 
-Rows = list[dict[str, Any]]
+ENTITIES, RELATIONSHIPS, CLAIMS = "entity_mentions", "relationship_mentions", "claims"
+
+
+class FoundEntity(EntityColumns):
+    """A row of `entity_mentions` without its chunk; `engine` where another engine than the stage's found it."""
+
+    engine: NotRequired[str]
+
+
+class FoundRelationship(RelationshipColumns):
+    """A row of `relationship_mentions` without its chunk; `engine` as for entities."""
+
+    engine: NotRequired[str]
+
+
+class FoundClaim(TypedDict):
+    """A row of `claims` without its chunk."""
+
+    claim_id: str
+    sentence_ids: list[str]
+    subject: str
+    statement: str
+    quote: str
+    kind: str
+    confidence: float
 
 
 @dataclass(frozen=True)
@@ -21,12 +47,39 @@ class Failure:
 
 @dataclass
 class ChunkResult:
-    """Rows by table of one chunk (without paper_id and engine), or its failure; `dropped` were not in the source."""
+    """What an engine makes of one chunk: rows, or a failure; the `dropped` items are not in the source."""
 
     chunk_id: str
-    rows: dict[str, Rows] = field(default_factory=dict)
     failure: Failure | None = None
     dropped: int = 0
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Record]]:
+        """By table, without paper_id, chunk_id and, where it is the stage's, engine."""
+        return {}
+
+
+@dataclass
+class EntityResult(ChunkResult):
+    """The entities and relationships of a chunk."""
+
+    entities: list[FoundEntity] = field(default_factory=list)
+    relationships: list[FoundRelationship] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Record]]:
+        return {ENTITIES: self.entities, RELATIONSHIPS: self.relationships}
+
+
+@dataclass
+class ClaimResult(ChunkResult):
+    """The claims of a chunk."""
+
+    claims: list[FoundClaim] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Record]]:
+        return {CLAIMS: self.claims}
 
 
 class ChunkEngine(Protocol):
@@ -56,10 +109,12 @@ class ChunkEngine(Protocol):
         ...
 
 
-def failure_row(key: dict[str, str], failure: Failure | None, dropped: int) -> dict[str, Any]:
-    """A row of a table of failures."""
-    if failure is None:
-        what = {"error_type": "NotInSource", "message": "What was said is not in the source and was dropped."}
-    else:
-        what = {"error_type": failure.error_type, "message": failure.message}
-    return key | what | {"failed": failure is not None, "dropped": dropped}
+def failure_cause(failure: Failure | None, dropped: int) -> FailureCause:
+    """A row of a table of failures, without what failed."""
+    cause = failure or Failure("NotInSource", "What was said is not in the source and was dropped.")
+    return {
+        "error_type": cause.error_type,
+        "message": cause.message,
+        "failed": failure is not None,
+        "dropped": dropped,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -37,7 +37,7 @@ class ModelChunkEngine(ABC, Generic[T]):
         """What the prompt is told beside the chunk."""
         return {}
 
-    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[Any, ...]:
+    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[object, ...]:
         """What the rows of a chunk are made from beside the question."""
         return ()
 

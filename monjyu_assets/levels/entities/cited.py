@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import fold
 
@@ -23,14 +23,14 @@ _ORG_PARTS = re.compile(
     re.I,
 )
 
-Rows = list[dict[str, Any]]
+Findings = tuple[list[FoundEntity], list[FoundRelationship]]
 
 
-def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
+def title_page(paper: SourcePaper) -> Findings:
     """The paper itself with its authors and where they work; stands at its first chunk."""
     title = paper.title.strip()
-    entities: Rows = []
-    links: Rows = []
+    entities: list[FoundEntity] = []
+    links: list[FoundRelationship] = []
     own = ("paper", fold(title))
     if own[1]:
         entities.append(entity("paper", own[1], title, "", [], 1.0))
@@ -50,7 +50,7 @@ def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
     return entities, links
 
 
-def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Rows]]:
+def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[Findings]:
     """The works that sentences of this chunk cite, each with its first authors."""
     sentences = [(" ".join(s.text.split()), s.sentence_id) for s in chunk.sentences]
     whole = "\n".join(text for text, _ in sentences)
@@ -101,15 +101,29 @@ def _organization(affiliation: str | None) -> str | None:
     return re.sub(r"^[Tt]he ", "", found) or None
 
 
-def entity(kind: str, key: str, name: str, description: str, at: list[str], confidence: float) -> dict[str, Any]:
+def entity(kind: str, key: str, name: str, description: str, at: list[str], confidence: float) -> FoundEntity:
     """A row of `entity_mentions` without its chunk."""
-    row = {"entity_key": key, "type": kind, "name": " ".join(name.split()), "description": description}
-    return row | {"sentence_ids": at, "confidence": confidence}
+    return {
+        "entity_key": key,
+        "type": kind,
+        "name": " ".join(name.split()),
+        "description": description,
+        "sentence_ids": at,
+        "confidence": confidence,
+    }
 
 
 def link(
     source: tuple[str, str], target: tuple[str, str], kind: str, text: str, at: list[str], weight: float = 1.0
-) -> dict[str, Any]:
+) -> FoundRelationship:
     """A row of `relationship_mentions` without its chunk; ends are (type, key)."""
-    ends = {"source_type": source[0], "source_key": source[1], "target_type": target[0], "target_key": target[1]}
-    return ends | {"type": kind, "description": text, "sentence_ids": at, "weight": weight}
+    return {
+        "source_type": source[0],
+        "source_key": source[1],
+        "target_type": target[0],
+        "target_key": target[1],
+        "type": kind,
+        "description": text,
+        "sentence_ids": at,
+        "weight": weight,
+    }

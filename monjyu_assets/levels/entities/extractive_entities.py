@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from multiprocessing import get_context
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.chunk_engine import EntityResult
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.paper_entities import paper_results
 from monjyu_assets.levels.phrases.japanese_phrases import installed
@@ -35,11 +35,11 @@ class ExtractiveEntities:
         """The whole paper: types and acronyms are settled over all of it."""
         return self._contents.setdefault(paper.paper_id, paper.content())
 
-    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[EntityResult]:
         for paper, results in self._results(papers):
             yield from (result for result in results if result.chunk_id in wanted[paper.paper_id])
 
-    def _results(self, papers: Sequence[SourcePaper]) -> Iterator[tuple[SourcePaper, list[ChunkResult]]]:
+    def _results(self, papers: Sequence[SourcePaper]) -> Iterator[tuple[SourcePaper, list[EntityResult]]]:
         workers = min(self.workers or os.cpu_count() or 1, len(papers))
         if workers < 2 or sum(_size(paper) for paper in papers) < PARALLEL_FROM:
             yield from ((paper, paper_results(paper)) for paper in papers)

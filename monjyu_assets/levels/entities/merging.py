@@ -9,12 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.matching.union_find import UnionFind
+from monjyu_core.storage.rows_levels import EntityMentionRow
 
-Row = dict[str, Any]
 Node = tuple[str, str]
 """(type, key)"""
 
@@ -40,7 +39,7 @@ def split_acronym(name: str) -> tuple[str, str | None]:
     return (match[1], match[2]) if match else (name, None)
 
 
-def merge(mentions: Iterable[Row], ids: Ids) -> dict[Node, Node]:
+def merge(mentions: Iterable[EntityMentionRow], ids: Ids) -> dict[Node, Node]:
     """Each (type, key) to the one that stands for its entity."""
     names: dict[Node, set[str]] = defaultdict(set)
     for row in mentions:

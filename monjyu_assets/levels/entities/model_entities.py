@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from monjyu_assets.levels.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, Rows
+from monjyu_assets.levels.engines.chunk_engine import EntityResult, Failure, FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
 from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
+from monjyu_assets.levels.entities.cited import Findings, cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.levels.entities.merging import split_acronym
-from monjyu_assets.levels.entities.paper_entities import ENTITIES, LINKS, merged_entities, merged_links
+from monjyu_assets.levels.entities.paper_entities import merged_entities, merged_links
 from monjyu_assets.levels.phrases.words import normalise
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.quotes import without_foreign
@@ -32,29 +31,30 @@ class ModelEntityEngine(ModelChunkEngine[ModelEntities]):
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelEntities]]) -> None:
         super().__init__(ModelRecipe(settings, "entities", "extract", VERSION), calls)
 
-    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[Any, ...]:
+    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[object, ...]:
         return (_sure(paper, chunk),)
 
-    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> ChunkResult:
+    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> EntityResult:
         return _read(paper, chunk, answer)
 
 
-def _sure(paper: SourcePaper, chunk: SourceChunk) -> tuple[Rows, Rows]:
+def _sure(paper: SourcePaper, chunk: SourceChunk) -> Findings:
     """What title page and reference list say, which no model is asked about."""
-    entities: Rows = []
-    links: Rows = []
+    entities: list[FoundEntity] = []
+    links: list[FoundRelationship] = []
     first = bool(paper.chunks) and paper.chunks[0].chunk_id == chunk.chunk_id
     for found in [*([title_page(paper)] if first else []), *cited_in(paper, chunk)]:
         entities += found[0]
         links += found[1]
-    by = {"engine": ExtractiveEntities.name}
-    return [row | by for row in entities], [row | by for row in links]
+    for row in (*entities, *links):
+        row["engine"] = ExtractiveEntities.name
+    return entities, links
 
 
-def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> ChunkResult:
+def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> EntityResult:
     source = _folded(f"{chunk.header} {chunk.text}")
     known: dict[str, tuple[str, str]] = {}
-    entities: Rows = []
+    entities: list[FoundEntity] = []
     dropped = max(0, len(answer.entities) - MOST_ENTITIES)
     for said in answer.entities[:MOST_ENTITIES]:
         row = _entity(said, chunk, source)
@@ -67,16 +67,17 @@ def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> Chun
     dropped += links.count(None)
     if not entities and len(chunk.text.split()) >= PROSE_WORDS:
         message = f"The model named no entity that stands in the chunk ({dropped} were made up)."
-        return ChunkResult(chunk.chunk_id, failure=Failure("NoEntities", message), dropped=dropped)
+        return EntityResult(chunk.chunk_id, failure=Failure("NoEntities", message), dropped=dropped)
     sure = _sure(paper, chunk)
-    rows = {
-        ENTITIES: merged_entities([*sure[0], *entities]),
-        LINKS: merged_links([*sure[1], *(row for row in links if row)]),
-    }
-    return ChunkResult(chunk.chunk_id, rows, dropped=dropped)
+    return EntityResult(
+        chunk.chunk_id,
+        dropped=dropped,
+        entities=merged_entities([*sure[0], *entities]),
+        relationships=merged_links([*sure[1], *(row for row in links if row)]),
+    )
 
 
-def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> dict[str, Any] | None:
+def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> FoundEntity | None:
     name = plain(said.name, LONGEST_NAME)
     long, short = split_acronym(name)
     folded = _folded(long)
@@ -93,7 +94,7 @@ def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> dict[str, Any
     return entity(said.type, key, name, _description(said.description, source), at, CONFIDENCE)
 
 
-def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]) -> dict[str, Any] | None:
+def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]) -> FoundRelationship | None:
     source, target = known.get(_folded(said.source)), known.get(_folded(said.target))
     at = _sentences(said.sentences, chunk)
     if source is None or target is None or source == target or not at:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.chunk_engine import EntityResult, FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
@@ -23,7 +23,6 @@ from monjyu_assets.levels.phrases.english_phrases import english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, without_definitions
 
-ENTITIES, LINKS = "entity_mentions", "relationship_mentions"
 SAID_TWICE, IN_FRONT, NAME = 0.4, 0.6, 0.45
 """Confidence of a concept: in two sentences; in the title, abstract or keywords; a name without a type."""
 LONGEST = 320
@@ -50,16 +49,11 @@ class _Read:
     long: set[str] = field(default_factory=set)
 
 
-def paper_results(paper: SourcePaper) -> list[ChunkResult]:
+def paper_results(paper: SourcePaper) -> list[EntityResult]:
     """The rows of all chunks of a paper."""
     read = _read(paper)
     decided = _decide(paper, read)
-    results = [_chunk(paper, chunk, read, decided) for chunk in paper.chunks]
-    if results:
-        _add(results[0], *title_page(paper))
-    for result in results:
-        result.rows = {ENTITIES: merged_entities(result.rows[ENTITIES]), LINKS: merged_links(result.rows[LINKS])}
-    return results
+    return [_chunk(paper, chunk, read, decided) for chunk in paper.chunks]
 
 
 def _read(paper: SourcePaper) -> _Read:
@@ -163,29 +157,38 @@ def _concept(
     return ("concept", NAME) if proper and sentences > 1 and len(surface) > 2 else None
 
 
-def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> ChunkResult:
-    result = ChunkResult(chunk.chunk_id, {ENTITIES: [], LINKS: []})
+def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> EntityResult:
+    """What its sentences say and cite; the first chunk also has what the title page says."""
+    entities: list[FoundEntity] = []
+    links: list[FoundRelationship] = []
+    definitions_of: dict[tuple[str, str], str] = {}
     for sentence in chunk.sentences:
         text = " ".join(sentence.text.split())
         for findings in read.findings.get(sentence.text, ()):
             known = [found for found in findings.phrases if found.key in decided]
-            rows = [_mention(found, decided, text, sentence.sentence_id) for found in known]
-            _add(result, rows, _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id))
-    for entities, links in cited_in(paper, chunk):
-        _add(result, entities, links)
-    return result
+            for found in known:
+                row = _mention(found, decided, text, sentence.sentence_id)
+                entities.append(row)
+                if found.defined:
+                    definitions_of.setdefault((row["type"], row["entity_key"]), row["description"])
+            links += _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id)
+    front = [title_page(paper)] if chunk is paper.chunks[0] else []
+    for more_entities, more_links in (*cited_in(paper, chunk), *front):
+        entities += more_entities
+        links += more_links
+    return EntityResult(
+        chunk.chunk_id, entities=merged_entities(entities, definitions_of), relationships=merged_links(links)
+    )
 
 
-def _mention(found: Found, decided: Decided, text: str, where: str) -> dict[str, Any]:
+def _mention(found: Found, decided: Decided, text: str, where: str) -> FoundEntity:
     kind, confidence = decided[found.key]
     if kind == "researcher":
-        row = entity(kind, person_key(found.surface), person_name(found.surface), text[:LONGEST], [where], confidence)
-    else:
-        row = entity(kind, found.key, found.surface, text[:LONGEST], [where], confidence)
-    return row | {"defined": found.defined}
+        return entity(kind, person_key(found.surface), person_name(found.surface), text[:LONGEST], [where], confidence)
+    return entity(kind, found.key, found.surface, text[:LONGEST], [where], confidence)
 
 
-def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[dict[str, Any]]:
+def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[FoundRelationship]:
     """The entities before and after each verb, nearest first; the passive turns them round."""
     links = []
     japanese = is_japanese(text)
@@ -212,40 +215,40 @@ def _end(found: Found, decided: Decided) -> tuple[str, str]:
     return kind, person_key(found.surface) if kind == "researcher" else found.key
 
 
-def _add(result: ChunkResult, entities: list[dict[str, Any]], links: list[dict[str, Any]]) -> None:
-    result.rows[ENTITIES] += entities
-    result.rows[LINKS] += links
-
-
-def merged_entities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row an entity and chunk: its most frequent form, the sentence that defines it (else its first)."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+def merged_entities(
+    rows: Sequence[FoundEntity], definitions_of: Mapping[tuple[str, str], str] | None = None
+) -> list[FoundEntity]:
+    """One row an entity of a chunk, with its most frequent form. Its description is the one in `definitions_of`, which
+    are by (type, key), else its first."""
+    defined = definitions_of or {}
+    groups: dict[tuple[str, str], list[FoundEntity]] = defaultdict(list)
     for row in rows:
         groups[row["type"], row["entity_key"]].append(row)
-    found = []
-    for several in groups.values():
-        names = Counter(row["name"] for row in several)
-        told = next((row["description"] for row in several if row.get("defined")), "")
-        first = {k: v for k, v in several[0].items() if k != "defined"}
-        found.append(
-            first
-            | {"name": min(names, key=lambda name: (-names[name], name))}
-            | {"description": told or next((row["description"] for row in several if row["description"]), "")}
-            | {"sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"]))}
-            | {"confidence": max(row["confidence"] for row in several)}
-        )
-    return found
+    return [_merged(several, defined.get(node, "")) for node, several in groups.items()]
 
 
-def merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _merged(rows: Sequence[FoundEntity], definition: str) -> FoundEntity:
+    names = Counter(row["name"] for row in rows)
+    return {
+        **rows[0],
+        "name": min(names, key=lambda name: (-names[name], name)),
+        "description": definition or next((row["description"] for row in rows if row["description"]), ""),
+        "sentence_ids": list(dict.fromkeys(s for row in rows for s in row["sentence_ids"])),
+        "confidence": max(row["confidence"] for row in rows),
+    }
+
+
+def merged_links(rows: Sequence[FoundRelationship]) -> list[FoundRelationship]:
     """One row for two entities, a type and a chunk; the weight is the sum."""
-    names = ("source_type", "source_key", "target_type", "target_key", "type")
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[FoundRelationship]] = defaultdict(list)
     for row in rows:
-        groups[tuple(row[name] for name in names)].append(row)
+        ends = (row["source_type"], row["source_key"], row["target_type"], row["target_key"])
+        groups[*ends, row["type"]].append(row)
     return [
-        several[0]
-        | {"sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"]))}
-        | {"weight": round(sum(row["weight"] for row in several), 6)}
+        {
+            **several[0],
+            "sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"])),
+            "weight": round(sum(row["weight"] for row in several), 6),
+        }
         for several in groups.values()
     ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from monjyu_assets.levels.engines.chunk_engine import Failure
 from monjyu_assets.levels.reports.report_sources import CommunitySource
+from monjyu_core.storage.rows_levels import CommunityReportRow, FindingRow
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,12 @@ class ReportEngine(Protocol):
     def run(self, communities: Sequence[CommunitySource]) -> Iterator[ReportResult]: ...
 
 
-def report_row(source: CommunitySource, report: Report, engine: str) -> dict[str, Any]:
+def report_row(source: CommunitySource, report: Report, engine: str) -> CommunityReportRow:
     """The row of `community_reports`."""
-    findings = [vars(finding) | {"sentence_ids": list(finding.sentence_ids)} for finding in report.findings]
+    findings: list[FindingRow] = [
+        {"summary": f.summary, "explanation": f.explanation, "sentence_ids": list(f.sentence_ids)}
+        for f in report.findings
+    ]
     return {
         "community_id": source.community_id,
         "level": source.level,

@@ -6,14 +6,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.prose import is_prose
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.rows_levels import EntityChunkRow
 from monjyu_core.text.tokens import count_many
 
-Row = dict[str, Any]
 MOST_SENTENCES = 60
 MOST_ENTITIES = 40
 MOST_LINKS = 40
@@ -23,6 +23,10 @@ LONGEST = 150
 """Tokens of a sentence that a report may rest on."""
 ALIKE = 0.6
 """Share of words that two sentences have in common when they say the same."""
+
+
+Sentences = Callable[[set[str]], Mapping[str, tuple[str, str]]]
+"""Gives (paper_id, text) of sentence ids."""
 
 
 @dataclass(frozen=True)
@@ -64,30 +68,70 @@ class CommunitySource:
         return digest(*parts, self.language, length=32)
 
 
+class SizedCommunity(TypedDict):
+    """Of a row of `entity_communities`."""
+
+    community_id: str
+    level: int
+    size: int
+
+
+class NamedEntity(TypedDict):
+    """Of a row of `entities`."""
+
+    entity_id: str
+    name: str
+    type: str
+    mentions: int
+    sentence_ids: list[str]
+
+
+class CitedLink(TypedDict):
+    """Of a row of `relationships`."""
+
+    relationship_id: str
+    source_id: str
+    target_id: str
+    type: str
+    weight: float
+    sentence_ids: list[str]
+
+
+class TitledPaper(TypedDict):
+    """Of a row of `papers`."""
+
+    paper_id: str
+    title: str
+    language: str
+
+
 @dataclass(frozen=True)
 class GraphRows:
     """The tables of level 2 and the papers, as rows by id."""
 
-    entities: Mapping[str, Row]
-    members: Mapping[str, list[str]]
-    places: Mapping[str, list[Row]]
-    links: Mapping[str, list[Row]]  # by source entity
-    papers: Mapping[str, Row]
+    entities: Mapping[str, NamedEntity]
+    members: Mapping[str, Sequence[str]]
+    places: Mapping[str, Sequence[EntityChunkRow]]
+    links: Mapping[str, Sequence[CitedLink]]  # by source entity
+    papers: Mapping[str, TitledPaper]
 
 
 def community_sources(
-    communities: Sequence[Row],
+    communities: Sequence[SizedCommunity],
     graph: GraphRows,
-    sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]],
+    sentences: Sentences,
     most_tokens: int,
 ) -> Iterator[CommunitySource]:
-    """The source of each community. `sentences` gives (paper_id, text) of ids; `most_tokens` is the sentences' room."""
+    """The source of each community. `most_tokens` is the room of its sentences."""
     for row in communities:
         yield _source(row, graph, sentences, most_tokens)
 
 
 def _source(
-    row: Row, graph: GraphRows, sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]], most_tokens: int
+    row: SizedCommunity,
+    graph: GraphRows,
+    sentences: Sentences,
+    most_tokens: int,
 ) -> CommunitySource:
     ids = graph.members[row["community_id"]]
     links = _inside(ids, graph)
@@ -118,23 +162,23 @@ def _source(
     )
 
 
-def _inside(ids: Sequence[str], graph: GraphRows) -> list[Row]:
+def _inside(ids: Sequence[str], graph: GraphRows) -> list[CitedLink]:
     """Relationships between members, the weightiest first."""
     there = set(ids)
     found = [link for one in ids for link in graph.links.get(one, ()) if link["target_id"] in there]
     return sorted(found, key=lambda link: (-link["weight"], link["relationship_id"]))
 
 
-def _named(link: Row, graph: GraphRows) -> tuple[str, str, str]:
+def _named(link: CitedLink, graph: GraphRows) -> tuple[str, str, str]:
     return graph.entities[link["source_id"]]["name"], link["type"], graph.entities[link["target_id"]]["name"]
 
 
 def _central(
     order: Sequence[str],
-    links: Sequence[Row],
+    links: Sequence[CitedLink],
     graph: GraphRows,
     members: Sequence[Member],
-    sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]],
+    sentences: Sentences,
     most_tokens: int,
 ) -> list[Central]:
     """Sentences by the members that stand in them, each member counting less the oftener it was said already."""

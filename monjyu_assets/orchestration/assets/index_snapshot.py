@@ -1,11 +1,10 @@
 """Asset `index_snapshot`: the published index that readers open."""
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
+import duckdb
 from dagster_duckdb import DuckDBResource
 
 from monjyu_assets.orchestration.asset_base import OWNERS
@@ -29,6 +28,7 @@ from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
@@ -84,9 +84,7 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
     "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
-def index_snapshot(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     gate = RetrievalGate(work)
@@ -107,12 +105,12 @@ def index_snapshot(
     yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
-def open_duckdb(path: Path) -> AbstractContextManager[Any]:
+def open_duckdb(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     """A DuckDB file opened for writing through Dagster's resource."""
     return DuckDBResource(database=str(path), connection_config=FILE_FORMAT).get_connection()
 
 
-def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
+def snapshot_metadata(published: Published, seconds: float) -> Metadata:
     manifest = published.manifest
     table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in manifest.rows.items())]
     return {
@@ -129,7 +127,7 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
     }
 
 
-def other_files_metadata(found: OtherFiles) -> dict[str, Any]:
+def other_files_metadata(found: OtherFiles) -> Metadata:
     """The files of the sources that are no papers: counts, and the first of those of no readable type."""
     rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in found.unsupported[:MOST_FILES]]
     rows += [f"| {found.unsupported_count - len(rows)} more | |"] if found.unsupported_count > len(rows) else []
@@ -142,12 +140,12 @@ def other_files_metadata(found: OtherFiles) -> dict[str, Any]:
     }
 
 
-def lineage_metadata(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
     """What has become of the previous snapshot's communities, for each graph that there is."""
     return {f"communities_of_{graph}": dg.MetadataValue.json(found) for graph, found in counts.items()}
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:
-    metadata: dict[str, Any] = {"offending": check.count, "examples": check.examples}
+    metadata: Metadata = {"offending": check.count, "examples": check.examples}
     said = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
     return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=said, metadata=metadata)

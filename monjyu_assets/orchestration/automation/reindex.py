@@ -1,7 +1,5 @@
 """Job `reindex`: one collection to its sources, as `monjyu index` does it, in the one process of this run."""
 
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.indexing.index_result import IndexResult
@@ -10,6 +8,7 @@ from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.orchestration.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
 from monjyu_core.errors import MonjyuError
 
@@ -36,7 +35,7 @@ def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -
     context.add_output_metadata(_metadata(done))
 
 
-def _metadata(done: IndexResult) -> dict[str, Any]:
+def _metadata(done: IndexResult) -> Metadata:
     counts = done.papers.model_dump()
     return {
         "snapshot_id": done.snapshot_id,

@@ -1,11 +1,11 @@
 """Checks of `index_snapshot` beside those that block: how it differs from the one before, and the user's questions."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import dagster as dg
 
 from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
 from monjyu_assets.publishing.retrieval_gate import NAME, WHAT, RetrievalGate
 from monjyu_assets.stages.shared.work import Work
@@ -29,7 +29,7 @@ def drift_results(work: Work, manifest: Manifest, gate: RetrievalGate) -> Iterat
 
 
 def _result(name: str, found: Drift | None) -> dg.AssetCheckResult:
-    metadata: dict[str, Any] = {}
+    metadata: Metadata = {}
     if found is not None:
         rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in found.figures.items())
         table = "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])

@@ -6,19 +6,20 @@ shard is made again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, Rows, failure_row
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, failure_cause
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.rows_levels import ChunkFailureRow, ChunkPlace
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
 
 Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
 """Adds tables that are made from the others (vectors of claims, say)."""
@@ -112,14 +113,14 @@ def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
 
 def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
     paper_of = {chunk.chunk_id: paper.paper_id for paper in plan.papers for chunk in paper.chunks}
-    rows: dict[str, Rows] = {name: [] for name in stage.tables}
-    failures: Rows = []
+    rows: dict[str, list[Record]] = {name: [] for name in stage.tables}
+    failures: list[ChunkFailureRow] = []
     for result in plan.results:
-        place = {"paper_id": paper_of[result.chunk_id], "chunk_id": result.chunk_id}
+        place: ChunkPlace = {"paper_id": paper_of[result.chunk_id], "chunk_id": result.chunk_id}
         if result.failure or result.dropped:
-            failures.append(failure_row(place, result.failure, result.dropped))
+            failures.append({**place, **failure_cause(result.failure, result.dropped)})
         for name, several in result.rows.items():
-            rows[name] += [place | {"engine": stage.engine.name} | row for row in several]
+            rows[name] += [{**place, "engine": stage.engine.name, **row} for row in several]
     tables = {name: _with_kept(work, plan, name, several) for name, several in rows.items()}
     tables[stage.failures] = _with_kept(work, plan, stage.failures, failures)
     if stage.finisher:
@@ -131,9 +132,8 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
     return finish(_report(plan, paper_of, failed), part, work.parts, stage.asset, plan.timer)
 
 
-def _with_kept(work: Work, plan: _Shard, name: str, rows: Rows) -> pa.Table:
-    names = TABLES[name].schema.names
-    table = pa.Table.from_pylist([{n: row[n] for n in names} for row in rows], TABLES[name].schema)
+def _with_kept(work: Work, plan: _Shard, name: str, rows: Sequence[Record]) -> pa.Table:
+    table = table_of(name, rows)
     part = work.parts.head(name, plan.shard)
     return pa.concat_tables([table, rows_of(part.read(), sorted(plan.kept), "chunk_id")]) if part else table
 

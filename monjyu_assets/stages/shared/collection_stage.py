@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -12,6 +13,7 @@ from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 
+R = TypeVar("R")
 Tables = dict[str, pa.Table]
 
 
@@ -31,6 +33,11 @@ def run_collection_stage(work: Work, asset: str, made_with: str, compute: Callab
         return CollectionReport(own, recomputed=False)
     part = work.parts.write(asset, COLLECTION_SHARD, compute(work), inputs=inputs, code_version=made_with)
     return CollectionReport(part, recomputed=True)
+
+
+def whole_rows(work: Work, table: str, row: type[R]) -> list[R]:
+    """The rows of a table as records, all shards together."""
+    return [record for part in work.parts.heads(table) for record in part.records(row)]
 
 
 def whole_table(work: Work, table: str, columns: list[str]) -> pa.Table:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,11 +20,12 @@ from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.parts import Part, PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, columns_of
 
 if TYPE_CHECKING:
     from monjyu_core.models.calls.gateway import Gateway, Session
 
+R = TypeVar("R")
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total)."""
 
@@ -158,6 +159,15 @@ def recipe(asset: str, code_version: str, settings: Settings, *more: str) -> str
 def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id") -> pa.Table:
     """The rows of these papers."""
     return table.filter(pc.is_in(table[column], pa.array(list(paper_ids), pa.string())))
+
+
+def records_of(work: Work, table: str, shard: str, row: type[R], paper_ids: Iterable[str] | None = None) -> list[R]:
+    """The rows of a shard, of all papers or of these, as records of this TypedDict; none where there is no part."""
+    part = work.parts.head(table, shard)
+    if part is None or paper_ids is None:
+        return part.records(row) if part else []
+    records: list[R] = rows_of(part.read(columns_of(table, row)), paper_ids).to_pylist()
+    return records
 
 
 def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
