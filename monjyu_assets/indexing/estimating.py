@@ -136,7 +136,9 @@ def _new_sources(work: Work) -> list[CommunitySource]:
         return forecast_sources(work)
     if stale_level(work, 2) or stale_collection_assets(work, 2):  # made by another engine or with other settings
         return community_reports.read_sources(work)
-    own = next(iter(work.parts.heads(primary(community_reports.ASSET))), None)
+    previous = next(iter(work.parts.heads(primary(community_reports.ASSET))), None)
     made_with = community_reports.rows_made_with(work)
     sources = community_reports.read_sources(work)
-    return [s for s in sources if own is None or own.keys.get(s.community_id) != digest(made_with, s.content())]
+    return [
+        s for s in sources if previous is None or previous.keys.get(s.community_id) != digest(made_with, s.content())
+    ]

@@ -21,7 +21,7 @@ from monjyu_core.storage.snapshot import read_current
 
 
 @dataclass(frozen=True)
-class Todo:
+class Pending:
     """What a collection lacks against its sources, code and settings.
 
     `shards` of levels 0 and 1 that are stale; `further`: stale tables of the collection and shards of higher levels.
@@ -39,7 +39,7 @@ class Todo:
         return any(self.shards.values()) or bool(self.further) or not self.published
 
 
-def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Todo:
+def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Pending:
     """Compare a collection with its sources; nothing is written. Stops with a question where much would be deleted."""
     level = level_to_build(work, asked_for=asked_for) if level is None else level
     check_level(level)
@@ -54,7 +54,7 @@ def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = Fals
     further += [shard for one in range(2, level + 1) for shard in stale_level(work, one, again=asked_for)]
     whole = min(level, whole_level(work.parts, work.settings.levels.max_failed_share))
     published = not any(stale.values()) and not further and is_published(work, whole)
-    return Todo(level, count_papers(work, scanned), scanned, stale, further, published)
+    return Pending(level, count_papers(work, scanned), scanned, stale, further, published)
 
 
 def level_to_build(work: Work, *, asked_for: bool) -> int:

@@ -117,10 +117,10 @@ def downgrade_collection(
     timer = Timer()
     with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():
         before = used_by(work)
-        todo = look(work, "", allow_deletes=True, level=level)
+        pending = look(work, "", allow_deletes=True, level=level)
         drop_levels_above(work.parts, level)
-        run_levels(work, Plan(level, todo.shards), allow_deletes=True, cap=NoCalls())
-        return result(work, todo.counts, timer.seconds, before)
+        run_levels(work, Plan(level, pending.shards), allow_deletes=True, cap=NoCalls())
+        return result(work, pending.counts, timer.seconds, before)
 
 
 def _lowered(record: CollectionRecord, *, level: int) -> CollectionRecord:
@@ -209,11 +209,11 @@ def _check_holds(record: CollectionRecord, source: Path) -> None:
 
 def _once(say: Say) -> Say:
     """Says nothing twice."""
-    said: set[str] = set()
+    passed_on: set[str] = set()
 
     def tell(text: str) -> None:
-        if text not in said:
-            said.add(text)
+        if text not in passed_on:
+            passed_on.add(text)
             say(text)
 
     return tell

@@ -68,11 +68,11 @@ def bring_up(
     """
     timer = Timer()
     before = used_by(work)
-    todo = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
-    if todo.needed:
+    pending = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
+    if pending.needed:
         from monjyu_assets.orchestration.runs import Plan, run_levels
 
-        plan = Plan(todo.level, todo.shards, again=asked_for)
+        plan = Plan(pending.level, pending.shards, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
     else:
         keep_record(work, newest_level(work.folder))
@@ -81,12 +81,12 @@ def bring_up(
 
             end_killed(work)
     manifest.keep_other_files(work)
-    done = result(work, todo.counts, timer.seconds, before)
+    done = result(work, pending.counts, timer.seconds, before)
     target = target_level(work.record)
-    if done.level < target and todo.level < target:
+    if done.level < target and pending.level < target:
         why = "call models" if level is None else "do not follow by themselves"
         work.warn(
-            f"Levels {todo.level + 1} to {target} of {work.name} {why} and are left behind; `monjyu upgrade "
+            f"Levels {pending.level + 1} to {target} of {work.name} {why} and are left behind; `monjyu upgrade "
             f"{work.name} --level {target}` brings them up to date (or this command, with levels.follow_changes)."
         )
     return done

@@ -55,17 +55,17 @@ def find_files(
     All other files go to `others`; of LaTeX files that are no papers of their own `say` is told, too.
     """
     others = OtherFiles() if others is None else others
-    found: dict[Path, SourceFile] = {}
+    files: dict[Path, SourceFile] = {}
     for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
         root = source_root(source)
         for path in walk(source, rules, others):
-            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
-            count(len(found), 0)
+            files.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
+            count(len(files), 0)
     if pieces := others.skipped.get("part"):
         roots = [source_root(Path(source)) for source in record.sources]
         named = ", ".join(_inside(roots, path) for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
         say(f"Passed over as parts of other papers ({pieces.count} .tex without \\documentclass): {named}")
-    return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
+    return sorted(files.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
 
 
 def _inside(roots: Sequence[Path], path: str) -> str:
@@ -114,8 +114,8 @@ def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool,
         )
         harm = previous.num_rows == 0 or pc.any(papers_under(previous, source)).as_py()
         if harm and not allow_missing:
-            told = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
-            raise IndexBuildError(f"Source {source} cannot be read.", told)
+            hint = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
+            raise IndexBuildError(f"Source {source} cannot be read.", hint)
         say(f"Source {source} cannot be read, so none of its papers is indexed. Bring it back; or {ways}.")
     kept = [source for source in record.sources if source not in gone]
     return record.model_copy(update={"sources": kept, "rules": rules_of(record)})
@@ -204,8 +204,8 @@ def _hash_range(file: BinaryIO, offset: int, size: int) -> str:
 
 
 def _as_duplicate(row: ManifestRow) -> ManifestRow:
-    own = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
-    return {**row, "paper_id": f"{row['paper_id']}~{own}", "document_type": DUPLICATE}
+    suffix = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
+    return {**row, "paper_id": f"{row['paper_id']}~{suffix}", "document_type": DUPLICATE}
 
 
 def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:

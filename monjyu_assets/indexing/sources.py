@@ -22,11 +22,11 @@ def source_root(source: Path) -> Path:
 def rules_of(record: CollectionRecord) -> dict[str, SourceRules]:
     """Those of each source, in order. Where the record has none, the first source has no salt and others their root."""
     primary = source_root(Path(record.sources[0])) if record.sources else None
-    found = {}
+    rules = {}
     for source in record.sources:
         root = source_root(Path(source))
-        found[source] = record.rules.get(source) or SourceRules(salt="" if root == primary else str(root))
-    return found
+        rules[source] = record.rules.get(source) or SourceRules(salt="" if root == primary else str(root))
+    return rules
 
 
 def chosen(relative: str, rules: SourceRules) -> bool:

@@ -76,11 +76,11 @@ def way_for(path: Path) -> str:
 
 def types_hint(others: OtherFiles) -> str:
     """What a source without a paper may hold, and what it holds instead."""
-    said = [f"Known types: {' '.join(DOCUMENT_TYPES)}."]
+    sentences = [f"Known types: {' '.join(DOCUMENT_TYPES)}."]
     if others.unsupported:
         first = others.unsupported[0]
-        said.append(f"{others.unsupported_count} of other types, such as {first.source_path}: {first.message}")
-    return " ".join(said)
+        sentences.append(f"{others.unsupported_count} of other types, such as {first.source_path}: {first.message}")
+    return " ".join(sentences)
 
 
 def walk(source: Path, rules: SourceRules, others: OtherFiles) -> Iterator[Path]:
@@ -142,11 +142,11 @@ class _Folder:
         """With what its own files tell."""
         for entry in entries:
             name = Path(entry.name)
-            kind = DOCUMENT_TYPES.get(name.suffix.lower())
-            self.latex = self.latex or kind == "latex"
-            if kind in ("md", "latex", "html"):
+            document_type = DOCUMENT_TYPES.get(name.suffix.lower())
+            self.latex = self.latex or document_type == "latex"
+            if document_type in ("md", "latex", "html"):
                 self.stems.add(name.stem)
-            if kind == "html":
+            if document_type == "html":
                 self.pages.add(name.stem)
         return self
 

@@ -213,9 +213,9 @@ def _publish_without(work: Work) -> None:
     from monjyu_assets.orchestration.runs import Plan, run_levels
 
     with without_scan():
-        todo = look(work, "", allow_deletes=True, level=target_level(work.record))
-        if todo.needed:
-            run_levels(work, Plan(todo.level, todo.shards), allow_deletes=True, cap=NoCalls())
+        pending = look(work, "", allow_deletes=True, level=target_level(work.record))
+        if pending.needed:
+            run_levels(work, Plan(pending.level, pending.shards), allow_deletes=True, cap=NoCalls())
 
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:

@@ -50,9 +50,9 @@ def backfill_policy() -> dg.BackfillPolicy:
 
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
     """The arguments of `@dg.asset` that all collection-level assets share."""
-    own: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
-    own["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
-    return shard_asset_arguments(asset, code_version, kinds) | own
+    overrides: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
+    overrides["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
+    return shard_asset_arguments(asset, code_version, kinds) | overrides
 
 
 def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> Metadata:

@@ -36,7 +36,7 @@ def by_collection(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for key in keys:
         collection, shard = str(key).split("|")
         grouped.setdefault(collection, []).append(shard)
-    return {name: tuple(sorted(found)) for name, found in grouped.items()}
+    return {name: tuple(sorted(shards)) for name, shards in grouped.items()}
 
 
 def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) -> dict[str, str]:

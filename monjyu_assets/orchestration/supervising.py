@@ -61,17 +61,17 @@ class Program:
             raise ConfigurationError(f"{self.name} cannot run like this.", "Its message stands above.")
         self.restarted = True
         self.quick_ends = self.quick_ends + 1 if time.monotonic() - self.began < QUICK_SECONDS else 1
-        said = f"{self.name} ended by itself ({_how(ended.returncode)})"
+        message = f"{self.name} ended by itself ({_how(ended.returncode)})"
         if self.quick_ends < MOST_QUICK_ENDS:
             pause = FIRST_PAUSE * 2 ** (self.quick_ends - 1)
             self.due = time.monotonic() + pause
-            click.echo(f"{said}; starting it again in {pause:.0f} s.", err=True)
+            click.echo(f"{message}; starting it again in {pause:.0f} s.", err=True)
             return
         self.given_up = True
         if self.needed:
-            raise StorageError(f"{said}, for the {self.quick_ends}th time in a row.", "Its messages stand above.")
+            raise StorageError(f"{message}, for the {self.quick_ends}th time in a row.", "Its messages stand above.")
         click.echo(
-            f"{said}, for the {self.quick_ends}th time in a row, and is not started again; the others go on. "
+            f"{message}, for the {self.quick_ends}th time in a row, and is not started again; the others go on. "
             "Its messages stand above: mend the cause, stop this with Ctrl-C and start it again.",
             err=True,
         )

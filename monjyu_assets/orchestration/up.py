@@ -71,8 +71,8 @@ def page_service(host: str, port: int) -> Program:
 def check_port(port: int, option: str = "--port", host: str = HOST) -> None:
     """ConfigurationError where the address is none, or another program holds the port."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
+        family, socket_type, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket_type, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -141,9 +141,9 @@ def _environment(data: DataFolder, port: int) -> dict[str, str]:
     # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
     with open_instance(data) as instance:
         register_collections(instance, data)
-        own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        ours = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
     theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
-    return {**theirs, **os.environ, **own}
+    return {**theirs, **os.environ, **ours}
 
 
 def _url(host: str, port: int) -> str:

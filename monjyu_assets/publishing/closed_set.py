@@ -65,13 +65,13 @@ def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
 
 def input_versions(parts: PartStore, asset: str, shard: str) -> dict[str, str]:
     """What a part of the asset written now rests on. IndexBuildError where that is not there."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for upstream in RESTS_ON[asset]:
         version = asset_version(parts, upstream, shard)
         if version is None:
             raise IndexBuildError(f"{asset} needs {upstream}, which is not there.", f"Materialise {upstream} first.")
-        found[upstream] = version
-    return found
+        versions[upstream] = version
+    return versions
 
 
 def level_of(asset: str) -> int:
@@ -114,7 +114,7 @@ class Cause:
     message: str
     count: int
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.count} × {self.error_type}: {self.message}"
 
 
@@ -157,18 +157,18 @@ def whole_level(parts: PartStore, most_failed: float = MOST_FAILED) -> int:
 
 def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
     """The assets of begun levels that are missing or rest on older versions, as text; they are not published."""
-    found = []
+    lines = []
     for level in range(whole_level(parts, most_failed) + 1, HIGHEST + 1):
         assets = [asset for asset in RESTS_ON if level_of(asset) == level]
         if any(parts.heads(primary(asset)) for asset in assets):
             lags = all_lagging(parts, level)
-            said = [describe(lags)] if lags else []
+            reasons = [describe(lags)] if lags else []
             if too_many_failed(parts, level, most_failed):
                 failed, of = failed_share(parts, level)
-                causes = "; ".join(cause.told() for cause in failure_causes(parts, level))
-                said.append(f"{failed} of {of} have no result: {causes}")
-            found.append(f"level {level}: {'; '.join(said) or 'a level below it is not whole'}")
-    return found
+                causes = "; ".join(cause.summary() for cause in failure_causes(parts, level))
+                reasons.append(f"{failed} of {of} have no result: {causes}")
+            lines.append(f"level {level}: {'; '.join(reasons) or 'a level below it is not whole'}")
+    return lines
 
 
 def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAILED) -> list[Part]:

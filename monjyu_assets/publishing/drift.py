@@ -49,14 +49,16 @@ def drift(folder: CollectionFolder, now: Manifest, limits: CheckSettings) -> lis
         before = None
     if before is None:
         return []
-    found = [_sizes(before, now, limits.drift_size), _failures(before, now, limits.drift_failures)]
+    results = [_sizes(before, now, limits.drift_size), _failures(before, now, limits.drift_failures)]
     with _opened(folder, before) as old, _opened(folder, now) as new:
-        found.append(
+        results.append(
             _languages(dict(old.execute(LANGUAGES).fetchall()), dict(new.execute(LANGUAGES).fetchall()), limits)
         )
         if before.level >= 1 and now.level >= 1:
-            found.append(_graph({name: (_one(old, query), _one(new, query)) for name, query in GRAPH.items()}, limits))
-    return found
+            results.append(
+                _graph({name: (_one(old, query), _one(new, query)) for name, query in GRAPH.items()}, limits)
+            )
+    return results
 
 
 def _opened(folder: CollectionFolder, manifest: Manifest) -> duckdb.DuckDBPyConnection:

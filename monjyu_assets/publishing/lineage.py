@@ -83,9 +83,9 @@ def lineage_counts(database: Path) -> dict[str, dict[str, int]]:
     """By graph, how many communities are those of the previous snapshot (`kept`), mostly (`changed`) or not (`new`)."""
     with duckdb.connect(str(database), read_only=True) as connection:
         there = table_names(connection)
-        found = {}
+        by_graph = {}
         for graph, (table, _) in MEMBERS.items():
             if TABLE in there and table in there:
                 counts = connection.execute(_COUNTS.format(table=table), {"graph": graph}).fetchall()[0]
-                found[graph] = dict(zip(("kept", "changed", "new"), counts, strict=True))
-        return found
+                by_graph[graph] = dict(zip(("kept", "changed", "new"), counts, strict=True))
+        return by_graph

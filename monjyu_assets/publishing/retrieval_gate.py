@@ -33,10 +33,10 @@ class RetrievalGate:
         """The result where it may block, else None."""
         if self.checks.questions is None or self.checks.qrels is None:
             return None
-        found = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
-        self.ndcg, self.queries = float(found["ndcg@10"]), int(found["queries"])
-        said = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
-        return CheckResult(NAME, self.passed, WHAT, self.queries, said) if self.checks.retrieval_blocks else None
+        measures = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
+        self.ndcg, self.queries = float(measures["ndcg@10"]), int(measures["queries"])
+        shortfall = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
+        return CheckResult(NAME, self.passed, WHAT, self.queries, shortfall) if self.checks.retrieval_blocks else None
 
     @property
     def passed(self) -> bool:
@@ -55,7 +55,9 @@ class RetrievalGate:
         except subprocess.TimeoutExpired as error:
             raise ConfigurationError(f"{NAME} took longer than {SECONDS} s.", "Give it fewer questions.") from error
         if done.returncode != 0:
-            said = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise ConfigurationError(f"{NAME} could not measure: {said[0]}", "See checks.questions and checks.qrels.")
-        found: dict[str, float] = json.loads(done.stdout)
-        return found
+            last_line = done.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise ConfigurationError(
+                f"{NAME} could not measure: {last_line[0]}", "See checks.questions and checks.qrels."
+            )
+        measures: dict[str, float] = json.loads(done.stdout)
+        return measures

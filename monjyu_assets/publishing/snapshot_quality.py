@@ -69,7 +69,7 @@ def _shard_quality(parts: list[Part], before: ShardQuality | None, settings: Che
 
 
 def _together(name: str, shards: Kept, settings: CheckSettings) -> QualityResult:
-    found = [shard.found[name] for shard in shards.values()]
-    papers = sorted(paper for _, _, first in found for paper in first)[:SHOWN]
-    count, looked_at = sum(count for count, _, _ in found), sum(of for _, of, _ in found)
+    results = [shard.found[name] for shard in shards.values()]
+    papers = sorted(paper for _, _, first in results for paper in first)[:SHOWN]
+    count, looked_at = sum(count for count, _, _ in results), sum(of for _, of, _ in results)
     return QualityResult(name, count, looked_at, getattr(settings, name), papers)

@@ -25,15 +25,15 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
         return [f"manifest.json: {error}"]
     if file_sha256(path / "manifest.json") != expected:
         return ["manifest.json differs from its hash"]
-    found = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
-    if not found:
-        found += _lance_tables(folder, manifest)
+    problems = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
+    if not problems:
+        problems += _lance_tables(folder, manifest)
     database = path / DATABASE
     if not database.is_file():
-        found.append("index.duckdb is missing")
+        problems.append("index.duckdb is missing")
     elif file_version(database) != manifest.database_sha256:
-        found.append("index.duckdb differs from its hash")
-    return found
+        problems.append("index.duckdb differs from its hash")
+    return problems
 
 
 def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:

@@ -75,9 +75,9 @@ def _known(work: Work, made_with: str, wanted: pa.Array) -> Vectors:
     for part in work.parts.heads(ASSET):
         if part.code_version != made_with:
             continue
-        found = pc.is_in(part.read(["input_hash"])["input_hash"], wanted)
-        if pc.any(found).as_py():
-            rows = part.read(["input_hash", "vector"]).filter(found)
+        is_wanted = pc.is_in(part.read(["input_hash"])["input_hash"], wanted)
+        if pc.any(is_wanted).as_py():
+            rows = part.read(["input_hash", "vector"]).filter(is_wanted)
             known.update(zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True))
     return known
 
@@ -93,8 +93,8 @@ def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[Ve
     for start in range(0, len(hashes), BATCH):
         batch = hashes[start : start + BATCH]
         with charged_to(work.account(ASSET)):
-            found = embedder.embed_passages([texts[key] for key in batch])
-        yield dict(zip(batch, found, strict=True))
+            vectors = embedder.embed_passages([texts[key] for key in batch])
+        yield dict(zip(batch, vectors, strict=True))
 
 
 def _write(
@@ -109,8 +109,8 @@ def _write(
 ) -> ShardReport:
     papers = {row["paper_id"] for row in rows}
     changed = {row["paper_id"] for row in rows if row["input_hash"] in new}
-    own = work.parts.head(ASSET, chunks.shard)
-    before = set(own.read(["paper_id"])["paper_id"].to_pylist()) if own else set()
+    previous = work.parts.head(ASSET, chunks.shard)
+    before = set(previous.read(["paper_id"])["paper_id"].to_pylist()) if previous else set()
     part = work.parts.write(
         ASSET,
         chunks.shard,

@@ -116,15 +116,15 @@ class Chunker:
         """Rows of `chunks` and `chunk_sentences` of these papers."""
         retrieved = [_retrieved(paper) for paper in papers]
         texts: Iterable[list[SectionText]] = (
-            [self._text(paper, section, inside) for section, inside in found]
-            for paper, found in zip(papers, retrieved, strict=True)
+            [self._text(paper, section, inside) for section, inside in pairs]
+            for paper, pairs in zip(papers, retrieved, strict=True)
         )
         if self.settings.strategy == "semantic":
             texts = with_topics(list(texts), self.embedder, self.settings.break_percentile)
         chunks: list[ChunkRow] = []
         links: list[ChunkSentenceRow] = []
-        for paper, found, sections in zip(papers, retrieved, texts, strict=True):
-            more, more_links = self._chunk(paper, [row for row, _ in found], sections)
+        for paper, pairs, sections in zip(papers, retrieved, texts, strict=True):
+            more, more_links = self._chunk(paper, [row for row, _ in pairs], sections)
             chunks += more
             links += more_links
         return chunks, links
@@ -137,13 +137,13 @@ class Chunker:
 
     def _chunk(self, paper: Document, rows: Sequence[Section], sections: Sequence[SectionText]) -> Rows:
         group = STRATEGIES[self.settings.strategy]
-        found = [
+        chunked = [
             (row, chunk)
             for row, section in zip(rows, sections, strict=True)
             for chunk in chunk_section(paper.paper_id, section, self.sizes, self.measure, group)
         ]
         pages = {sentence["sentence_id"]: _pages(sentence) for sentence in paper.sentences}
-        return _rows(paper.paper_id, found, pages, self.special)
+        return _rows(paper.paper_id, chunked, pages, self.special)
 
 
 def _retrieved(paper: Document) -> list[tuple[Section, list[Sentence]]]:
@@ -161,11 +161,11 @@ def _pages(sentence: Sentence) -> list[int]:
     return [span["page"] for span in sentence["spans"] or []]
 
 
-def _rows(paper_id: str, found: Sequence[tuple[Section, Chunk]], pages: dict[str, list[int]], special: int) -> Rows:
+def _rows(paper_id: str, chunked: Sequence[tuple[Section, Chunk]], pages: dict[str, list[int]], special: int) -> Rows:
     chunks: list[ChunkRow] = []
     links: list[ChunkSentenceRow] = []
     for number, ((section, chunk), chunk_id) in enumerate(
-        zip(found, unique_ids([chunk for _, chunk in found]), strict=True)
+        zip(chunked, unique_ids([chunk for _, chunk in chunked]), strict=True)
     ):
         on = [page for piece in chunk.sentences for page in pages[piece.sentence_id]]
         chunks.append(
@@ -216,17 +216,17 @@ def _chunk_shard(work: Work, shard: str, chunker: Chunker) -> ShardReport:
     made_with = chunk_recipe(work.settings)
     rows = {row["paper_id"]: row for row in papers.records(_Title)}
     keys = {paper_id: digest(papers.keys[paper_id], made_with) for paper_id in rows}
-    own = work.parts.head(ASSET, shard)
-    kept = [paper_id for paper_id, key in keys.items() if own and own.keys.get(paper_id) == key]
+    previous = work.parts.head(ASSET, shard)
+    kept = [paper_id for paper_id, key in keys.items() if previous and previous.keys.get(paper_id) == key]
     new = sorted(keys.keys() - set(kept))
     chunks, links = _new_rows(work, shard, {paper_id: rows[paper_id] for paper_id in new}, chunker)
     tables = {"chunks": table_of("chunks", chunks), "chunk_sentences": table_of("chunk_sentences", links)}
-    if own:
-        tables = {name: _with_kept(work, own, name, table, kept) for name, table in tables.items()}
+    if previous:
+        tables = {name: _with_kept(work, previous, name, table, kept) for name, table in tables.items()}
     part = work.parts.write(
         ASSET, shard, tables, inputs={"parsed_papers": papers.asset_version}, keys=keys, code_version=made_with
     )
-    deleted = len(own.keys.keys() - keys.keys()) if own else 0
+    deleted = len(previous.keys.keys() - keys.keys()) if previous else 0
     report = ShardReport(
         shard, total=len(keys), reused=len(kept), recomputed=len(new), deleted=deleted, recomputed_ids=new
     )
@@ -253,6 +253,6 @@ def _by_paper(work: Work, table: str, shard: str, papers: Iterable[str], row: ty
     return grouped
 
 
-def _with_kept(work: Work, own: Part, name: str, table: pa.Table, kept: list[str]) -> pa.Table:
-    part = own if name == own.table else work.parts.open(name, own.shard, own.siblings[name])
+def _with_kept(work: Work, previous: Part, name: str, table: pa.Table, kept: list[str]) -> pa.Table:
+    part = previous if name == previous.table else work.parts.open(name, previous.shard, previous.siblings[name])
     return pa.concat_tables([table, rows_of(part.read(), kept)])

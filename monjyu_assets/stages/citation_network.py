@@ -64,9 +64,9 @@ def _tables(work: Work) -> Tables:
 def _unresolved(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     ids = work_ids(connection)
     rows = connection.execute('SELECT paper_id, ord, ref_id FROM "references" ORDER BY paper_id, ord').fetchall()
-    found: list[UnresolvedReferenceRow] = [
+    unresolved: list[UnresolvedReferenceRow] = [
         {"paper_id": paper_id, "ord": number, "ref_id": ref_id, "work_id": ids[paper_id, number]}
         for paper_id, number, ref_id in rows
         if (paper_id, number) in ids
     ]
-    return table_of("unresolved_references", found)
+    return table_of("unresolved_references", unresolved)

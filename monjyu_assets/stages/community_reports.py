@@ -72,19 +72,24 @@ def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
     """Write the reports of communities that have changed. `again`: also try those anew that failed."""
     made_with = report_recipe(work)
     inputs = input_versions(work.parts, ASSET, COLLECTION_SHARD)
-    own = work.parts.head(ASSET, COLLECTION_SHARD)
-    if own is not None and own.inputs == inputs and own.code_version == made_with and not (again and _failed(work)):
-        return CollectionReport(own, recomputed=False)
+    previous = work.parts.head(ASSET, COLLECTION_SHARD)
+    if (
+        previous is not None
+        and previous.inputs == inputs
+        and previous.code_version == made_with
+        and not (again and _failed(work))
+    ):
+        return CollectionReport(previous, recomputed=False)
     sources = list(read_sources(work))
     same = rows_made_with(work)
     keys = {source.community_id: digest(same, source.content()) for source in sources}
-    kept = {key for key, value in keys.items() if own and own.keys.get(key) == value}
+    kept = {key for key, value in keys.items() if previous and previous.keys.get(key) == value}
     new = [source for source in sources if source.community_id not in kept]
     results = {}
     for done, result in enumerate(report_engine(work).run(new), start=1):
         results[result.community_id] = result
         work.progress("reports", done, len(new))
-    tables = _tables(work, own, sources, kept, results)
+    tables = _tables(work, previous, sources, kept, results)
     done_keys = {key: value for key, value in keys.items() if key in kept or results[key].report}
     part = work.parts.write(ASSET, COLLECTION_SHARD, tables, inputs=inputs, keys=done_keys, code_version=made_with)
     return CollectionReport(part, recomputed=True)
@@ -96,7 +101,7 @@ def _failed(work: Work) -> bool:
 
 def _tables(
     work: Work,
-    own: Part | None,
+    previous: Part | None,
     sources: list[CommunitySource],
     kept: set[str],
     results: Mapping[str, ReportResult],
@@ -109,20 +114,20 @@ def _tables(
         for key, done in results.items()
         if done.failure or done.dropped
     ]
-    reports = _with_kept(work, own, ASSET, rows, kept)
+    reports = _with_kept(work, previous, ASSET, rows, kept)
     listed = reports.select(["community_id", "title", "summary"]).to_pylist()
     texts = [f"{row['title']}\n{row['summary']}" for row in listed]
     ids = [{"community_id": row["community_id"]} for row in listed]
     return {
         ASSET: reports,
         "report_embeddings": vector_table(work, ASSET, "report_embeddings", ids, texts),
-        FAILURES: _with_kept(work, own, FAILURES, failures, kept),
+        FAILURES: _with_kept(work, previous, FAILURES, failures, kept),
     }
 
 
-def _with_kept(work: Work, own: Part | None, name: str, rows: Sequence[Record], kept: set[str]) -> pa.Table:
+def _with_kept(work: Work, previous: Part | None, name: str, rows: Sequence[Record], kept: set[str]) -> pa.Table:
     table = table_of(name, rows)
-    part = work.parts.head(name, COLLECTION_SHARD) if own else None
+    part = work.parts.head(name, COLLECTION_SHARD) if previous else None
     return pa.concat_tables([table, rows_of(part.read(), sorted(kept), "community_id")]) if part else table
 
 
@@ -155,8 +160,8 @@ def sources_of(work: Work, communities: Sequence[SizedCommunity], graph: GraphRo
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
-        found = community_sources(chosen, graph, sentences, settings.source_tokens)
-        return [source for source in found if source.sentences]  # nothing to say, nothing to cite
+        sources = community_sources(chosen, graph, sentences, settings.source_tokens)
+        return [source for source in sources if source.sentences]  # nothing to say, nothing to cite
 
 
 def _largest(communities: Sequence[SizedCommunity], settings: ReportSettings, chunks: int) -> list[SizedCommunity]:

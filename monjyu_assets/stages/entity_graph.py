@@ -78,7 +78,7 @@ def external_ids(work: Work) -> Ids:
         if author["orcid"]:
             people[person_key(author["name"])].add(f"orcid:{author['orcid']}")
     return Ids(
-        {key: frozenset(found) for key, found in papers.items() if key and found},
-        {key: frozenset(found) for key, found in people.items() if key},
+        {key: frozenset(ids) for key, ids in papers.items() if key and ids},
+        {key: frozenset(ids) for key, ids in people.items() if key},
         years,
     )

@@ -25,5 +25,5 @@ def find_identities(work: Work) -> CollectionReport:
 
 
 def _tables(work: Work) -> Tables:
-    found = identify(whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS))
-    return {ASSET: table_of(ASSET, [asdict(identity) for identity in found])}
+    identities = identify(whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS))
+    return {ASSET: table_of(ASSET, [asdict(identity) for identity in identities])}

@@ -91,11 +91,11 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     work.progress("parse", 0, len(tasks))
     pages = {"begun": 0, "all": 0}
 
-    def told(page: int, of: int) -> None:
+    def count_pages(page: int, of: int) -> None:
         pages["begun" if page else "all"] += 1 if page else of
         work.progress("ocr", pages["begun"], pages["all"])
 
-    with ParserPool(parser_settings(work.settings), told) as pool:
+    with ParserPool(parser_settings(work.settings), count_pages) as pool:
         for done, (task, outcome) in enumerate(pool.map(tasks), start=1):
             plan = plans[task["shard"]]
             _take(plan, task, outcome)
@@ -119,21 +119,21 @@ def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys) ->
         raise StorageError(f"Shard {shard} of {work.name} has no manifest.", "Materialise paper_manifest first.")
     rows = {row["paper_id"]: row for row in manifest.records(ManifestRow)}
     plan = _Shard(shard, rows, manifest.asset_version, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
-    own = work.parts.head("papers", shard)
+    previous = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
-        held = own.keys.get(paper_id) if own else None
+        held = previous.keys.get(paper_id) if previous else None
         match = next((key for key in reuse.of(row) if held == key or key in donors), None)
         if match is None:
             plan.waiting.add(paper_id)
         else:
-            plan.kept[paper_id] = Donor(own, paper_id) if own and held == match else donors[match]
+            plan.kept[paper_id] = Donor(previous, paper_id) if previous and held == match else donors[match]
             plan.keys[paper_id] = match
     plan.report = ShardReport(
         shard,
         total=len(rows),
         reused=len(plan.kept),
         recomputed=len(plan.waiting),
-        deleted=len(own.keys.keys() - rows.keys()) if own else 0,
+        deleted=len(previous.keys.keys() - rows.keys()) if previous else 0,
         recomputed_ids=sorted(plan.waiting),
     )
     return plan

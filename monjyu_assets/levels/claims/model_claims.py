@@ -31,11 +31,11 @@ class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
     def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ClaimResult:
         rows: dict[str, FoundClaim] = {}
         dropped = weak = 0
-        for said in answer.claims:
-            row = _claim(paper, chunk, said)
+        for claim in answer.claims:
+            row = _claim(paper, chunk, claim)
             if row is None:
                 dropped += 1
-            elif said.confidence < self._least:
+            elif claim.confidence < self._least:
                 weak += 1
             else:
                 rows.setdefault(row["claim_id"], row)
@@ -46,13 +46,13 @@ class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
         return ClaimResult(chunk.chunk_id, dropped=dropped, claims=best)
 
 
-def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> FoundClaim | None:
+def _claim(paper: SourcePaper, chunk: SourceChunk, claim: ModelClaim) -> FoundClaim | None:
     """The claim, once its quote was found and what it says rests on the chunk."""
-    place = find_quote(said.quote, [sentence.text for sentence in chunk.sentences])
+    place = find_quote(claim.quote, [sentence.text for sentence in chunk.sentences])
     if place is None:
         return None
     sentence = chunk.sentences[place]
-    statement = plain(said.statement, LONGEST_STATEMENT)
+    statement = plain(claim.statement, LONGEST_STATEMENT)
     source = f"{chunk.header} {chunk.text}"
     if not rests_on(statement, source):
         return None
@@ -60,9 +60,9 @@ def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> FoundCla
         # Of the chunk: overlapping chunks may claim the same of a sentence they share.
         "claim_id": digest(paper.paper_id, chunk.chunk_id, sentence.sentence_id, statement, length=20),
         "sentence_ids": [sentence.sentence_id],
-        "subject": plain(without_foreign(said.subject, source), LONGEST_SUBJECT),
+        "subject": plain(without_foreign(claim.subject, source), LONGEST_SUBJECT),
         "statement": statement,
         "quote": sentence.text,
-        "kind": said.kind,
-        "confidence": round(said.confidence, 3),
+        "kind": claim.kind,
+        "confidence": round(claim.confidence, 3),
     }

@@ -65,8 +65,8 @@ class ModelRecipe:
 
 def failure_of(error: ModelCallError) -> Failure:
     """With the setting to look at. A call that was not made says why those before it failed."""
-    told = error.cause or error if isinstance(error, ModelUnavailable) else error
-    return Failure(type(error).__name__, str(told))
+    cause = error.cause or error if isinstance(error, ModelUnavailable) else error
+    return Failure(type(error).__name__, str(cause))
 
 
 class ModelCalls(Generic[T]):

@@ -31,16 +31,18 @@ def title_page(paper: SourcePaper) -> Findings:
     title = paper.title.strip()
     entities: list[FoundEntity] = []
     links: list[FoundRelationship] = []
-    own = ("paper", fold(title))
-    if own[1]:
-        entities.append(entity("paper", own[1], title, "", [], 1.0))
+    this_paper = ("paper", fold(title))
+    if this_paper[1]:
+        entities.append(entity("paper", this_paper[1], title, "", [], 1.0))
     for author in paper.authors:
         key = person_key(author.name)
         if not key:
             continue
         entities.append(entity("researcher", key, person_name(author.name), "", [], 1.0))
-        if own[1]:
-            links.append(link(("researcher", key), own, "authored", f"{person_name(author.name)} wrote {title}.", []))
+        if this_paper[1]:
+            links.append(
+                link(("researcher", key), this_paper, "authored", f"{person_name(author.name)} wrote {title}.", [])
+            )
         place = _organization(author.affiliation)
         if place:
             at = ("organization", fold(place))
@@ -54,7 +56,7 @@ def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[Findings]:
     """The works that sentences of this chunk cite, each with its first authors."""
     sentences = [(" ".join(s.text.split()), s.sentence_id) for s in chunk.sentences]
     whole = "\n".join(text for text, _ in sentences)
-    own = ("paper", fold(paper.title))
+    this_paper = ("paper", fold(paper.title))
     for reference in paper.references:
         contexts = [" ".join(context.split()) for context in reference.contexts]
         contexts = [context for context in contexts if context[:BEGINNING] in whole]
@@ -65,7 +67,11 @@ def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[Findings]:
         if not at:
             continue
         entities = [entity("paper", key, reference.title, "", at, 1.0)]
-        links = [link(own, ("paper", key), "cites", f"{paper.title} cites {reference.title}.", at)] if own[1] else []
+        links = (
+            [link(this_paper, ("paper", key), "cites", f"{paper.title} cites {reference.title}.", at)]
+            if this_paper[1]
+            else []
+        )
         for name in reference.authors[:MOST_AUTHORS]:
             person = person_key(name)
             if person:
@@ -97,15 +103,15 @@ def _organization(affiliation: str | None) -> str | None:
     parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
     named = [part for part in parts if _ORG_PARTS.search(part) and 4 <= len(part) <= 90]
     best = [part for part in named if re.search(r"univ|大学|institut", part, re.I)]
-    found = (best or named or [""])[-1]
-    return re.sub(r"^[Tt]he ", "", found) or None
+    unit = (best or named or [""])[-1]
+    return re.sub(r"^[Tt]he ", "", unit) or None
 
 
-def entity(kind: str, key: str, name: str, description: str, at: list[str], confidence: float) -> FoundEntity:
+def entity(entity_type: str, key: str, name: str, description: str, at: list[str], confidence: float) -> FoundEntity:
     """A row of `entity_mentions` without its chunk."""
     return {
         "entity_key": key,
-        "type": kind,
+        "type": entity_type,
         "name": " ".join(name.split()),
         "description": description,
         "sentence_ids": at,
@@ -114,7 +120,7 @@ def entity(kind: str, key: str, name: str, description: str, at: list[str], conf
 
 
 def link(
-    source: tuple[str, str], target: tuple[str, str], kind: str, text: str, at: list[str], weight: float = 1.0
+    source: tuple[str, str], target: tuple[str, str], relation: str, text: str, at: list[str], weight: float = 1.0
 ) -> FoundRelationship:
     """A row of `relationship_mentions` without its chunk; ends are (type, key)."""
     return {
@@ -122,7 +128,7 @@ def link(
         "source_key": source[1],
         "target_type": target[0],
         "target_key": target[1],
-        "type": kind,
+        "type": relation,
         "description": text,
         "sentence_ids": at,
         "weight": weight,

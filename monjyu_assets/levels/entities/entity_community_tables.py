@@ -77,11 +77,11 @@ def community_tables(
     stands: dict[str, list[EntityPlace]] = defaultdict(list)
     for place in places:
         stands[place["entity_id"]].append(place)
-    found = hierarchy(len(names), Edges.of(x, y, [round(weight, 6) for weight in weights.values()]), rules)
-    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
+    tree = hierarchy(len(names), Edges.of(x, y, [round(weight, 6) for weight in weights.values()]), rules)
+    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(tree)}
     communities: list[EntityCommunityRow] = []
     members: list[EntityCommunityMemberRow] = []
-    for community, parent in walk(found):
+    for community, parent in walk(tree):
         inside = [names[n] for n in community.members]
         at = [place for entity in inside for place in stands[entity]]
         communities.append(

@@ -98,9 +98,9 @@ def _description(rows: Sequence[EntityMentionRow]) -> str:
     """Where a sentence says what the entity is, that one; else the surest, of the chunk that speaks of it most."""
 
     def relevance(row: EntityMentionRow) -> tuple[bool, float, int]:
-        said = _DEFINES.search(row["description"], 0, LONGEST_OPENING)
+        definition = _DEFINES.search(row["description"], 0, LONGEST_OPENING)
         names = row["name"].split(" (")[0].casefold() in row["description"][:LONGEST_OPENING].casefold()
-        return bool(said) and names, row["confidence"], len(row["sentence_ids"])
+        return bool(definition) and names, row["confidence"], len(row["sentence_ids"])
 
     described = [row for row in rows if row["description"]]
     return max(described, key=relevance)["description"] if described else ""
@@ -156,4 +156,4 @@ def _degrees(relationships: Sequence[RelationshipRow]) -> dict[str, int]:
     for row in relationships:
         near[row["source_id"]].add(row["target_id"])
         near[row["target_id"]].add(row["source_id"])
-    return {key: len(found) for key, found in near.items()}
+    return {key: len(neighbours) for key, neighbours in near.items()}

@@ -10,7 +10,7 @@ _NO_WORD = re.compile(r"[^\w]+|_+")
 
 
 @dataclass
-class Found:
+class FoundPhrase:
     """A phrase at a place of the cleaned sentence. `votes` are (type, confidence)."""
 
     key: str
@@ -36,7 +36,7 @@ class Verb:
 class Findings:
     """Of one sentence; phrases and verbs in order."""
 
-    phrases: list[Found] = field(default_factory=list)
+    phrases: list[FoundPhrase] = field(default_factory=list)
     verbs: list[Verb] = field(default_factory=list)
 
 

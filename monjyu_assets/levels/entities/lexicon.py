@@ -15,12 +15,12 @@ def _lines(name: str) -> list[str]:
 
 def _by_word(name: str) -> dict[str, str]:
     """Word to what stands before the colon of its line; the first line counts."""
-    found: dict[str, str] = {}
+    by_word: dict[str, str] = {}
     for line in _lines(name):
-        kind, _, words = line.partition(":")
+        label, _, words = line.partition(":")
         for word in words.split():
-            found.setdefault(word, kind)
-    return found
+            by_word.setdefault(word, label)
+    return by_word
 
 
 @lru_cache(maxsize=1)
@@ -33,7 +33,7 @@ def heads() -> dict[str, str]:
 def names() -> dict[str, str]:
     """Name to type: as it is written, and folded where it is too long to be taken for a word."""
     written = _by_word("names_en.txt")
-    return {name.casefold(): kind for name, kind in written.items() if len(name) > 4} | written
+    return {name.casefold(): entity_type for name, entity_type in written.items() if len(name) > 4} | written
 
 
 def type_of_name(name: str) -> str | None:
@@ -64,8 +64,8 @@ def japanese_verbs() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def japanese_endings() -> list[tuple[str, str]]:
     """(ending, type), the longest first."""
-    found = _by_word("japanese.txt")
-    return sorted(found.items(), key=lambda item: (-len(item[0]), item[0]))
+    endings = _by_word("japanese.txt")
+    return sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
 
 
 @lru_cache(maxsize=1)

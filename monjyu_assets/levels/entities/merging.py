@@ -29,8 +29,8 @@ class Ids:
     years: Mapping[str, int]
 
     def of(self, node: Node) -> frozenset[str]:
-        kind, key = node
-        return {"paper": self.papers, "researcher": self.researchers}.get(kind, {}).get(key, frozenset())
+        entity_type, key = node
+        return {"paper": self.papers, "researcher": self.researchers}.get(entity_type, {}).get(key, frozenset())
 
 
 def split_acronym(name: str) -> tuple[str, str | None]:
@@ -64,11 +64,11 @@ def _same(nodes: list[Node], names: Mapping[Node, set[str]], ids: Ids) -> Iterat
     there = set(nodes)
     yield from _by_group((("spelling", node[0], fold(node[1]).replace(" ", "")), node) for node in nodes)
     yield from _by_group((("id", one), node) for node in nodes for one in sorted(ids.of(node)))
-    for kind, key in nodes:
-        if key.endswith("s") and len(key) > 4 and (kind, key[:-1]) in there:
-            yield (kind, key), (kind, key[:-1])
+    for entity_type, key in nodes:
+        if key.endswith("s") and len(key) > 4 and (entity_type, key[:-1]) in there:
+            yield (entity_type, key), (entity_type, key[:-1])
     yield from _acronyms(nodes, names)
-    yield from _initials([key for kind, key in nodes if kind == "researcher"])
+    yield from _initials([key for entity_type, key in nodes if entity_type == "researcher"])
 
 
 def _by_group(keyed: Iterable[tuple[tuple[str, ...], Node]]) -> Iterator[tuple[Node, Node]]:

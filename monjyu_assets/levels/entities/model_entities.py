@@ -43,9 +43,9 @@ def _sure(paper: SourcePaper, chunk: SourceChunk) -> Findings:
     entities: list[FoundEntity] = []
     links: list[FoundRelationship] = []
     first = bool(paper.chunks) and paper.chunks[0].chunk_id == chunk.chunk_id
-    for found in [*([title_page(paper)] if first else []), *cited_in(paper, chunk)]:
-        entities += found[0]
-        links += found[1]
+    for more in [*([title_page(paper)] if first else []), *cited_in(paper, chunk)]:
+        entities += more[0]
+        links += more[1]
     for row in (*entities, *links):
         row["engine"] = ExtractiveEntities.name
     return entities, links
@@ -56,14 +56,14 @@ def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> Enti
     known: dict[str, tuple[str, str]] = {}
     entities: list[FoundEntity] = []
     dropped = max(0, len(answer.entities) - MOST_ENTITIES)
-    for said in answer.entities[:MOST_ENTITIES]:
-        row = _entity(said, chunk, source)
+    for proposed in answer.entities[:MOST_ENTITIES]:
+        row = _entity(proposed, chunk, source)
         if row is None:
             dropped += 1
             continue
-        known[_folded(said.name)] = (row["type"], row["entity_key"])
+        known[_folded(proposed.name)] = (row["type"], row["entity_key"])
         entities.append(row)
-    links = [_link(said, chunk, known) for said in answer.relationships[: 2 * MOST_ENTITIES]]
+    links = [_link(proposed, chunk, known) for proposed in answer.relationships[: 2 * MOST_ENTITIES]]
     dropped += links.count(None)
     if not entities and len(chunk.text.split()) >= PROSE_WORDS:
         message = f"The model named no entity that stands in the chunk ({dropped} were made up)."
@@ -77,30 +77,34 @@ def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> Enti
     )
 
 
-def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> FoundEntity | None:
-    name = plain(said.name, LONGEST_NAME)
+def _entity(proposed: ModelEntity, chunk: SourceChunk, source: str) -> FoundEntity | None:
+    name = plain(proposed.name, LONGEST_NAME)
     long, short = split_acronym(name)
     folded = _folded(long)
     if len(folded) < 2 or (folded not in source and not (short and _folded(short) in source)):
         return None
-    if said.type == "researcher":
+    if proposed.type == "researcher":
         key = person_key(long) or fold(long)
         name = person_name(long)
     else:
-        key = fold(long) if said.type == "paper" else normalise(long).casefold()
+        key = fold(long) if proposed.type == "paper" else normalise(long).casefold()
     if not key:
         return None
-    at = _sentences(said.sentences, chunk) or [s.sentence_id for s in chunk.sentences if folded in _folded(s.text)]
-    return entity(said.type, key, name, _description(said.description, source), at, CONFIDENCE)
+    at = _sentences(proposed.sentences, chunk) or [s.sentence_id for s in chunk.sentences if folded in _folded(s.text)]
+    return entity(proposed.type, key, name, _description(proposed.description, source), at, CONFIDENCE)
 
 
-def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]) -> FoundRelationship | None:
-    source, target = known.get(_folded(said.source)), known.get(_folded(said.target))
-    at = _sentences(said.sentences, chunk)
+def _link(
+    proposed: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]
+) -> FoundRelationship | None:
+    source, target = known.get(_folded(proposed.source)), known.get(_folded(proposed.target))
+    at = _sentences(proposed.sentences, chunk)
     if source is None or target is None or source == target or not at:
         return None
-    kind = "_".join(fold(said.type).split()[:5])[:60] or "related"
-    return link(source, target, kind, _description(said.description, chunk.text), at, max(0.1, said.strength / 10))
+    relation = "_".join(fold(proposed.type).split()[:5])[:60] or "related"
+    return link(
+        source, target, relation, _description(proposed.description, chunk.text), at, max(0.1, proposed.strength / 10)
+    )
 
 
 def _description(text: str, source: str) -> str:

@@ -14,7 +14,7 @@ from monjyu_assets.levels.engines.chunk_engine import EntityResult, FoundEntity,
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
-from monjyu_assets.levels.entities.findings import Findings, Found, fold
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, fold
 from monjyu_assets.levels.entities.japanese_findings import japanese_findings
 from monjyu_assets.levels.entities.lexicon import generic
 from monjyu_assets.levels.phrases.acronyms import agreed, definitions
@@ -59,7 +59,7 @@ def paper_results(paper: SourcePaper) -> list[EntityResult]:
 def _read(paper: SourcePaper) -> _Read:
     texts = list(dict.fromkeys(s.text for chunk in paper.chunks for s in chunk.sentences))
     kept = [text for text in texts if not is_boilerplate(text)]
-    known = agreed(found for text in kept for found in definitions(text))
+    known = agreed(pair for text in kept for pair in definitions(text))
     pieces = [(text, window) for text in kept for window in windows(clean(without_definitions(text, known)))]
     japanese = [piece for piece in pieces if is_japanese(piece[1])]
     others = [piece for piece in pieces if not is_japanese(piece[1])]
@@ -68,10 +68,10 @@ def _read(paper: SourcePaper) -> _Read:
     longs: dict[str, Long] = {s: long_of(form, f) for (s, form), f in zip(known.items(), forms, strict=True)}
     read.long = {key for key, _ in longs.values()}
     shorts = {key: short for short, (key, _) in longs.items()}
-    found = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
+    parsed = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
     if japanese and installed() is not None:
-        found += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
-    for (text, _), findings in found:
+        parsed += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
+    for (text, _), findings in parsed:
         for phrase in findings.phrases:
             phrase.key, phrase.surface = merged((phrase.key, phrase.surface), longs)
             if phrase.key in shorts and shorts[phrase.key] not in phrase.surface:
@@ -85,21 +85,21 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     common: set[str] = set()
     best: dict[str, dict[str, float]] = defaultdict(dict)
-    said: dict[str, set[str]] = defaultdict(set)
+    sentences_of: dict[str, set[str]] = defaultdict(set)
     proper: set[str] = set()
     shapes: dict[str, str] = {}
     for text, several in read.findings.items():
-        for found in (phrase for findings in several for phrase in findings.phrases):
-            said[found.key].add(text)
-            shapes.setdefault(found.key, found.surface)
-            if found.proper and found.start > 0:
-                proper.add(found.key)
-            if found.surface[:1].islower():
-                common.add(found.key)
-            for kind, confidence in found.votes:
-                votes[found.key][kind] += round(100 * confidence)
-                best[found.key][kind] = max(best[found.key].get(kind, 0.0), confidence)
-    for key in read.long & said.keys():  # the parser may not have seen all of a long form as one phrase
+        for phrase in (phrase for findings in several for phrase in findings.phrases):
+            sentences_of[phrase.key].add(text)
+            shapes.setdefault(phrase.key, phrase.surface)
+            if phrase.proper and phrase.start > 0:
+                proper.add(phrase.key)
+            if phrase.surface[:1].islower():
+                common.add(phrase.key)
+            for entity_type, confidence in phrase.votes:
+                votes[phrase.key][entity_type] += round(100 * confidence)
+                best[phrase.key][entity_type] = max(best[phrase.key].get(entity_type, 0.0), confidence)
+    for key in read.long & sentences_of.keys():  # the parser may not have seen all of a long form as one phrase
         headed = head_type(key.split())
         if headed:
             votes[key][headed] += round(100 * HEADED)
@@ -107,12 +107,12 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
     front = fold(" ".join([paper.title, paper.abstract, *paper.keywords]))
     families = {name.split()[-1] for name in _people(paper)}
     decided: Decided = {}
-    for key in said:
+    for key in sentences_of:
         chosen = _choose(shapes[key], votes[key], best[key], families)
         top = votes[key].most_common(1)
         if chosen is None and not (top and top[0][0] in NO_CONCEPT):
             named = key in proper and key not in common
-            chosen = _concept(key, shapes[key], len(said[key]), front, read.long, named)
+            chosen = _concept(key, shapes[key], len(sentences_of[key]), front, read.long, named)
         if chosen:
             decided[key] = chosen
     return decided
@@ -126,17 +126,17 @@ def _people(paper: SourcePaper) -> set[str]:
 
 def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
     """The type with most votes. What NER alone says of people and organizations counts where something else agrees."""
-    for kind in sorted(votes, key=lambda kind: (-votes[kind], kind)):
-        sure = best[kind]
-        if kind == NO_ENTITY:
+    for entity_type in sorted(votes, key=lambda entity_type: (-votes[entity_type], entity_type)):
+        sure = best[entity_type]
+        if entity_type == NO_ENTITY:
             return None
-        if kind == "researcher" and (not person_key(surface) or fold(surface).split()[-1] not in families):
+        if entity_type == "researcher" and (not person_key(surface) or fold(surface).split()[-1] not in families):
             continue
-        if kind == "organization" and sure <= 0.5:
+        if entity_type == "organization" and sure <= 0.5:
             continue
-        if kind == "researcher":
+        if entity_type == "researcher":
             sure = 0.8
-        return kind, sure
+        return entity_type, sure
     return None
 
 
@@ -165,11 +165,11 @@ def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided
     for sentence in chunk.sentences:
         text = " ".join(sentence.text.split())
         for findings in read.findings.get(sentence.text, ()):
-            known = [found for found in findings.phrases if found.key in decided]
-            for found in known:
-                row = _mention(found, decided, text, sentence.sentence_id)
+            known = [phrase for phrase in findings.phrases if phrase.key in decided]
+            for phrase in known:
+                row = _mention(phrase, decided, text, sentence.sentence_id)
                 entities.append(row)
-                if found.defined:
+                if phrase.defined:
                     definitions_of.setdefault((row["type"], row["entity_key"]), row["description"])
             links += _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id)
     front = [title_page(paper)] if chunk is paper.chunks[0] else []
@@ -181,11 +181,13 @@ def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided
     )
 
 
-def _mention(found: Found, decided: Decided, text: str, where: str) -> FoundEntity:
-    kind, confidence = decided[found.key]
-    if kind == "researcher":
-        return entity(kind, person_key(found.surface), person_name(found.surface), text[:LONGEST], [where], confidence)
-    return entity(kind, found.key, found.surface, text[:LONGEST], [where], confidence)
+def _mention(phrase: FoundPhrase, decided: Decided, text: str, where: str) -> FoundEntity:
+    entity_type, confidence = decided[phrase.key]
+    if entity_type == "researcher":
+        return entity(
+            entity_type, person_key(phrase.surface), person_name(phrase.surface), text[:LONGEST], [where], confidence
+        )
+    return entity(entity_type, phrase.key, phrase.surface, text[:LONGEST], [where], confidence)
 
 
 def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[FoundRelationship]:
@@ -210,9 +212,9 @@ def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list
     return links
 
 
-def _end(found: Found, decided: Decided) -> tuple[str, str]:
-    kind, _ = decided[found.key]
-    return kind, person_key(found.surface) if kind == "researcher" else found.key
+def _end(phrase: FoundPhrase, decided: Decided) -> tuple[str, str]:
+    entity_type, _ = decided[phrase.key]
+    return entity_type, person_key(phrase.surface) if entity_type == "researcher" else phrase.key
 
 
 def merged_entities(

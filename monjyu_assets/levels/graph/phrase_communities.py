@@ -29,9 +29,9 @@ def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules
     """`communities` and `community_members` of a noun graph."""
     names = sorted(nodes["phrase"].to_pylist())
     x, y = (_numbers(edges[column], names) for column in ("source", "target"))
-    found = hierarchy(len(names), Edges.of(x, y, edges["weight"].to_numpy()), rules)
-    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
-    pieces = [(ids[id(c)], c, ids[id(parent)] if parent else None) for c, parent in walk(found)]
+    tree = hierarchy(len(names), Edges.of(x, y, edges["weight"].to_numpy()), rules)
+    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(tree)}
+    pieces = [(ids[id(c)], c, ids[id(parent)] if parent else None) for c, parent in walk(tree)]
     members = pa.table(
         {
             "community_id": pa.array([key for key, c, _ in pieces for _ in c.members], pa.string()),
@@ -57,15 +57,15 @@ def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) ->
     known = pc.is_valid(phrase)
     numbers = phrase.filter(known).to_numpy().astype(np.int64)
     chunk = mentions["chunk_id"].filter(known).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
-    found: dict[str, int] = {}
+    by_community: dict[str, int] = {}
     for here in _by_level(pieces):
         label = _labels(len(names), here)[numbers]
         pairs = np.sort(chunk[label >= 0] * len(here) + label[label >= 0])  # np.unique hashes, ten times as slow
         first = np.ones(pairs.size, bool)
         first[1:] = pairs[1:] != pairs[:-1]
         counts = np.bincount(pairs[first] % len(here), minlength=len(here))
-        found |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
-    return found
+        by_community |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
+    return by_community
 
 
 def _by_level(pieces: Pieces) -> Iterator[list[tuple[str, Members]]]:
@@ -84,8 +84,8 @@ def _labels(nodes: int, here: Sequence[tuple[str, Members]]) -> Numbers:
 
 def _numbers(phrases: pa.ChunkedArray, names: Sequence[str]) -> Numbers:
     """The place of each phrase among the names."""
-    found: Numbers = pc.index_in(phrases, value_set=pa.array(names, pa.string())).to_numpy()
-    return found.astype(np.int64)
+    positions: Numbers = pc.index_in(phrases, value_set=pa.array(names, pa.string())).to_numpy()
+    return positions.astype(np.int64)
 
 
 def _top_phrases(
@@ -98,13 +98,13 @@ def _top_phrases(
     df = np.zeros(len(names), np.int64)
     df[order] = nodes["df"].to_numpy()
     surfaces = dict(zip(order.tolist(), nodes["surface"].to_pylist(), strict=True))
-    found = {}
+    top = {}
     for here in _by_level(pieces):
         strength = _strength(len(names), here, x, y, times)
         for key, members in here:
             best = sorted(members, key=lambda n: (-strength[n], -df[n], n))[:TOP]
-            found[key] = [surfaces[n] for n in best]
-    return found
+            top[key] = [surfaces[n] for n in best]
+    return top
 
 
 def _strength(

@@ -57,10 +57,10 @@ def _without_citation(match: re.Match[str]) -> str:
 
 def windows(text: str) -> list[str]:
     """A cleaned sentence as it is parsed: whole, or cut at white space where it is too long."""
-    found = []
+    pieces = []
     while len(text) > MAX_WINDOW:
         cut = text.rfind(" ", 1, MAX_WINDOW)
         cut = cut if cut > 0 else MAX_WINDOW
-        found.append(text[:cut])
+        pieces.append(text[:cut])
         text = text[cut:].lstrip()
-    return [*found, text] if text else found
+    return [*pieces, text] if text else pieces

@@ -45,12 +45,12 @@ def parser() -> tuple[Language, PartsOfSpeech, Any]:
 def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
     """The phrases of each window, in order. The same windows give the same phrases, whatever was parsed before."""
     pipeline, parts, lemmatizer = parser()
-    found = []
+    by_window = []
     with pipeline.memory_zone():  # the vocabulary would grow with every word of a collection
         for doc in pipeline.pipe(windows, batch_size=BATCH):
             parts(doc)
-            found.append(list(_phrases(doc, lemmatizer)))
-    return found
+            by_window.append(list(_phrases(doc, lemmatizer)))
+    return by_window
 
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
@@ -132,8 +132,8 @@ def _lemma(head: Token, lemmatizer: Any) -> str:
     if head.pos_ == "NOUN":
         if head.tag_ != "NNS":
             return text
-        found = lemmatizer.lemmatize(head)
-        return str(found[0]) if found and found[0] else text
+        lemmas = lemmatizer.lemmatize(head)
+        return str(lemmas[0]) if lemmas and lemmas[0] else text
     if len(text) > 2 and text.endswith("s") and text[:-1].isupper():
         return text[:-1]
     return text

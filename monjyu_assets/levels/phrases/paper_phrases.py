@@ -39,7 +39,7 @@ def paper_mentions(chunks: Sequence[ChunkText]) -> list[Mention]:
     """All mentions of a paper. Depends on its chunks alone, so that a paper gives the same rows in any collection."""
     sentences = list(dict.fromkeys(sentence for chunk in chunks for sentence in chunk.sentences))
     kept = [sentence for sentence in sentences if not is_boilerplate(sentence)]
-    known = agreed(found for sentence in kept for found in definitions(sentence))
+    known = agreed(pair for sentence in kept for pair in definitions(sentence))
     by_sentence = _parse(kept, known)
     return [mention for chunk in chunks for mention in _mentions(chunk, by_sentence)]
 
@@ -53,8 +53,8 @@ def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Ph
     others = [piece for piece in pieces if not is_japanese(piece[1])]
     parsed = english_phrases([*(window for _, window in others), *known.values()]) if others else []
     longs = {
-        short: long_of(form, found)
-        for (short, form), found in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
+        short: long_of(form, parse)
+        for (short, form), parse in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
     }
     by_sentence: dict[str, list[Phrase]] = {}
     for (sentence, _), phrases in zip(others, parsed, strict=False):
@@ -73,10 +73,10 @@ def without_definitions(sentence: str, known: dict[str, str]) -> str:
     return sentence
 
 
-def long_of(form: str, found: list[Phrase]) -> Long:
+def long_of(form: str, phrases: list[Phrase]) -> Long:
     """The long form as the parser reads it where that is one phrase, else as it is written."""
-    if len(found) == 1 and len(found[0][0].split()) == len(form.split()):
-        return found[0]
+    if len(phrases) == 1 and len(phrases[0][0].split()) == len(form.split()):
+        return phrases[0]
     return normalise(form).casefold(), normalise(form)
 
 
@@ -107,6 +107,6 @@ def _mentions(chunk: ChunkText, by_sentence: dict[str, list[Phrase]]) -> list[Me
         for key, surface in by_sentence.get(sentence, ()):
             forms.setdefault(key, Counter())[surface] += 1
     return [
-        Mention(chunk.chunk_id, key, min(found, key=lambda form: (-found[form], form)), found.total())
-        for key, found in sorted(forms.items())
+        Mention(chunk.chunk_id, key, min(counts, key=lambda form: (-counts[form], form)), counts.total())
+        for key, counts in sorted(forms.items())
     ]

@@ -30,7 +30,7 @@ def is_prose(text: str, *, japanese: bool = False) -> bool:
 
 def statement_of(text: str) -> str:
     """The sentence without citation markers, and without the gaps that they leave."""
-    said = clean(text)
+    cleaned = clean(text)
     for gap, mark in _GAPS:
-        said = said.replace(gap, mark)
-    return said
+        cleaned = cleaned.replace(gap, mark)
+    return cleaned

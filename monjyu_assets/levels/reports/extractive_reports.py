@@ -76,16 +76,16 @@ def _joined(names: Sequence[str], words: dict[str, str]) -> str:
 
 
 def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str, str]) -> str:
-    said = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
+    sentences = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
     titles = [f"“{title}”" for _, title in source.papers[:3]]
-    said.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
+    sentences.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
     works = [f"“{member.name}”" for member in source.members if member.type == "paper"]
-    if works and len(said) < 3:
-        said.append(words["works"].format(titles=_joined(works[:5], words)))
+    if works and len(sentences) < 3:
+        sentences.append(words["works"].format(titles=_joined(works[:5], words)))
     people = [member.name for member in source.members if member.type == "researcher"]
-    if people and len(said) < 3:
-        said.append(words["people"].format(names=_joined(people[:5], words)))
-    return " ".join(said)
+    if people and len(sentences) < 3:
+        sentences.append(words["people"].format(names=_joined(people[:5], words)))
+    return " ".join(sentences)
 
 
 def _finding(source: CommunitySource, sentence: Central, words: dict[str, str]) -> Finding:

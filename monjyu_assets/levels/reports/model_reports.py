@@ -53,10 +53,10 @@ class ModelReports:
         findings: list[Finding] = []
         dropped = 0
         known = " ".join([*_lines(source), *(member.name for member in source.members)])
-        for said in answer.findings:
-            at = [source.sentences[n - 1].sentence_id for n in said.sentences if 1 <= n <= len(source.sentences)]
-            if at and rests_on(f"{said.summary} {said.explanation}", known):
-                texts = plain(said.summary, LONGEST_TEXT), plain(said.explanation, LONGEST_TEXT)
+        for finding in answer.findings:
+            at = [source.sentences[n - 1].sentence_id for n in finding.sentences if 1 <= n <= len(source.sentences)]
+            if at and rests_on(f"{finding.summary} {finding.explanation}", known):
+                texts = plain(finding.summary, LONGEST_TEXT), plain(finding.explanation, LONGEST_TEXT)
                 findings.append(Finding(*texts, tuple(dict.fromkeys(at))))
             else:
                 dropped += 1

@@ -165,8 +165,8 @@ def _source(
 def _inside(ids: Sequence[str], graph: GraphRows) -> list[CitedLink]:
     """Relationships between members, the weightiest first."""
     there = set(ids)
-    found = [link for one in ids for link in graph.links.get(one, ()) if link["target_id"] in there]
-    return sorted(found, key=lambda link: (-link["weight"], link["relationship_id"]))
+    links = [link for one in ids for link in graph.links.get(one, ()) if link["target_id"] in there]
+    return sorted(links, key=lambda link: (-link["weight"], link["relationship_id"]))
 
 
 def _named(link: CitedLink, graph: GraphRows) -> tuple[str, str, str]:
@@ -206,23 +206,25 @@ def _diverse(
     clean = {one: " ".join(texts[one][1].split()) for one in order}
     sizes = dict(zip(order, count_many([clean[one] for one in order]), strict=True))
     left = [one for one in order if sizes[one] <= LONGEST and is_prose(clean[one], japanese=is_japanese(clean[one]))]
-    said: Counter[int] = Counter()
-    found: list[Central] = []
+    times_named: Counter[int] = Counter()
+    chosen: list[Central] = []
     room = most_tokens
     words = {one: frozenset(clean[one].casefold().split()) for one in left}
-    while left and len(found) < MOST_SENTENCES:
-        score = {one: sum(weight[n] / (1 + said[n]) for n in holding[one]) / math.log2(8 + sizes[one]) for one in left}
+    while left and len(chosen) < MOST_SENTENCES:
+        score = {
+            one: sum(weight[n] / (1 + times_named[n]) for n in holding[one]) / math.log2(8 + sizes[one]) for one in left
+        }
         best = min(left, key=lambda one: (-round(score[one], 9), one))
         left.remove(best)
         if sizes[best] > room:
             continue
-        if any(_alike(words[best], words[other.sentence_id]) for other in found):
+        if any(_alike(words[best], words[other.sentence_id]) for other in chosen):
             continue
         room -= sizes[best]
-        said.update(holding[best])
+        times_named.update(holding[best])
         entities = tuple(sorted(holding[best], key=lambda n: (-weight[n], n)))
-        found.append(Central(best, texts[best][0], clean[best], entities, round(score[best], 6)))
-    return found
+        chosen.append(Central(best, texts[best][0], clean[best], entities, round(score[best], 6)))
+    return chosen
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

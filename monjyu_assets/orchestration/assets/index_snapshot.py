@@ -127,14 +127,14 @@ def snapshot_metadata(published: Published, seconds: float) -> Metadata:
     }
 
 
-def other_files_metadata(found: OtherFiles) -> Metadata:
+def other_files_metadata(others: OtherFiles) -> Metadata:
     """The files of the sources that are no papers: counts, and the first of those of no readable type."""
-    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in found.unsupported[:MOST_FILES]]
-    rows += [f"| {found.unsupported_count - len(rows)} more | |"] if found.unsupported_count > len(rows) else []
+    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in others.unsupported[:MOST_FILES]]
+    rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
     table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
-    passed = {reason: held.count for reason, held in sorted(found.skipped.items())}
+    passed = {reason: held.count for reason, held in sorted(others.skipped.items())}
     return {
-        "files_unsupported": found.unsupported_count,
+        "files_unsupported": others.unsupported_count,
         "files_not_read": dg.MetadataValue.md(table),
         "files_skipped": dg.MetadataValue.json(passed),
     }
@@ -142,10 +142,10 @@ def other_files_metadata(found: OtherFiles) -> Metadata:
 
 def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
     """What has become of the previous snapshot's communities, for each graph that there is."""
-    return {f"communities_of_{graph}": dg.MetadataValue.json(found) for graph, found in counts.items()}
+    return {f"communities_of_{graph}": dg.MetadataValue.json(fates) for graph, fates in counts.items()}
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:
     metadata: Metadata = {"offending": check.count, "examples": check.examples}
-    said = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
-    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=said, metadata=metadata)
+    description = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
+    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=description, metadata=metadata)

@@ -59,8 +59,8 @@ def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
     if not isinstance(instance.run_launcher, DefaultRunLauncher) or run.status != dg.DagsterRunStatus.STARTED:
         return None
     noted = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=20).records
-    found = (PROCESS.match(record.event_log_entry.message) for record in noted)
-    return next((int(match[1]) for match in found if match), None)
+    matches = (PROCESS.match(record.event_log_entry.message) for record in noted)
+    return next((int(match[1]) for match in matches if match), None)
 
 
 def _collection(run: dg.DagsterRun) -> str | None:

@@ -62,8 +62,8 @@ def _set(instance: DagsterInstance, name: str, status: InstigatorStatus) -> None
     if stored is not None:
         instance.update_instigator_state(stored.with_status(status).with_data(_data(name)))
         return
-    kind = InstigatorType.SENSOR if name in SENSORS else InstigatorType.SCHEDULE
-    instance.add_instigator_state(InstigatorState(origin, kind, status, _data(name)))
+    instigator_type = InstigatorType.SENSOR if name in SENSORS else InstigatorType.SCHEDULE
+    instance.add_instigator_state(InstigatorState(origin, instigator_type, status, _data(name)))
 
 
 def _data(name: str) -> ScheduleInstigatorData | SensorInstigatorData:

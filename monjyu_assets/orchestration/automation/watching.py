@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from monjyu_assets.indexing.pending import Todo, look, paid_levels
+from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
@@ -84,15 +84,15 @@ def _look_at(work: Work) -> Watched:
         return Watched(name, "busy", "It is being indexed.")
     if not work.parts.heads("manifest"):
         return _first_look(work)
-    todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
-    if not todo.needed:
+    pending = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
+    if not pending.needed:
         keep_other_files(work)
         return Watched(name, "same")
-    fresh = _seconds_since_change(work, todo.scanned)
+    fresh = _seconds_since_change(work, pending.scanned)
     if abs(fresh) < work.settings.automation.settle_seconds:  # a time far ahead is another clock's
         return _settling(name, fresh)
-    _may_embed(work, describe(todo))
-    return Watched(name, "changed", describe(todo), _key(work, todo))
+    _may_embed(work, describe(pending))
+    return Watched(name, "changed", describe(pending), _key(work, pending))
 
 
 def _first_look(work: Work) -> Watched:
@@ -160,20 +160,20 @@ def _seconds_since_change(work: Work, scanned: pa.Table) -> float:
     return float("inf") if newest is None else time.time() - newest / 1e9
 
 
-def _key(work: Work, todo: Todo) -> str:
+def _key(work: Work, pending: Pending) -> str:
     """Of the sources as they are, what is stale, and the snapshot it starts from."""
-    papers = zip(*(todo.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
-    stale = (repr(todo.shards), repr(todo.further), str(todo.level), read_current(work.folder) or "")
+    papers = zip(*(pending.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
+    stale = (repr(pending.shards), repr(pending.further), str(pending.level), read_current(work.folder) or "")
     return digest(work.name, *stale, *("\t".join(paper) for paper in sorted(papers)), length=20)
 
 
-def describe(todo: Todo) -> str:
+def describe(pending: Pending) -> str:
     """`2 papers added, 1 deleted`, or what else there is to do."""
-    counts = todo.counts
+    counts = pending.counts
     changed = {"added": counts.added, "changed": counts.changed, "deleted": counts.deleted}
-    said = ", ".join(f"{count} {what}" for what, count in changed.items() if count)
-    if said:
-        return f"Papers: {said}"
-    if any(todo.shards.values()) or todo.further:
+    counted = ", ".join(f"{count} {what}" for what, count in changed.items() if count)
+    if counted:
+        return f"Papers: {counted}"
+    if any(pending.shards.values()) or pending.further:
         return "Moved files, other code or other settings"
     return "What is computed is not published"

@@ -50,7 +50,7 @@ class ChunkStage:
 class _Shard:
     shard: str
     papers: list[SourcePaper]
-    own: Part | None
+    previous: Part | None
     keys: dict[str, str]
     kept: set[str]
     results: list[ChunkResult] = field(default_factory=list)
@@ -83,12 +83,12 @@ def new_chunks(
 ) -> Iterator[tuple[SourcePaper, SourceChunk]]:
     """The chunks of a shard that have no result yet, for estimates."""
     papers = read_papers(work, shard)
-    own = work.parts.head(primary(asset), shard)
+    previous = work.parts.head(primary(asset), shard)
     keys = _keys(papers, engine, rows_made_with, chosen)
     for paper in papers:
         for chunk in paper.chunks:
             key = keys.get(chunk.chunk_id)
-            if key is not None and (own is None or own.keys.get(chunk.chunk_id) != key):
+            if key is not None and (previous is None or previous.keys.get(chunk.chunk_id) != key):
                 yield paper, chunk
 
 
@@ -105,10 +105,10 @@ def _keys(
 
 def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
     papers = read_papers(work, shard)
-    own = work.parts.head(primary(stage.asset), shard)
+    previous = work.parts.head(primary(stage.asset), shard)
     keys = _keys(papers, stage.engine, stage.rows_made_with, stage.chosen)
-    kept = {chunk_id for chunk_id, key in keys.items() if own and own.keys.get(chunk_id) == key}
-    return _Shard(shard, papers, own, keys, kept)
+    kept = {chunk_id for chunk_id, key in keys.items() if previous and previous.keys.get(chunk_id) == key}
+    return _Shard(shard, papers, previous, keys, kept)
 
 
 def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
@@ -142,7 +142,7 @@ def _report(plan: _Shard, paper_of: dict[str, str], failed: dict[str, str]) -> S
     papers = {paper_of[chunk_id] for chunk_id in plan.keys}
     changed = sorted({paper_of[chunk_id] for chunk_id in plan.new})
     causes = list(failed.values())
-    before = set(plan.own.read(["paper_id"])["paper_id"].to_pylist()) if plan.own else set()
+    before = set(plan.previous.read(["paper_id"])["paper_id"].to_pylist()) if plan.previous else set()
     return ShardReport(
         plan.shard,
         total=len(papers),

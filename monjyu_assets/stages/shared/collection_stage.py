@@ -28,9 +28,9 @@ class CollectionReport:
 def run_collection_stage(work: Work, asset: str, made_with: str, compute: Callable[[Work], Tables]) -> CollectionReport:
     """The asset's tables for the collection; kept as they are where code, settings and inputs are the same."""
     inputs = input_versions(work.parts, asset, COLLECTION_SHARD)
-    own = work.parts.head(primary(asset), COLLECTION_SHARD)
-    if own is not None and own.inputs == inputs and own.code_version == made_with:
-        return CollectionReport(own, recomputed=False)
+    previous = work.parts.head(primary(asset), COLLECTION_SHARD)
+    if previous is not None and previous.inputs == inputs and previous.code_version == made_with:
+        return CollectionReport(previous, recomputed=False)
     part = work.parts.write(asset, COLLECTION_SHARD, compute(work), inputs=inputs, code_version=made_with)
     return CollectionReport(part, recomputed=True)
 

@@ -30,13 +30,13 @@ def forecast_sources(work: Work) -> list[CommunitySource]:
     links: list[RelationshipMentionRow] = []
     for result in engine.run([paper for paper in papers if paper.paper_id in wanted], wanted):
         place: ChunkPlace = {"paper_id": home[result.chunk_id], "chunk_id": result.chunk_id}
-        mentions += [{"engine": engine.name, **place, **found} for found in result.entities]
-        links += [{"engine": engine.name, **place, **found} for found in result.relationships]
+        mentions += [{"engine": engine.name, **place, **mention} for mention in result.entities]
+        links += [{"engine": engine.name, **place, **link} for link in result.relationships]
     graph = entity_graph(mentions, links, years_of(work), external_ids(work))
     entities, places, relationships = (
         graph[name].to_pylist() for name in ("entities", "entity_chunks", "relationships")
     )
-    found = community_tables(entities, places, relationships, entity_partition_rules(work))
-    communities = found["entity_communities"].to_pylist()
-    members = found["entity_community_members"].to_pylist()
+    tables = community_tables(entities, places, relationships, entity_partition_rules(work))
+    communities = tables["entity_communities"].to_pylist()
+    members = tables["entity_community_members"].to_pylist()
     return sources_of(work, communities, graph_rows(work, entities, members, places, relationships))

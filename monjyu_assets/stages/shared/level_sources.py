@@ -93,15 +93,15 @@ def _chunks(work: Work, shard: str) -> dict[str, list[SourceChunk]]:
     links: dict[str, list[ChunkSentenceRow]] = {}
     for link in records_of(work, "chunk_sentences", shard, ChunkSentenceRow):
         links.setdefault(link["chunk_id"], []).append(link)
-    found: dict[str, list[SourceChunk]] = {}
+    by_paper: dict[str, list[SourceChunk]] = {}
     for row in sorted(records_of(work, "chunks", shard, _Chunk), key=lambda row: (row["paper_id"], row["ord"])):
         sentences = tuple(
             SourceSentence(link["sentence_id"], row["text"][link["start"] : link["end"]])
             for link in links.get(row["chunk_id"], ())
         )
         chunk = SourceChunk(row["chunk_id"], row["header"], row["section_type"], row["text"], sentences)
-        found.setdefault(row["paper_id"], []).append(chunk)
-    return found
+        by_paper.setdefault(row["paper_id"], []).append(chunk)
+    return by_paper
 
 
 def _reference(row: _Reference, contexts: dict[tuple[str, str], list[str]]) -> SourceReference:
@@ -120,5 +120,5 @@ def _grouped(rows: Sequence[R]) -> dict[str, list[R]]:
 
 def only(papers: list[SourcePaper], chunk_ids: Collection[str]) -> dict[str, set[str]]:
     """These chunks by paper, of papers that have some."""
-    found = {paper.paper_id: {c.chunk_id for c in paper.chunks if c.chunk_id in chunk_ids} for paper in papers}
-    return {paper_id: chunks for paper_id, chunks in found.items() if chunks}
+    by_paper = {paper.paper_id: {c.chunk_id for c in paper.chunks if c.chunk_id in chunk_ids} for paper in papers}
+    return {paper_id: chunks for paper_id, chunks in by_paper.items() if chunks}

@@ -39,6 +39,6 @@ def _known(parts: Sequence[Part], wanted: set[str]) -> Vectors:
     for part in parts:
         if part.rows:
             rows = part.read(["input_hash", "vector"])
-            found = zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True)
-            known.update((key, vector) for key, vector in found if key in wanted)
+            pairs = zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True)
+            known.update((key, vector) for key, vector in pairs if key in wanted)
     return known
