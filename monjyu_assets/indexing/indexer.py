@@ -15,16 +15,17 @@ if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
 
 Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total): scan, parse, chunk, embed, phrases, …, publish; a total of 0 is not known yet."""
+"""Called with (stage, done, total): scan, parse, chunk, embed, phrases, …, publish. A total of 0 means not known
+yet."""
 Say = Callable[[str], None]
-"""Called with a sentence that a person should read; the run goes on."""
+"""Called with a message for the user; the run goes on."""
 
 _one_at_a_time = threading.RLock()
-"""What holds for a run (its goal, its listeners, Dagster's home) holds for the process."""
+"""A run's goal, listeners and Dagster home are global to the process, so one run goes at a time."""
 
 
 def _nothing(*_: object) -> None:
-    """Hear of nothing."""
+    """Ignore every message."""
 
 
 class _Listeners(TypedDict):
@@ -124,7 +125,7 @@ class Indexer:
     def move_source(
         self, collection: str, old: str | Path, new: str | Path, *, allow_deletes: bool = False
     ) -> IndexResult:
-        """Say that a source lies elsewhere now: its papers keep their ids, and nothing is computed again."""
+        """Record a source's new place: its papers keep their ids, and nothing is computed again."""
         from monjyu_assets.indexing.requests import move_source
 
         with self._running():
@@ -138,7 +139,8 @@ class Indexer:
             return remove_source(self.data, collection, source, **self._listeners)
 
     def status(self, collection: str | None = None) -> list[dict[str, Any]]:
-        """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took."""
+        """The state of each collection, or of the one named: level, snapshot, rows by table, failed papers, model
+        usage."""
         from monjyu_core.settings.settings import settings_of_folder
         from monjyu_core.status import collection_status
 
@@ -148,7 +150,7 @@ class Indexer:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """With the settings and the Dagster instance of this data folder."""
+        """Use the settings and the Dagster instance of this data folder."""
         from monjyu_core.settings.settings import settings_of_folder
 
         with _one_at_a_time, settings_of_folder(self.data.root), _own_home():
@@ -157,7 +159,7 @@ class Indexer:
 
 @contextmanager
 def _own_home() -> Iterator[None]:
-    """Opening an instance sets DAGSTER_HOME: the next data folder has another."""
+    """Restore DAGSTER_HOME afterwards: opening an instance sets it, and each data folder has its own."""
     before = os.environ.get("DAGSTER_HOME")
     try:
         yield

@@ -38,9 +38,9 @@ def working_towards(
     new: bool = False,
     removed: Sequence[str] = (),
 ) -> Iterator[None]:
-    """Inside, the collection is worked on as if `change` of its record were written; the run that publishes writes it.
+    """Inside, work goes on as if `change` of the record were written; the run that publishes writes it.
 
-    A collection that is `new` need not be known. A level that is published above the record's counts as its level.
+    A `new` collection need not be known. A published level above the record's counts as its level.
     """
     record = load_record(work.folder)
     if record is None:
@@ -62,10 +62,8 @@ def bring_up(
     max_cost_usd: float | None = None,
     level: int | None = None,
 ) -> IndexResult:
-    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at.
-
-    Levels that call models are brought up only where a person has asked for it, or the settings allow it.
-    """
+    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at. Levels that
+    call models are updated only where the user asked for it or the settings allow it."""
     timer = Timer()
     before = used_by(work)
     pending = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
@@ -93,20 +91,20 @@ def bring_up(
 
 
 def cap_of(work: Work, max_cost_usd: float | None) -> SpendingCap:
-    """One cap for all assets of a run."""
+    """One spending cap for all assets of a run."""
     spending = work.settings.spending
     most = spending.max_cost_usd_per_run if max_cost_usd is None else max_cost_usd
     return SpendingCap("run", most, spending.max_calls_per_run)
 
 
 def used_by(work: Work) -> Used:
-    """What building the collection has taken of models until now; nothing is read where no model is set up."""
+    """Model usage of the collection's assets until now. Reads nothing where no model is set up."""
     return usage_of(work.data, CallFilter("asset", collection=work.name)) if work.settings.models else Used()
 
 
 @contextmanager
 def index_lock(work: Work, say: Say) -> Iterator[None]:
-    """One `monjyu index` a collection; a second one says that it waits."""
+    """Hold the lock that allows one `monjyu index` a collection; a second one says that it waits."""
     work.folder.root.mkdir(parents=True, exist_ok=True)
     lock = FileLock(work.folder.root / "index.lock")
     try:

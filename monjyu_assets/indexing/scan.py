@@ -1,4 +1,4 @@
-"""Sources to manifest rows: which papers there are, by stable id and content hash. Nothing is parsed here."""
+"""Sources to manifest rows: which papers exist, by stable id and content hash. Nothing is parsed here."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
 Say = Callable[[str], None]
 Count = Callable[[int, int], None]
-"""Called with (files done, of how many); of 0 while they are still being found."""
+"""Called with (files done, total); the total is 0 while files are still being found."""
 
 
 def no_count(done: int, total: int) -> None:
-    """Count for nobody."""
+    """Ignore every count."""
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A document, its path inside its source's folder `root`, and what parts its id from those of other sources."""
+    """A document: its path inside its source's folder `root`, and the salt that keeps its id apart from those of other
+    sources."""
 
     path: Path
     relative: str
@@ -49,10 +50,10 @@ def find_files(
     count: Count = no_count,
     others: OtherFiles | None = None,
 ) -> list[SourceFile]:
-    """All readable documents of a collection's sources that their rules choose, each once, in path order.
+    """All readable documents that the rules of a collection's sources choose, each once, in path order.
 
-    Ids rest on the path inside the source, so a copied folder has the same; those of a second source have a salt.
-    All other files go to `others`; of LaTeX files that are no papers of their own `say` is told, too.
+    Ids follow from the path inside the source, so a copied folder has the same ids; a second source has a salt. All
+    other files go to `others`. `say` also hears of LaTeX files that are parts of other papers.
     """
     others = OtherFiles() if others is None else others
     files: dict[Path, SourceFile] = {}
@@ -81,8 +82,8 @@ def scan(
     count: Count = no_count,
     others: OtherFiles | None = None,
 ) -> pa.Table:
-    """The manifest of all sources. Files whose size and time stand in `previous` are not read again. What else the
-    sources hold goes to `others`.
+    """The manifest of all sources. Files with the size and time that `previous` has are not read again. Everything else
+    in the sources goes to `others`.
 
     IndexBuildError where a source is gone that `previous` has papers of, unless `allow_missing`.
     """
@@ -104,8 +105,8 @@ def scan(
 
 
 def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool, say: Say) -> CollectionRecord:
-    """The record without sources that are gone, of which `say` is told how to forget or move them. One that has no
-    paper in `previous` stops nothing, unless nothing has."""
+    """The record without missing sources; `say` hears how to forget or move them. A missing source stops the scan only
+    if `previous` has papers of it, or is empty."""
     gone = [source for source in record.sources if not Path(source).exists()]
     for source in gone:
         ways = (
@@ -166,7 +167,7 @@ def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) 
 
 
 def _whole(rows: list[ManifestRow], size: int) -> bool:
-    """The rows cover their file to its end, and none of them hangs on another file's ids."""
+    """Whether the rows cover their file to its end, and none of them depends on ids of another file."""
     return (
         bool(rows)
         and 0 <= size - max((row["offset"] or 0) + row["size"] for row in rows) <= len(b"\r\n")
@@ -175,7 +176,7 @@ def _whole(rows: list[ManifestRow], size: int) -> bool:
 
 
 def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[ManifestRow]:
-    """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
+    """One row a line. A line without a readable id gets a made-up one, so that its failure can be shown."""
     from monjyu_assets.parsing.text.jsonl_records import read_records
 
     with path.open("rb") as file:
@@ -209,7 +210,7 @@ def _as_duplicate(row: ManifestRow) -> ManifestRow:
 
 
 def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:
-    """Stop with a question where a scan would delete much: an unmounted disk must not empty an index."""
+    """Raise IndexBuildError where a scan would delete much: an unmounted disk must not empty an index."""
     gone = len(old - new)
     if allow or not gone:
         return

@@ -1,4 +1,4 @@
-"""What stands behind `snapshots`, `collections` and `purge`."""
+"""The work behind `snapshots`, `collections` and `purge`."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def diff(folder: CollectionFolder, older: str, newer: str) -> SnapshotDiff:
 
 
 def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
-    read_manifest(folder, snapshot_id)  # says clearly what is missing
+    read_manifest(folder, snapshot_id)  # raises an error that names what is missing
     path = folder.snapshots / snapshot_id / DATABASE
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
@@ -154,8 +154,11 @@ def release_rollback(folder: CollectionFolder) -> str:
 
 
 def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
-    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first and the folder at once, under
-    another name: nobody reads a half, and a deletion that is killed is repeated or has been done."""
+    """Remove all outputs of a collection and return the bytes freed.
+
+    CURRENT goes first, then the whole folder under another name: nobody reads half an index, and a killed deletion is
+    either complete or can be repeated.
+    """
     from monjyu_assets.indexing.run import index_lock
     from monjyu_assets.orchestration.runs import forget_collection
 
@@ -186,7 +189,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             with changing_record(work):
                 work.record.excluded = sorted({*work.record.excluded, paper_id})
         _finish_killed(work)
-        _publish_without(Work(data, name, warn=say))  # what was finished may have raised the level
+        _publish_without(Work(data, name, warn=say))  # the finished command may have raised the level
         with publish_lock(folder):
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
@@ -197,8 +200,8 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
 
 
 def _finish_killed(work: Work) -> None:
-    """A command that was killed may have left parts of the sources as they were and as they are: they are not published
-    together if it can be helped."""
+    """Finish what a killed command left, if possible: its parts may mix old and new sources, which should not be
+    published together."""
     from monjyu_assets.indexing.run import bring_up
 
     if work.folder.at_work.exists():
@@ -209,7 +212,8 @@ def _finish_killed(work: Work) -> None:
 
 
 def _publish_without(work: Work) -> None:
-    """Take excluded papers out, whether the sources can be read or not. Nothing new is indexed, and no model asked."""
+    """Publish without excluded papers, whether the sources can be read or not. Nothing new is indexed, and no model is
+    called."""
     from monjyu_assets.orchestration.runs import Plan, run_levels
 
     with without_scan():
@@ -224,10 +228,10 @@ def _check_known(folder: CollectionFolder, paper_id: str) -> None:
 
 
 def _forget_answers(data: DataFolder, label: str) -> None:
-    """Answers of models to prompts that held the text. The ledger stays: it holds counts and ids only."""
+    """Remove model answers to prompts that held the text. The ledger stays: it holds only counts and ids."""
     forget_answers(load_settings().cache, data, label)
 
 
 def _forget_traces(data: DataFolder, name: str) -> None:
-    """Traces name sentences of the collection; those of others stay."""
+    """Remove traces that name sentences of the collection; those of others stay."""
     StateStore(data.state).delete_those("traces", "collection", name)

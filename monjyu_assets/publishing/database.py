@@ -14,13 +14,13 @@ from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import PartEntry
 
 Connect = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
-"""Opens a DuckDB file for writing; the asset gives dagster-duckdb's resource."""
+"""Opens a DuckDB file for writing; the asset passes dagster-duckdb's resource."""
 
 Parts = dict[tuple[str, str], Part]
 
 
 MEMORY = "1GB"
-"""Of DuckDB while it writes; it goes on from disk where that is not enough."""
+"""Memory of DuckDB while it writes; it spills to disk where that is not enough."""
 
 
 def build_database(

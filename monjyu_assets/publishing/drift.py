@@ -29,7 +29,7 @@ GRAPH = {
 
 @dataclass(frozen=True)
 class Drift:
-    """By how much something changed, by how much it may, and what was looked at as (before, after)."""
+    """How much something changed, how much it may change, and the figures behind it as (before, after)."""
 
     name: str
     value: float
@@ -42,7 +42,7 @@ class Drift:
 
 
 def drift(folder: CollectionFolder, now: Manifest, limits: CheckSettings) -> list[Drift]:
-    """The checks of a snapshot against the one before it; none where that is gone or there was none."""
+    """Compare a snapshot with the one before it; empty where there is none."""
     try:
         before = read_manifest(folder, now.previous) if now.previous else None
     except StorageError:
@@ -80,7 +80,7 @@ def _failures(before: Manifest, now: Manifest, most: float) -> Drift:
 
 
 def _languages(old: dict[str | None, int], new: dict[str | None, int], limits: CheckSettings) -> Drift:
-    """Total variation distance: the share of the papers whose language would have to be another."""
+    """Total variation distance: the share of papers that would have to change their language."""
     shares = {
         str(name): (old.get(name, 0) / max(sum(old.values()), 1), new.get(name, 0) / max(sum(new.values()), 1))
         for name in sorted({*old, *new}, key=str)
@@ -90,7 +90,7 @@ def _languages(old: dict[str | None, int], new: dict[str | None, int], limits: C
 
 
 def _graph(figures: dict[str, Pair], limits: CheckSettings) -> Drift:
-    """A share is compared as it is, a number by its own size."""
+    """Compare shares by difference, and numbers relative to their size."""
     isolates = figures["share without an edge"]
     others = [_relative(pair) for name, pair in figures.items() if name != "share without an edge"]
     return Drift("graph_steady", max([abs(isolates[1] - isolates[0]), *others]), limits.drift_graph, figures)

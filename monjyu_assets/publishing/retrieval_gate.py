@@ -1,6 +1,6 @@
-"""Retrieval measured on the user's own questions before readers see a snapshot.
+"""Measures retrieval with the user's questions before readers see a snapshot.
 
-The measure is `monjyu eval retrieval` in a process of its own: what writes never imports what reads.
+`monjyu eval retrieval` measures in its own process: the writer never imports the reader.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS = 1800
 
 
 class RetrievalGate:
-    """Measures a snapshot; `ndcg` is None until it has, and stays so where the user gave no questions."""
+    """Measures a snapshot. `ndcg` is None before, and stays None where the user gave no questions."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -43,7 +43,7 @@ class RetrievalGate:
         return self.ndcg is None or self.ndcg >= self.checks.min_ndcg
 
     def _measure(self, questions: Path, qrels: Path, snapshot_id: str) -> dict[str, float]:
-        """Paths are looked up from the data folder. ConfigurationError where it cannot be measured."""
+        """Run the measurement, with paths relative to the data folder. ConfigurationError where it fails."""
         root = self.work.data.root
         command = [sys.executable, "-m", "monjyu_core", "eval", "retrieval", "-c", self.work.name, "--json"]
         command += ["--queries", str(root / questions), "--qrels", str(root / qrels), "--snapshot", snapshot_id]

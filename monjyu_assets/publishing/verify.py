@@ -1,4 +1,4 @@
-"""Integrity: every file that a snapshot lists against the hash it was published with, and its tables read through."""
+"""Integrity: compares every file that a snapshot lists with its published hash, and reads its tables through."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from monjyu_core.storage.snapshot import DATABASE, MANIFEST_HASH, Manifest, read
 
 
 def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
-    """What is wrong with a snapshot, one line each; empty when it is whole."""
+    """What is wrong with a snapshot, one line each; empty when it is intact."""
     path = folder.snapshots / snapshot_id
     try:
         manifest = read_manifest(folder, snapshot_id)
@@ -37,7 +37,7 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
 
 
 def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
-    """Whether a manifest is not what was written: damaged, and not of another version of Monjyu."""
+    """Whether a manifest is damaged, and not merely of another version of Monjyu."""
     path = folder.snapshots / snapshot_id
     try:
         return file_sha256(path / "manifest.json") != (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
@@ -48,10 +48,8 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 
 
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
-    """Whether a snapshot's own files are as they were published: its database and its Lance tables, not the parts.
-
-    Files are hashed once, and again when size or time say that they are others.
-    """
+    """Whether a snapshot's own files (its database and Lance tables, not the parts) are as published. Files are hashed
+    once, and again when their size or time has changed."""
     database = folder.snapshots / manifest.snapshot_id / DATABASE
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
         return False
@@ -103,7 +101,8 @@ def _manifest_hashes(store: PartStore, path: Path) -> list[str]:
 
 
 def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
-    """Files that no pinned version needs may have been cleaned up; the read below finds what is missing in earnest."""
+    """Damaged Lance files. Missing ones may have been cleaned up because no pinned version needs them; the read below
+    finds real losses."""
     for entry in manifest.lance.values():
         for name, expected in entry.files.items():
             path = folder.lance / name

@@ -1,4 +1,4 @@
-"""Level 0, fourth stage: chunks to vectors, each text once, whatever paper or shard it stands in."""
+"""Level 0, fourth stage: vectors of chunks. Each text is embedded once, in whatever paper or shard it appears."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _chunks(work: Work, shard: str) -> Part:
 
 
 def _known(work: Work, made_with: str, wanted: pa.Array) -> Vectors:
-    """Vectors of the wanted texts that the same model made, whatever shard they stand in, by the hash of their text."""
+    """Existing vectors of the wanted texts by the same model, from any shard, by the hash of the text."""
     known: Vectors = {}
     for part in work.parts.heads(ASSET):
         if part.code_version != made_with:

@@ -1,4 +1,4 @@
-"""Level 0, third stage: parsed papers to chunks, only those of papers whose text or settings have changed."""
+"""Level 0, third stage: chunks of parsed papers. Only papers with new text or settings are chunked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from monjyu_core.text.tokens import count_many
 ASSET = "chunks"
 CODE_VERSION = "3"
 HEADER_SHARE = 0.25
-"""The header may take this share of the model's window."""
+"""Share of the model's window that the header may take."""
 
 Rows = tuple[list[ChunkRow], list[ChunkSentenceRow]]
 
@@ -73,7 +73,8 @@ R = TypeVar("R", Section, Sentence)
 
 
 def chunk_recipe(settings: Settings) -> str:
-    """What a model on a server reads counts; and for semantic chunks the weights, for vectors decide where they end."""
+    """Includes the window of a model on a server and, for semantic chunks, the model's weights: its vectors decide
+    where chunks end."""
     model = load_embedder(settings)
     window = [str(model.max_tokens)] if settings.embedding.remote else []
     weights = [model.fingerprint] if settings.chunking.strategy == "semantic" else []
@@ -91,7 +92,7 @@ class Document:
 
 
 class Chunker:
-    """Chunks papers with one collection's settings. Counts word pieces without the model's special tokens."""
+    """Chunks papers by one collection's settings. It counts word pieces without the model's special tokens."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings.chunking
@@ -153,7 +154,7 @@ def _retrieved(paper: Document) -> list[tuple[Section, list[Sentence]]]:
         inside.setdefault(sentence["section_ord"], []).append(sentence)
     telling = [section for section in paper.sections if section["section_type"] not in NOT_RETRIEVED]
     kept = [section for section in telling if not is_boilerplate(section["heading"], section["text"])]
-    # A note that consists of one such statement can be found.
+    # a note that is nothing but such a statement can still be found
     return [(section, inside[number]) for section in kept or telling if (number := section["section_ord"]) in inside]
 
 

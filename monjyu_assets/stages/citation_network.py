@@ -1,4 +1,4 @@
-"""Level 0: references resolved inside the collection to edges between papers, the others with the work they name."""
+"""Level 0: references inside the collection as edges between papers, the others with the work they name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ QUALIFY row_number() OVER (PARTITION BY citing_id, cited_id
                            ORDER BY paper_id <> citing_id, score DESC, paper_id, ref_ord) = 1
 ORDER BY citing_id, cited_id
 """
-"""One edge for two papers, from the canonical file where it has one."""
+"""One edge for each pair of papers, from the canonical file where it has one."""
 
 
 def network_recipe(settings: Settings) -> str:

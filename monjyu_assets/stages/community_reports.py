@@ -42,15 +42,15 @@ ASSET = "community_reports"
 FAILURES = "report_failures"
 CODE_VERSION = "1"
 FEWEST = 10
-"""Reports that a collection may have, however small it is."""
+"""Reports that even the smallest collection may have."""
 _SENTENCES = """
 CREATE TABLE sentences AS SELECT sentence_id, paper_id, text FROM everything SEMI JOIN wanted USING (sentence_id)
 """
-"""Read once: each community then asks for its own."""
+"""Sentences are read once; each community then selects its own."""
 
 
 def report_engine(work: Work) -> ReportEngine:
-    """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
+    """The engine that `roles.report.engine` names. ConfigurationError where its model is not set up."""
     role = work.settings.roles.report
     if role.engine == "extractive":
         return ExtractiveReports(work.settings.levels.reports.max_findings)
@@ -59,17 +59,17 @@ def report_engine(work: Work) -> ReportEngine:
 
 
 def report_recipe(work: Work) -> str:
-    """With the embedding model: vectors are compared with those of questions."""
+    """Includes the embedding model: these vectors are compared with those of questions."""
     return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
 
 
 def rows_made_with(work: Work) -> str:
-    """Without it: another embedding model asks for no report again."""
+    """Excludes the embedding model: another one needs no new reports."""
     return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with)
 
 
 def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
-    """Write the reports of communities that have changed. `again`: also try those anew that failed."""
+    """Write reports of changed communities. `again` also retries those that failed."""
     made_with = report_recipe(work)
     inputs = input_versions(work.parts, ASSET, COLLECTION_SHARD)
     previous = work.parts.head(ASSET, COLLECTION_SHARD)
@@ -132,7 +132,7 @@ def _with_kept(work: Work, previous: Part | None, name: str, rows: Sequence[Reco
 
 
 def read_sources(work: Work) -> list[CommunitySource]:
-    """What each community that is large enough says, out of the parts of level 2."""
+    """The sources of each community that is large enough, from the parts of level 2."""
     graph = graph_rows(
         work,
         whole_rows(work, "entities", NamedEntity),
@@ -144,7 +144,7 @@ def read_sources(work: Work) -> list[CommunitySource]:
 
 
 def sources_of(work: Work, communities: Sequence[SizedCommunity], graph: GraphRows) -> list[CommunitySource]:
-    """What these communities say, with the sentences of the papers."""
+    """The sources of these communities, with the sentences of the papers."""
     settings = work.settings.levels.reports
     chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
     members = {entity for row in chosen for entity in graph.members[row["community_id"]]}
@@ -165,7 +165,7 @@ def sources_of(work: Work, communities: Sequence[SizedCommunity], graph: GraphRo
 
 
 def _largest(communities: Sequence[SizedCommunity], settings: ReportSettings, chunks: int) -> list[SizedCommunity]:
-    """The communities that have reports: as many as the settings allow, the largest first."""
+    """The communities that get reports: as many as the settings allow, the largest first."""
     enough = [row for row in communities if row["size"] >= settings.min_size]
     most = max(FEWEST, math.ceil(settings.per_100_chunks * chunks / 100))
     return sorted(enough, key=lambda row: (-row["size"], row["community_id"]))[:most]
@@ -178,7 +178,7 @@ def graph_rows(
     places: Sequence[EntityChunkRow],
     relationships: Sequence[CitedLink],
 ) -> GraphRows:
-    """The rows of level 2 by what they are looked up by."""
+    """The rows of level 2 by the ids that reports look them up with."""
     papers = whole_rows(work, "papers", TitledPaper)
     return GraphRows(
         {row["entity_id"]: row for row in entities},

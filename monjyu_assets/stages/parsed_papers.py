@@ -1,4 +1,4 @@
-"""Level 0, second stage: documents to parsed papers, only those whose content or parser has changed."""
+"""Level 0, second stage: parses documents. Only those with new content, or a new parser, are parsed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def parse_recipe(settings: Settings) -> str:
 
 @dataclass(frozen=True)
 class ReuseKeys:
-    """Under which keys the results of papers are kept. What is the same for all papers is worked out once a run."""
+    """The keys under which results are kept. What is equal for all papers is computed once a run."""
 
     settings: str
     limits: str
@@ -48,9 +48,12 @@ class ReuseKeys:
         return cls(settings_key(settings, ASSET), settings_key(settings, ASSET, Limit), ocr_state(settings.ocr))
 
     def of(self, row: ManifestRow) -> tuple[str, str, str]:
-        """Of a paper's rows: its bytes, its type, the parser and the settings that change them. Of a failure: the
-        limits too, for it is tried again when they change. Of a paper with pages that OCR could read and did not: it
-        is parsed again once OCR can, or its limits change."""
+        """The keys of a paper's rows, of its failure, and of rows that lack OCR.
+
+        Rows depend on bytes, type, parser and the settings that change them. A failure also depends on the limits: new
+        limits mean another try. A paper with pages that OCR did not read is parsed again once OCR works or its limits
+        change.
+        """
         content = digest(row["sha256"], row["document_type"], PARSER_VERSION, self.settings)
         failure = digest(content, self.limits)
         return content, failure, digest(failure, self.ocr)
@@ -58,7 +61,7 @@ class ReuseKeys:
 
 @dataclass(frozen=True)
 class Donor:
-    """A paper whose result another may take: the primary part that holds it, and its id there."""
+    """A result that another paper may reuse: the primary part that holds it, and the paper's id there."""
 
     part: Part
     paper_id: str
@@ -80,7 +83,7 @@ class _Shard:
 
 
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
-    """Parse what is new in these shards; a shard is written as soon as its last paper is done."""
+    """Parse the new papers of these shards. Each shard is written as soon as its last paper is done."""
     timer = Timer()
     donors, reuse = _donors(work), ReuseKeys.under(work.settings)
     plans = {shard: _plan(work, shard, donors, reuse) for shard in shards}
@@ -105,7 +108,7 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
 
 
 def _donors(work: Work) -> dict[str, Donor]:
-    """Every current result by reuse key, over all shards: a moved file takes the one of its old place."""
+    """Every current result by reuse key, over all shards: a moved file reuses the result of its old place."""
     return {
         key: Donor(part, paper_id)
         for part in reversed(work.parts.heads("papers"))
@@ -162,9 +165,9 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
 
 
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:
-    """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says.
+    """Copy a file to `sources/<sha256>`. The copy is parsed, so the text is what the manifest says.
 
-    A Markdown or LaTeX paper is kept as one file with what belongs to it.
+    A Markdown or LaTeX paper becomes one file with its companions.
     """
     kept = work.folder.sources / sha256
     if kept.is_file():
@@ -189,7 +192,7 @@ def _keep_source(work: Work, source: Path, sha256: str) -> Path:
 
 
 def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
-    """The files beside a paper that count for this hash: those inside the source by which the paper was found."""
+    """The companions of a paper that belong to this hash: those inside the source that holds the paper."""
     roots = {source_root(Path(name)) for name in work.record.sources}
     choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
     return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
@@ -226,7 +229,7 @@ def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
 
 
 def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
-    """New rows with kept ones, paths as the manifest has them now."""
+    """New and kept rows, with the manifest's current paths."""
     table = pa.concat_tables([table_of(name, plan.rows[name]), *_kept(work, plan, name)])
     if "source_path" not in table.column_names:
         return table
@@ -236,7 +239,7 @@ def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
 
 
 def _kept(work: Work, plan: _Shard, name: str) -> Iterator[pa.Table]:
-    """Kept rows by donor part; those of a paper with another id there are given the id it has here."""
+    """Kept rows by donor part. Rows of a paper with another id there get the id it has here."""
     by_part: dict[str, tuple[Part, dict[str, str]]] = {}
     for paper_id, donor in plan.kept.items():
         by_part.setdefault(donor.part.version, (donor.part, {}))[1][paper_id] = donor.paper_id

@@ -83,7 +83,7 @@ _SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 
 
 @dataclass(frozen=True)
 class Assertion:
-    """`confidence` is 0 to 1: how sure it is that the sentence asserts something that can be cited."""
+    """`confidence`, 0 to 1: how surely the sentence asserts something citable."""
 
     kind: str
     confidence: float
@@ -113,7 +113,7 @@ def _japanese(text: str, section_type: str) -> Assertion | None:
 
 
 def _scored(found: dict[str, bool], number: bool, cause: bool, section_type: str) -> Assertion:
-    """Signs add up; a plain statement in the abstract is just below the default threshold."""
+    """Adds up the signs of an assertion; a plain statement in the abstract stays just below the default threshold."""
     kind = next((kind for kind in KINDS if found.get(kind)), "statement")
     score = 0.25 + 0.15 * number + 0.08 * cause + _SECTIONS.get(section_type, 0.04)
     score += {"result": 0.25, "comparison": 0.25, "contribution": 0.2, "limitation": 0.12, "definition": 0.12}.get(

@@ -1,4 +1,4 @@
-"""The extractive engine of claims: the sentences of a chunk that assert most, as they stand."""
+"""The extractive engine of claims: the sentences of a chunk that assert most, unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ExtractiveClaims:
         self._contents: dict[str, str] = {}
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
-        """The whole paper: a sentence that two chunks share is claimed in the first."""
+        """Hash of the whole paper: a sentence shared by two chunks is claimed in the first."""
         return self._contents.setdefault(paper.paper_id, paper.content())
 
     def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ClaimResult]:

@@ -1,5 +1,5 @@
-"""The engine `llm` of claims: one question a chunk. A quote that is not in the chunk, or numbers that it does not have,
-are not believed."""
+"""The engine `llm` of claims: one question a chunk. It drops quotes that are not in the chunk, and numbers that the
+chunk does not have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
 
 
 class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
-    """`most` claims a chunk; weaker ones than `least` are left out."""
+    """Keeps at most `most` claims a chunk, none weaker than `least`."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelClaims]]) -> None:
         super().__init__(ModelRecipe(settings, "claims", "extract", VERSION), calls)
@@ -47,7 +47,7 @@ class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
 
 
 def _claim(paper: SourcePaper, chunk: SourceChunk, claim: ModelClaim) -> FoundClaim | None:
-    """The claim, once its quote was found and what it says rests on the chunk."""
+    """The claim, if its quote is in the chunk and its statement rests on the chunk; else None."""
     place = find_quote(claim.quote, [sentence.text for sentence in chunk.sentences])
     if place is None:
         return None
@@ -57,7 +57,7 @@ def _claim(paper: SourcePaper, chunk: SourceChunk, claim: ModelClaim) -> FoundCl
     if not rests_on(statement, source):
         return None
     return {
-        # Of the chunk: overlapping chunks may claim the same of a sentence they share.
+        # The chunk is part of the id: overlapping chunks may claim the same of a shared sentence.
         "claim_id": digest(paper.paper_id, chunk.chunk_id, sentence.sentence_id, statement, length=20),
         "sentence_ids": [sentence.sentence_id],
         "subject": plain(without_foreign(claim.subject, source), LONGEST_SUBJECT),

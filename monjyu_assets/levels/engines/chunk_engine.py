@@ -1,4 +1,4 @@
-"""The protocol of what works chunk by chunk, and what comes of a chunk."""
+"""The protocol of engines that work chunk by chunk, and their results."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class FoundClaim(TypedDict):
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no result. `message` holds no text of a paper: it is shown in logs that outlive a purge."""
+    """Why there is no result. `message` holds no text of a paper: logs that outlive a purge show it."""
 
     error_type: str
     message: str
@@ -83,29 +83,29 @@ class ClaimResult(ChunkResult):
 
 
 class ChunkEngine(Protocol):
-    """Makes rows of chunks. Equal keys give equal rows, or rows that were paid for and are to be kept."""
+    """Makes rows of chunks. Equal keys give equal rows, or paid rows that should be kept."""
 
     @property
     def name(self) -> str:
-        """With its version, as it stands in every row: `extractive-1`."""
+        """Name with version, as every row has it: `extractive-1`."""
         ...
 
     @property
     def made_with(self) -> str:
-        """All that its rows depend on beside settings and papers: versions, models, prompts."""
+        """What its rows depend on besides settings and papers: versions, models, prompts."""
         ...
 
     @property
     def pays(self) -> bool:
-        """Whether it calls a model: shards are then written one by one, so that little is lost with a process."""
+        """Whether it calls a model: then shards are written one by one, so that a killed process loses little."""
         ...
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
-        """What the rows of this chunk are made from."""
+        """Hash of what the rows of this chunk are made from."""
         ...
 
     def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
-        """The results of these chunks, given by paper."""
+        """The results of the `wanted` chunks, which are given by paper."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Papers and researchers by the title page and the reference list: sure knowledge, at the chunks that cite them."""
+"""Papers and researchers that the title page and the reference list name, in the chunks that cite them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "
 _TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
 _NAMES = re.compile(r"\b[A-Z]\.,")
 BEGINNING = 30
-"""Characters of a citing sentence by which the chunks that hold it are told from others."""
+"""Characters of a citing sentence that tell the chunks that hold it from others."""
 MOST_AUTHORS = 3
-"""Of a cited work that become entities."""
+"""Authors of a cited work that become entities."""
 _INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
 _PERSON = re.compile(r"[^\W\d_][\w.'’ -]{2,60}")
 _ORG_PARTS = re.compile(
@@ -27,7 +27,7 @@ Findings = tuple[list[FoundEntity], list[FoundRelationship]]
 
 
 def title_page(paper: SourcePaper) -> Findings:
-    """The paper itself with its authors and where they work; stands at its first chunk."""
+    """The paper itself, its authors and where they work; these belong to the first chunk."""
     title = paper.title.strip()
     entities: list[FoundEntity] = []
     links: list[FoundRelationship] = []
@@ -62,7 +62,7 @@ def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[Findings]:
         contexts = [context for context in contexts if context[:BEGINNING] in whole]
         key = fold(reference.title) if contexts else ""
         if not key or (len(key.split()) < 2 and len(key) < 6) or len(_NAMES.findall(reference.title)) > 2:
-            continue  # no title, or a list of authors that was read as one
+            continue  # no title, or a list of authors misread as one
         at = [where for text, where in sentences if any(text in c or c in text for c in contexts if c)]
         if not at:
             continue
@@ -83,13 +83,13 @@ def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[Findings]:
 
 
 def person_name(name: str) -> str:
-    """Given names first, one space between them."""
+    """The name with given names first and single spaces."""
     last, comma, given = name.partition(",")
     return _TITLE.sub("", " ".join((f"{given} {last}" if comma else name).split()))
 
 
 def person_key(name: str) -> str:
-    """The folded name, given names first; empty where it is no person's (a company in an author list has one word)."""
+    """The folded name, given names first; empty if it is not a person's (a company in an author list has one word)."""
     shown = person_name(name)
     words = [fold(word).replace(" ", "") for word in shown.replace(".", ". ").split()]
     words = [word for word in words if word]
@@ -99,7 +99,7 @@ def person_key(name: str) -> str:
 
 
 def _organization(affiliation: str | None) -> str | None:
-    """The university or institute in an address: its largest unit that is named so, for departments are many."""
+    """The university or institute in an address: the largest unit with such a name, as departments are many."""
     parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
     named = [part for part in parts if _ORG_PARTS.search(part) and 4 <= len(part) <= 90]
     best = [part for part in named if re.search(r"univ|大学|institut", part, re.I)]

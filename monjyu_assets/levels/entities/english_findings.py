@@ -1,4 +1,4 @@
-"""English sentences to findings, by spaCy's parser and its named entities."""
+"""Findings in English sentences, by spaCy's parser and its named entities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 """Confidence of a type: a known name, "X is a …", "the X library", "libraries such as X", its head word, NER."""
 
 NO_ENTITY = "none"
-"""The vote of NER for places, dates and numbers, which are no entities here."""
+"""NER's vote for places, dates and numbers, which are not entities here."""
 _NO_NAME = frozenset('“”"«»,;')
 _JOINERS = frozenset(("and", "or", "and/or", "&"))
 _BARE = frozenset(("data set", "training set", "test set", "software package", "software tool"))
@@ -54,7 +54,7 @@ _NO_VERBS = frozenset(
 
 @lru_cache(maxsize=1)
 def tagger() -> tuple[Language, Any]:
-    """The pipeline with NER; the lemmatizer is asked for heads and verbs only."""
+    """The pipeline with NER. The lemmatizer runs on heads and verbs only."""
     pipeline = load_model()
     lemmatizer = pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
@@ -62,14 +62,14 @@ def tagger() -> tuple[Language, Any]:
 
 
 def english_findings(windows: Sequence[str]) -> list[Findings]:
-    """What each window holds, in order; depends on the window alone."""
+    """The findings of each window, in order. They depend on the window alone."""
     pipeline, lemmatizer = tagger()
     with pipeline.memory_zone():
         return [_findings(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH)]
 
 
 def _findings(doc: Doc, lemmatizer: Any) -> Findings:
-    text = doc.text  # spaCy puts it together at every call
+    text = doc.text  # spaCy builds it at every call
     spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, text, lemmatizer)) is not None]
     inside = {token.i for span, _ in spans for token in span}
     phrases = [typed for span, phrase in spans for typed in _typed(span, *phrase)]
@@ -82,7 +82,7 @@ def _findings(doc: Doc, lemmatizer: Any) -> Findings:
 
 
 def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
-    """The phrase with the votes of its own words; "the NumPy library" is the name NumPy, a tool."""
+    """The phrase with the votes of its words; "the NumPy library" is the name NumPy, a tool."""
     start = span.doc.text.find(surface, span.start_char)
     start = span.start_char if start < 0 else start
     words, written = key.split(), surface.split()
@@ -121,7 +121,7 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
 
 
 def _lead(words: Sequence[str], written: Sequence[str]) -> int:
-    """How many of the first words are no part of the name: joined by "and", an owner, a judgement."""
+    """Number of leading words that are not part of the name: joined by "and", an owner, a judgement."""
     lead = 0
     for place, word in enumerate(words[:-1], start=1):
         owner = word.endswith(("'s", "’s")) and written[place][:1].islower()
@@ -143,7 +143,7 @@ def head_type(words: Sequence[str]) -> str | None:
 
 
 def _name_before_head(span: Span, written: Sequence[str]) -> int:
-    """How many of the first words are a name that the rest says the kind of."""
+    """Number of leading words that are a name, whose type the rest gives."""
     tags = {token.text: token.pos_ for token in span}
     identified = head_role(written[-1].casefold()) == "identifies"
     count = 0
@@ -196,7 +196,7 @@ _TAGS = {"PERSON": "researcher", "ORG": "organization"} | dict.fromkeys(
 
 
 def _people(doc: Doc, phrases: list[FoundPhrase]) -> Iterator[FoundPhrase]:
-    """Names of people and of organizations that NER sees; phrases at their place take the vote."""
+    """People and organizations that NER finds; phrases at their place take the vote."""
     for entity in doc.ents:
         entity_type = _TAGS.get(entity.label_)
         if entity_type is None:

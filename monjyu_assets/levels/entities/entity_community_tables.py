@@ -1,4 +1,4 @@
-"""Communities of entities, from coarse to fine, by the same hierarchical Leiden as those of phrases."""
+"""Communities of entities, from coarse to fine, by the same hierarchical Leiden as for phrases."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from monjyu_core.storage.schemas import table_of
 
 TOP = 10
 LIGHT = {"authored": 0.25, "affiliated": 0.25, "cites": 0.5}
-"""Share of their weight that counts: who wrote and cited what holds no subject together."""
+"""Share of their weight that counts: who wrote and cited what does not hold a subject together."""
 
 LEAVES = frozenset({"paper", "researcher", "organization"})
-"""Entities of these types stand in communities only where two papers name them: else every reference list would be a
-community of its own."""
+"""Entities of these types join communities only if two papers name them: else every reference list would be a
+community."""
 
 
 class RankedEntity(TypedDict):
-    """What communities are made of, and ranked by, of a row of `entities`."""
+    """The columns of `entities` that make and rank communities."""
 
     entity_id: str
     name: str
@@ -35,7 +35,7 @@ class RankedEntity(TypedDict):
 
 
 class EntityPlace(TypedDict):
-    """Of a row of `entity_chunks`."""
+    """Columns of `entity_chunks`."""
 
     entity_id: str
     chunk_id: str
@@ -43,7 +43,7 @@ class EntityPlace(TypedDict):
 
 
 class WeightedLink(TypedDict):
-    """Of a row of `relationships`."""
+    """Columns of `relationships`."""
 
     relationship_id: str
     source_id: str

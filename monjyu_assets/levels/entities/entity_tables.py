@@ -1,4 +1,4 @@
-"""The entity graph: merged entities, where they stand, and weighted relationships summed over their mentions."""
+"""The entity graph: merged entities, the chunks they appear in, and relationships with weights summed over mentions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from monjyu_core.storage.rows_levels import (
 from monjyu_core.storage.schemas import table_of
 
 MOST_SENTENCES = 40
-"""Kept with an entity or relationship; `entity_chunks` has all places."""
+"""Sentences kept with an entity or relationship; `entity_chunks` has all places."""
 MOST_ALIASES = 20
 
 _DEFINES = re.compile(r"\b(?:is|are) (?:an?|the)\b|とは")
@@ -95,7 +95,8 @@ def _entity(
 
 
 def _description(rows: Sequence[EntityMentionRow]) -> str:
-    """Where a sentence says what the entity is, that one; else the surest, of the chunk that speaks of it most."""
+    """The sentence that defines the entity; else the most confident description, from the chunk that mentions it
+    most."""
 
     def relevance(row: EntityMentionRow) -> tuple[bool, float, int]:
         definition = _DEFINES.search(row["description"], 0, LONGEST_OPENING)
@@ -107,7 +108,7 @@ def _description(rows: Sequence[EntityMentionRow]) -> str:
 
 
 def times(row: EntityMentionRow | RelationshipMentionRow) -> int:
-    """How often the entity stands in the chunk: once where no sentence is named (a title page)."""
+    """How often the chunk mentions the entity: once where no sentence is named (a title page)."""
     return max(1, len(row["sentence_ids"]))
 
 
@@ -151,7 +152,7 @@ def _relationships(links: Sequence[RelationshipMentionRow], stands: Mapping[Node
 
 
 def _degrees(relationships: Sequence[RelationshipRow]) -> dict[str, int]:
-    """Distinct neighbours of each entity."""
+    """Number of distinct neighbours of each entity."""
     near: dict[str, set[str]] = defaultdict(set)
     for row in relationships:
         near[row["source_id"]].add(row["target_id"])

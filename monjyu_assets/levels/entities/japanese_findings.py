@@ -1,4 +1,4 @@
-"""Japanese sentences to findings: compound nouns typed by their endings, relations by particles and the verb."""
+"""Findings in Japanese sentences: compound nouns typed by their endings, relations by particles and the verb."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHAPED = re.compile(r"[A-Za-z][\w.+-]{1,30}")
 
 
 def japanese_findings(windows: Sequence[str]) -> list[Findings]:
-    """What each window holds, in order."""
+    """The findings of each window, in order."""
     return [_findings(text, phrases) for text, phrases in zip(windows, japanese_phrases(windows), strict=True)]
 
 
@@ -40,12 +40,12 @@ def _findings(text: str, phrases: Sequence[tuple[str, str]]) -> Findings:
 
 
 def _longer(phrase: FoundPhrase, verb: Verb) -> bool:
-    """A verb's noun inside a compound ("提案手法") is no verb."""
+    """Whether the verb is part of a longer compound ("提案手法"), and so not a verb."""
     return phrase.end - phrase.start > verb.end - verb.start
 
 
 def _ending(surface: str) -> str | None:
-    """The type by the longest ending; a bare ending names nothing."""
+    """The type that the longest ending gives; a bare ending names nothing."""
     for ending, entity_type in japanese_endings():
         if surface.endswith(ending) and len(surface) > len(ending):
             return entity_type
@@ -53,7 +53,7 @@ def _ending(surface: str) -> str | None:
 
 
 def _verbs(text: str) -> list[Verb]:
-    """The verbs of the lists in order. In Japanese the verb stands after both of its nouns."""
+    """The listed verbs in order. In Japanese the verb follows both of its nouns."""
     verbs = []
     for verb, relation in japanese_verbs().items():
         stem = verb[:-1] if verb[-1] in _INFLECTED else verb

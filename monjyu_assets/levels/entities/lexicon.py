@@ -1,4 +1,5 @@
-"""Word lists of the extractive engine: heads, names and verbs by type. They are general, of no field or collection."""
+"""Word lists of the extractive engine: heads, names and verbs by type. They are general, not of a field or
+collection."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ def _lines(name: str) -> list[str]:
 
 
 def _by_word(name: str) -> dict[str, str]:
-    """Word to what stands before the colon of its line; the first line counts."""
+    """Word to the label before the colon of its line; a word's first line counts."""
     by_word: dict[str, str] = {}
     for line in _lines(name):
         label, _, words = line.partition(":")
@@ -31,7 +32,7 @@ def heads() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def names() -> dict[str, str]:
-    """Name to type: as it is written, and folded where it is too long to be taken for a word."""
+    """Name to type, as written; folded too where the name is too long to be mistaken for a word."""
     written = _by_word("names_en.txt")
     return {name.casefold(): entity_type for name, entity_type in written.items() if len(name) > 4} | written
 

@@ -1,6 +1,6 @@
-"""Mentions to entities: merged by normalised name, acronym and alias, never by name alone across types.
+"""Merges mentions into entities by normalised name, acronym and alias, never by name alone across types.
 
-Everything follows from the set of mentions: no order, no history.
+The result follows from the set of mentions: order and history do not count.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Ids:
 
 
 def split_acronym(name: str) -> tuple[str, str | None]:
-    """`latent Dirichlet allocation (LDA)` as its long and its short form."""
+    """Splits `latent Dirichlet allocation (LDA)` into its long and its short form."""
     match = _WITH_ACRONYM.fullmatch(name)
     return (match[1], match[2]) if match else (name, None)
 
 
 def merge(mentions: Iterable[EntityMentionRow], ids: Ids) -> dict[Node, Node]:
-    """Each (type, key) to the one that stands for its entity."""
+    """Maps each (type, key) to the one that stands for its entity."""
     names: dict[Node, set[str]] = defaultdict(set)
     for row in mentions:
         names[row["type"], row["entity_key"]].add(row["name"])
@@ -60,7 +60,7 @@ def _standing(node: Node) -> tuple[int, str]:
 
 
 def _same(nodes: list[Node], names: Mapping[Node, set[str]], ids: Ids) -> Iterator[tuple[Node, Node]]:
-    """Pairs of one type that are one entity."""
+    """Pairs of the same type that are the same entity."""
     there = set(nodes)
     yield from _by_group((("spelling", node[0], fold(node[1]).replace(" ", "")), node) for node in nodes)
     yield from _by_group((("id", one), node) for node in nodes for one in sorted(ids.of(node)))
@@ -79,7 +79,7 @@ def _by_group(keyed: Iterable[tuple[tuple[str, ...], Node]]) -> Iterator[tuple[N
 
 
 def _acronyms(nodes: list[Node], names: Mapping[Node, set[str]]) -> Iterator[tuple[Node, Node]]:
-    """A bare acronym is the long form that papers define it as, where they define but one of its type."""
+    """A bare acronym is the long form that papers define, if they define only one of its type."""
     longs: dict[Node, set[Node]] = defaultdict(set)
     for node in nodes:
         for name in names[node]:
@@ -92,7 +92,7 @@ def _acronyms(nodes: list[Node], names: Mapping[Node, set[str]]) -> Iterator[tup
 
 
 def _initials(keys: list[str]) -> Iterator[tuple[Node, Node]]:
-    """`j smith` is `john smith` where no other Smith with a J is known; `john a smith` is `john smith`."""
+    """`j smith` is `john smith` if no other Smith with a J is known; `john a smith` is `john smith`."""
     full: dict[tuple[str, str], set[str]] = defaultdict(set)
     for key in keys:
         given, last = key.split()[0], key.split()[-1]
@@ -108,7 +108,7 @@ def _initials(keys: list[str]) -> Iterator[tuple[Node, Node]]:
 
 
 def aliases(names: Counter[str]) -> tuple[str, list[str]]:
-    """The name that is used most (without its acronym), and the others with acronyms apart."""
+    """The most frequent name (without its acronym), and the others with acronyms apart."""
     forms: Counter[str] = Counter()
     for name, count in names.items():
         long, short = split_acronym(name)

@@ -1,4 +1,4 @@
-"""The engine `llm` of entities: one question a chunk. Names and sentences that are not in the chunk are dropped."""
+"""The engine `llm` of entities: one question a chunk. It drops names and sentences that are not in the chunk."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ VERSION = "2"
 CONFIDENCE = 0.9
 MOST_ENTITIES, LONGEST_NAME, LONGEST_TEXT = 60, 200, 600
 PROSE_WORDS = 20
-"""A chunk of so many words speaks of something: an answer without entities counts as a failure."""
+"""A chunk of so many words is about something: an answer without entities counts as a failure."""
 
 
 class ModelEntityEngine(ModelChunkEngine[ModelEntities]):
-    """What title page and reference list say is added to each answer."""
+    """Adds what the title page and the reference list say to each answer."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelEntities]]) -> None:
         super().__init__(ModelRecipe(settings, "entities", "extract", VERSION), calls)
@@ -39,7 +39,7 @@ class ModelEntityEngine(ModelChunkEngine[ModelEntities]):
 
 
 def _sure(paper: SourcePaper, chunk: SourceChunk) -> Findings:
-    """What title page and reference list say, which no model is asked about."""
+    """What the title page and the reference list say, for which no model is asked."""
     entities: list[FoundEntity] = []
     links: list[FoundRelationship] = []
     first = bool(paper.chunks) and paper.chunks[0].chunk_id == chunk.chunk_id
@@ -112,7 +112,7 @@ def _description(text: str, source: str) -> str:
 
 
 def _sentences(numbers: Sequence[int], chunk: SourceChunk) -> list[str]:
-    """The sentences with these numbers; others do not exist."""
+    """The ids of the sentences with these numbers, without numbers that do not exist."""
     there = [chunk.sentences[n - 1].sentence_id for n in numbers if 1 <= n <= len(chunk.sentences)]
     return list(dict.fromkeys(there))
 

@@ -1,6 +1,6 @@
-"""The entities and relationships of one paper, extractive: every phrase of its sentences gets the type that most says.
+"""The entities and relationships of one paper, extractive: every phrase gets the type with most votes.
 
-Depends on the paper alone, so that it gives the same rows in any collection.
+The rows depend on the paper alone, so they are the same in any collection.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, wi
 SAID_TWICE, IN_FRONT, NAME = 0.4, 0.6, 0.45
 """Confidence of a concept: in two sentences; in the title, abstract or keywords; a name without a type."""
 LONGEST = 320
-"""Characters of a description."""
+"""Characters of a description at most."""
 NEAR = 3
-"""Entities on either side of a verb that it joins."""
+"""Entities on either side that a verb joins."""
 COMPOUND, OFTEN = 4, 4
-"""A Japanese word of fewer letters is a concept if it stands in more sentences than that."""
+"""A shorter Japanese word is a concept if it appears in more sentences than that."""
 NO_CONCEPT = frozenset({NO_ENTITY, "researcher"})
-"""What NER says of a phrase that is then no concept either: places, dates, strangers."""
+"""NER's types that rule out a concept: places, dates, strangers."""
 
 _SOFTWARE = re.compile(r"[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w*|[a-z]{2,}\.(?:js|py|jl)|py[A-Z][a-z]\w*")
 
@@ -42,7 +42,7 @@ Decided = dict[str, tuple[str, float]]
 
 @dataclass
 class _Read:
-    """A paper's distinct sentences, with what is found in each."""
+    """A paper's distinct sentences, with their findings."""
 
     findings: dict[str, list[Findings]] = field(default_factory=lambda: defaultdict(list))
     texts: dict[str, str] = field(default_factory=dict)
@@ -125,7 +125,7 @@ def _people(paper: SourcePaper) -> set[str]:
 
 
 def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
-    """The type with most votes. What NER alone says of people and organizations counts where something else agrees."""
+    """The type with most votes. NER's word on people and organizations needs support from elsewhere."""
     for entity_type in sorted(votes, key=lambda entity_type: (-votes[entity_type], entity_type)):
         sure = best[entity_type]
         if entity_type == NO_ENTITY:
@@ -158,7 +158,7 @@ def _concept(
 
 
 def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> EntityResult:
-    """What its sentences say and cite; the first chunk also has what the title page says."""
+    """The entities of a chunk's sentences and citations; the first chunk adds the title page."""
     entities: list[FoundEntity] = []
     links: list[FoundRelationship] = []
     definitions_of: dict[tuple[str, str], str] = {}
@@ -191,7 +191,7 @@ def _mention(phrase: FoundPhrase, decided: Decided, text: str, where: str) -> Fo
 
 
 def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[FoundRelationship]:
-    """The entities before and after each verb, nearest first; the passive turns them round."""
+    """Links the entities before and after each verb, nearest first; the passive swaps them."""
     links = []
     japanese = is_japanese(text)
     verbs = findings.verbs
@@ -220,8 +220,8 @@ def _end(phrase: FoundPhrase, decided: Decided) -> tuple[str, str]:
 def merged_entities(
     rows: Sequence[FoundEntity], definitions_of: Mapping[tuple[str, str], str] | None = None
 ) -> list[FoundEntity]:
-    """One row an entity of a chunk, with its most frequent form. Its description is the one in `definitions_of`, which
-    are by (type, key), else its first."""
+    """One row for each entity of a chunk, with its most frequent form. `definitions_of`, by (type, key), gives the
+    description; else the first one counts."""
     defined = definitions_of or {}
     groups: dict[tuple[str, str], list[FoundEntity]] = defaultdict(list)
     for row in rows:
@@ -241,7 +241,7 @@ def _merged(rows: Sequence[FoundEntity], definition: str) -> FoundEntity:
 
 
 def merged_links(rows: Sequence[FoundRelationship]) -> list[FoundRelationship]:
-    """One row for two entities, a type and a chunk; the weight is the sum."""
+    """One row for each pair of entities and type in a chunk; the weight is the sum."""
     groups: dict[tuple[str, ...], list[FoundRelationship]] = defaultdict(list)
     for row in rows:
         ends = (row["source_type"], row["source_key"], row["target_type"], row["target_key"])

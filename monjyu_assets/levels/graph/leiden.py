@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 ITERATIONS = 2
 """Leiden's, as in leidenalg: more of them raise the modularity in the fourth decimal and cost ten times as much."""
 TRIES = 4
-"""Times the resolution is doubled where a community does not fall apart, before it is cut."""
+"""How often the resolution is doubled for a community that does not split, before it is cut."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Community:
 
 def hierarchy(nodes: int, edges: Edges, rules: PartitionRules) -> list[Community]:
     """The communities of level 0 with their children. Nodes without an edge are in none."""
-    # Modularity is not defined for other weights: such a pair stands together less often than by chance.
+    # Modularity is not defined for other weights: such a pair shares chunks less often than by chance.
     edges = edges.at(edges.weight > 0)
     connected = np.zeros(nodes, bool)
     connected[edges.x] = connected[edges.y] = True
@@ -98,7 +98,7 @@ def walk(top: Iterable[Community], parent: Community | None = None) -> Iterable[
 
 
 def _largest_component(part: Part) -> Part:
-    """By the smallest number that can be reached from each node; of components of one size the first."""
+    """Label each node with the smallest number it can reach; of equally large components the first wins."""
     label = _positions(part)
     x, y = label.x, label.y
     least = np.arange(part.nodes.size)
@@ -112,7 +112,7 @@ def _largest_component(part: Part) -> Part:
 
 
 def _positions(part: Part) -> Edges:
-    """The edges with the places of their nodes among the part's."""
+    """The edges, as positions among the part's nodes."""
     edges = part.edges
     return Edges(np.searchsorted(part.nodes, edges.x), np.searchsorted(part.nodes, edges.y), edges.weight)
 
@@ -146,7 +146,8 @@ class _Splitter:
         return list(_pieces(part, rank[label]))
 
     def split(self, part: Part) -> list[Part]:
-        """At least two parts. A set that stays whole at every resolution (a clique) is cut into equal pieces."""
+        """Split into at least two parts. A set that stays whole at every resolution (a clique) is cut into equal
+        pieces."""
         resolution = self.rules.resolution
         for _ in range(TRIES):
             found = self.parts(part, resolution)
@@ -156,7 +157,8 @@ class _Splitter:
         return self.cut(part)
 
     def cut(self, part: Part) -> list[Part]:
-        """Pieces of the maximum size at most, neighbours together: nodes in the order a search by weight meets them."""
+        """Pieces of at most the maximum size that keep neighbours together: nodes in the order of a search by
+        weight."""
         order = _by_nearness(part)
         pieces = -(-len(order) // self.rules.max_size)
         size = -(-len(order) // pieces)

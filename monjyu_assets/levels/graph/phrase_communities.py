@@ -15,13 +15,13 @@ from monjyu_core.storage.ids import digest
 from monjyu_core.storage.schemas import TABLES
 
 TOP = 10
-"""Phrases shown of a community: those with most weight inside it."""
+"""Phrases shown for a community: those with most weight inside it."""
 
 Tables = dict[str, pa.Table]
 
 
 def community_id(level: int, members: Sequence[str]) -> str:
-    """From what a community is, never from how it came about."""
+    """An id from the community's members and level, not from its history."""
     return digest(level, *sorted(members), length=20)
 
 
@@ -52,7 +52,7 @@ Pieces = list[tuple[str, Community, str | None]]
 
 
 def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) -> dict[str, int]:
-    """Of each community the chunks that hold a phrase of it."""
+    """Number of chunks that hold a phrase of each community."""
     phrase = pc.index_in(mentions["phrase"], value_set=pa.array(names, pa.string()))
     known = pc.is_valid(phrase)
     numbers = phrase.filter(known).to_numpy().astype(np.int64)
@@ -69,13 +69,13 @@ def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) ->
 
 
 def _by_level(pieces: Pieces) -> Iterator[list[tuple[str, Members]]]:
-    """The communities of each level; no phrase stands in two of one level."""
+    """The communities of each level; within a level no phrase is in two."""
     for level in sorted({community.level for _, community, _ in pieces}):
         yield [(key, community.members) for key, community, _ in pieces if community.level == level]
 
 
 def _labels(nodes: int, here: Sequence[tuple[str, Members]]) -> Numbers:
-    """Of each node the place of its community among these, or -1."""
+    """For each node, the position of its community among these, or -1."""
     label = np.full(nodes, -1, np.int64)
     for n, (_, members) in enumerate(here):
         label[list(members)] = n
@@ -83,7 +83,7 @@ def _labels(nodes: int, here: Sequence[tuple[str, Members]]) -> Numbers:
 
 
 def _numbers(phrases: pa.ChunkedArray, names: Sequence[str]) -> Numbers:
-    """The place of each phrase among the names."""
+    """The position of each phrase among the names."""
     positions: Numbers = pc.index_in(phrases, value_set=pa.array(names, pa.string())).to_numpy()
     return positions.astype(np.int64)
 
@@ -91,7 +91,7 @@ def _numbers(phrases: pa.ChunkedArray, names: Sequence[str]) -> Numbers:
 def _top_phrases(
     nodes: pa.Table, names: Sequence[str], ends: tuple[Numbers, Numbers], cooccurrences: pa.ChunkedArray, pieces: Pieces
 ) -> dict[str, list[str]]:
-    """By the co-occurrences with other members, then by document frequency."""
+    """The top phrases of each community, by co-occurrences with other members, then by document frequency."""
     x, y = ends
     times = cooccurrences.to_numpy()
     order = _numbers(nodes["phrase"], names)
@@ -110,7 +110,7 @@ def _top_phrases(
 def _strength(
     nodes: int, here: list[tuple[str, Members]], x: Numbers, y: Numbers, times: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Of each node the co-occurrences with nodes of its own community, on one level of the hierarchy."""
+    """For each node, its co-occurrences within its community, on one level of the hierarchy."""
     label = _labels(nodes, here)
     inside = (label[x] == label[y]) & (label[x] >= 0)
     strength = np.zeros(nodes, np.int64)

@@ -19,7 +19,7 @@ DICTIONARY_SHA256 = "c5e2bb9988cc88b05c37734d985eac59c9c4b35353187f068c605f3d390
 HINT = "Install the package sudachidict-small 20261015 again."
 PACKAGES = ("sudachipy", f"sudachidict-{DICTIONARY}")
 MAX_PIECES = 6
-"""A longer run keeps its last nouns: in Japanese too the head stands at the end."""
+"""A longer run keeps its last nouns: in Japanese, too, the head comes last."""
 
 _JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
 _QUANTITY = re.compile(r"[\d.,年月日時分秒世紀回個人件号第約]+")
@@ -81,7 +81,7 @@ def _phrases(morphemes: Any) -> list[Phrase]:
 
 
 def _is_no_noun(use: str, pos: str, form: str, surface: str) -> bool:
-    """Whether a word alone is a verb (`利用する`), an adjective (`正確な`) or an adverb (`通常`) where it stands."""
+    """Whether a single word is used as a verb (`利用する`), an adjective (`正確な`) or an adverb (`通常`)."""
     verb = use in {"サ変可能", "サ変形状詞可能"} and pos == "動詞" and form in _DOING
     adjective = use in {"形状詞可能", "サ変形状詞可能"} and pos == "助動詞" and surface in {"な", "に"}
     return verb or adjective or use == "副詞可能"
@@ -98,7 +98,7 @@ def _joins(pos: str, sub: str, surface: str, run: list[tuple[str, str]]) -> bool
 
 
 def _end(run: list[tuple[str, str]], phrases: list[Phrase]) -> None:
-    """Keep a run that names something. A prefix at the end, a mark at either side belong to what follows."""
+    """Keep a run that names something. A trailing prefix, and marks at either end, belong to the next word."""
     while run and run[-1][1] not in {"名詞", "接尾辞"}:
         run.pop()
     if not any(pos == "名詞" for _, pos in run):

@@ -53,14 +53,14 @@ class ExtractiveReports:
 
 
 def rating(source: CommunitySource) -> float:
-    """0 to 10: how many papers share it and how much they say of it, both as logarithms."""
+    """The rating, 0 to 10: how many papers share the community and how much they say about it, both as logarithms."""
     papers = min(1.0, math.log2(1 + len(source.papers)) / 5)
     mentions = min(1.0, math.log2(1 + source.mentions) / 9)
     return round(10 * (0.6 * papers + 0.4 * mentions), 1)
 
 
 def main_members(source: CommunitySource, most: int) -> list[Member]:
-    """The subjects with most relationships inside; where it has none, its works, then whoever there is."""
+    """The subjects with most relationships inside; without subjects its works, then anyone else."""
     subjects = [member for member in source.members if member.type in SUBJECTS]
     works = [member for member in source.members if member.type == "paper"]
     return (subjects or works or list(source.members))[:most]

@@ -1,4 +1,4 @@
-"""The engine `llm` of reports: one question a community. Findings that cite none of its sentences are dropped."""
+"""The engine `llm` of reports: one question a community. It drops findings that cite none of the sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_TITLE, LONGEST_TEXT = 200, 2000
 
 
 class ModelReports:
-    """`calls` are made when the first community is asked about."""
+    """`calls` is called when the first community needs an answer."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelReport]]) -> None:
         self._recipe = ModelRecipe(settings, "report", "report", VERSION)
@@ -74,7 +74,7 @@ class ModelReports:
 
 
 def _lines(source: CommunitySource) -> list[str]:
-    """The papers with letters, then the sentences with numbers, each with the letter of its paper."""
+    """The papers with letters, then numbered sentences, each with its paper's letter."""
     titles = dict(source.papers)
     letters = {paper: f"P{n}" for n, paper in enumerate(dict.fromkeys(s.paper_id for s in source.sentences), start=1)}
     lines = [f"{letter}: {titles.get(paper, paper)}" for paper, letter in letters.items()]

@@ -1,4 +1,4 @@
-"""The protocol of what writes reports, and a report."""
+"""The protocol of engines that write reports, and their results."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Report:
 
     @property
     def text(self) -> str:
-        """All of it as prose, for prompts and full text."""
+        """The whole report as prose, for prompts and full text."""
         return "\n\n".join([self.title, self.summary, *(f"{f.summary} {f.explanation}".strip() for f in self.findings)])
 
 
 @dataclass
 class ReportResult:
-    """A community's report or its failure; `dropped` findings or citations were not in the source."""
+    """A community's report or its failure; the `dropped` findings or citations are not in the source."""
 
     community_id: str
     report: Report | None = None
@@ -43,7 +43,7 @@ class ReportResult:
 
 
 class ReportEngine(Protocol):
-    """Writes reports. As `ChunkEngine`, with communities in the place of chunks."""
+    """Writes reports, as `ChunkEngine` makes rows of chunks."""
 
     @property
     def name(self) -> str: ...

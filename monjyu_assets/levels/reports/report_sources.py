@@ -18,11 +18,11 @@ MOST_SENTENCES = 60
 MOST_ENTITIES = 40
 MOST_LINKS = 40
 CANDIDATES = 400
-"""Sentences of a community that are looked at, those with most of its entities first."""
+"""Sentences considered for a community, those with most of its entities first."""
 LONGEST = 150
-"""Tokens of a sentence that a report may rest on."""
+"""Tokens at most of a sentence that a report may cite."""
 ALIKE = 0.6
-"""Share of words that two sentences have in common when they say the same."""
+"""Share of common words above which two sentences say the same."""
 
 
 Sentences = Callable[[set[str]], Mapping[str, tuple[str, str]]]
@@ -50,7 +50,7 @@ class Member:
 
 @dataclass(frozen=True)
 class CommunitySource:
-    """Members, links (source, type, target by name) and sentences, each the weightiest first."""
+    """Members, links (source, type, target by name) and sentences, the most important first."""
 
     community_id: str
     level: int
@@ -58,18 +58,18 @@ class CommunitySource:
     members: tuple[Member, ...]
     links: tuple[tuple[str, str, str], ...]
     sentences: tuple[Central, ...]
-    papers: tuple[tuple[str, str], ...]  # id and title, by how much of the community stands in each
+    papers: tuple[tuple[str, str], ...]  # id and title, those that mention the community most first
     mentions: int
     language: str
 
     def content(self) -> str:
-        """Hash of all that a report says: an equal one keeps its report."""
+        """Hash of what a report is made from: with an equal one the report is kept."""
         parts = (self.level, self.size, self.members, self.links, self.sentences, self.papers, self.mentions)
         return digest(*parts, self.language, length=32)
 
 
 class SizedCommunity(TypedDict):
-    """Of a row of `entity_communities`."""
+    """Columns of `entity_communities`."""
 
     community_id: str
     level: int
@@ -77,7 +77,7 @@ class SizedCommunity(TypedDict):
 
 
 class NamedEntity(TypedDict):
-    """Of a row of `entities`."""
+    """Columns of `entities`."""
 
     entity_id: str
     name: str
@@ -87,7 +87,7 @@ class NamedEntity(TypedDict):
 
 
 class CitedLink(TypedDict):
-    """Of a row of `relationships`."""
+    """Columns of `relationships`."""
 
     relationship_id: str
     source_id: str
@@ -98,7 +98,7 @@ class CitedLink(TypedDict):
 
 
 class TitledPaper(TypedDict):
-    """Of a row of `papers`."""
+    """Columns of `papers`."""
 
     paper_id: str
     title: str
@@ -122,7 +122,7 @@ def community_sources(
     sentences: Sentences,
     most_tokens: int,
 ) -> Iterator[CommunitySource]:
-    """The source of each community. `most_tokens` is the room of its sentences."""
+    """The source of each community. `most_tokens` limits its sentences."""
     for row in communities:
         yield _source(row, graph, sentences, most_tokens)
 
@@ -181,7 +181,7 @@ def _central(
     sentences: Sentences,
     most_tokens: int,
 ) -> list[Central]:
-    """Sentences by the members that stand in them, each member counting less the oftener it was said already."""
+    """Central sentences, by the members they name. A member counts less the more often chosen sentences name it."""
     holding: dict[str, set[int]] = defaultdict(set)
     for number, one in enumerate(order):
         for sentence in graph.entities[one]["sentence_ids"]:

@@ -1,7 +1,6 @@
-"""What the stages that work chunk by chunk share (entities, claims): only new chunks are done, failures are rows.
+"""What the stages of entities and claims share: they process only new chunks and record failures as rows.
 
-A chunk's result is kept under its key in the part; a chunk that failed has none, so that it is tried again whenever its
-shard is made again.
+A part holds a key for each chunk with a result. A failed chunk has no key, so every new run of its shard retries it.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ from monjyu_core.storage.rows_levels import ChunkFailureRow, ChunkPlace
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
 
 Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
-"""Adds tables that are made from the others (vectors of claims, say)."""
+"""Adds tables derived from the others (vectors of claims, say)."""
 
 
 @dataclass(frozen=True)
 class ChunkStage:
     """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all.
 
-    `made_with` is the part's recipe; `rows_made_with` what the engine's rows depend on, which may be less.
+    `made_with` is the part's recipe; `rows_made_with` is what the engine's rows depend on, which may be less.
     """
 
     asset: str
@@ -42,7 +41,7 @@ class ChunkStage:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Those that the engine gives rows of."""
+        """The tables that the engine makes rows of."""
         return tuple(n for n in ASSET_TABLES[self.asset] if n != self.failures and "chunk_id" in TABLES[n].schema.names)
 
 
@@ -62,7 +61,7 @@ class _Shard:
 
 
 def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Iterator[ShardReport]:
-    """Write these shards. An engine that pays has each shard written before it begins the next."""
+    """Write these shards. An engine that costs money finishes each shard before it begins the next."""
     groups = [(shard,) for shard in shards] if stage.engine.pays else [shards]
     done = 0
     for group in groups:

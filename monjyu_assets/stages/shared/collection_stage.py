@@ -1,4 +1,4 @@
-"""What the collection-level stages share: one part set for all papers, written anew where its inputs have changed."""
+"""What the collection-level stages share: one part set for all papers, rewritten when its inputs change."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Tables = dict[str, pa.Table]
 
 @dataclass(frozen=True)
 class CollectionReport:
-    """The asset's current primary part, and whether it was computed now."""
+    """The asset's current primary part, and whether this run computed it."""
 
     part: Part
     recomputed: bool
 
 
 def run_collection_stage(work: Work, asset: str, made_with: str, compute: Callable[[Work], Tables]) -> CollectionReport:
-    """The asset's tables for the collection; kept as they are where code, settings and inputs are the same."""
+    """Compute the asset's tables for the collection, unless code, settings and inputs are unchanged."""
     inputs = input_versions(work.parts, asset, COLLECTION_SHARD)
     previous = work.parts.head(primary(asset), COLLECTION_SHARD)
     if previous is not None and previous.inputs == inputs and previous.code_version == made_with:

@@ -1,4 +1,4 @@
-"""What level 2 would look like, in memory: for estimates of what rests on it."""
+"""A forecast of level 2 in memory, for estimates of the levels above it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from monjyu_core.storage.schemas import SHARDS
 
 
 def forecast_sources(work: Work) -> list[CommunitySource]:
-    """The communities that the extractive engine would give."""
+    """The communities that the extractive engine would find."""
     standing = set(whole_table(work, "paper_identity", ["canonical_id"])["canonical_id"].to_pylist())
     papers = [paper for shard in SHARDS if work.parts.head("chunks", shard) for paper in read_papers(work, shard)]
     papers = [paper for paper in papers if paper.paper_id in standing]

@@ -1,4 +1,4 @@
-"""What the engines of levels 2 to 4 read, out of the parts of level 0."""
+"""What the engines of levels 2 to 4 read from the parts of level 0."""
 
 from __future__ import annotations
 
@@ -119,6 +119,6 @@ def _grouped(rows: Sequence[R]) -> dict[str, list[R]]:
 
 
 def only(papers: list[SourcePaper], chunk_ids: Collection[str]) -> dict[str, set[str]]:
-    """These chunks by paper, of papers that have some."""
+    """These chunks by paper, without papers that have none."""
     by_paper = {paper.paper_id: {c.chunk_id for c in paper.chunks if c.chunk_id in chunk_ids} for paper in papers}
     return {paper_id: chunks for paper_id, chunks in by_paper.items() if chunks}

@@ -19,7 +19,7 @@ def sentence_id(paper_id: str, number: int) -> str:
 
 
 def paper_rows(paper: ParsedPaper, sha256: str) -> PaperRows:
-    """Rows by table. Ordinals follow the reading order; a sentence's id is the paper's with its ordinal."""
+    """Rows by table. Ordinals follow the reading order; a sentence's id is the paper's id with its ordinal."""
     rows: PaperRows = {name: [] for name in ASSET_TABLES["parsed_papers"]}
     rows["papers"].append(_paper_row(paper, sha256))
     for name, items in _lists(paper).items():

@@ -1,4 +1,4 @@
-"""Vectors of reports and claims: each text once, taken over where the same model has embedded it already."""
+"""Vectors of reports and claims: each text is embedded once, and the same model's vectors are reused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from monjyu_core.storage.schemas import Record, table_of
 
 
 def vector_table(work: Work, asset: str, table: str, rows: Sequence[Record], texts: Sequence[str]) -> pa.Table:
-    """`table` with the vector of each row's text; `rows` hold its other columns."""
+    """The rows of `table`, each with the vector of its text; `rows` hold the other columns."""
     embedder = load_embedder(work.settings)
     hashes = [digest(embedder.fingerprint, text, length=32) for text in texts]
     known = _known(work.parts.heads(table), set(hashes))
