@@ -43,7 +43,8 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
 
 
 def backfill_policy() -> dg.BackfillPolicy:
-    """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says: those go side by side."""
+    """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says; these runs go in
+    parallel."""
     shards = load_settings().runs.shards_per_run
     return dg.BackfillPolicy.multi_run(shards) if shards else dg.BackfillPolicy.single_run()
 
@@ -56,9 +57,10 @@ def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -
 
 
 def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> Metadata:
-    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed.
+    """Metadata of a collection for data engineers: rows by table, time, and whether anything was computed.
 
-    Logs and telemetry are told of the asset at the same time."""
+    Also reports the asset to logs and telemetry.
+    """
     asset_done(work, asset, seconds, rows=report.part.rows)
     rows = table_rows(work.parts, asset, COLLECTION_SHARD)
     table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
@@ -92,8 +94,8 @@ def column_schema(table: str) -> dg.TableSchema:
 def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> Materializations:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
-    Dagster gives all partitions of one run the same data version, so each shard is reported by an event of its own
-    after Dagster's: the last one counts.
+    Dagster gives all partitions of a run the same data version. So each shard gets an event of its own after Dagster's:
+    the last one counts.
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
@@ -122,7 +124,7 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
 
 @contextmanager
 def spent(work: Work, asset: str) -> Iterator[dict[str, float]]:
-    """Filled at the end with what the asset's calls of models took meanwhile: the cost report of its metadata."""
+    """Gives a report that is filled at the end with the asset's model usage inside: the cost part of its metadata."""
     before = _used(work, asset)
     report: dict[str, float] = {}
     try:
@@ -136,12 +138,12 @@ def spent(work: Work, asset: str) -> Iterator[dict[str, float]]:
 
 
 def _used(work: Work, asset: str) -> Used:
-    """What the asset has taken of models until now, by the ledger; nothing is read where no model is set up."""
+    """The asset's model usage until now, from the ledger. Reads nothing where no model is set up."""
     return usage_of(work.data, CallFilter("asset", asset, collection=work.name)) if work.settings.models else Used()
 
 
 def _charge(work: Work, asset: str, report: ShardReport, before: Used) -> Used:
-    """Put on a shard what was paid since the one before it; gives what was paid until now."""
+    """Charge a shard with what was paid since the one before it, and return the usage until now."""
     if not work.settings.models:
         return before
     now = work.account(asset).used
@@ -179,7 +181,7 @@ def _materialization(
 
 
 def shard_metadata(asset: str, report: ShardReport) -> Metadata:
-    """What a data engineer looks for on a shard: rows, papers, time, and which papers were done again."""
+    """Metadata of a shard for data engineers: rows, papers, time, and which papers were recomputed."""
     return {
         "dagster/row_count": report.rows.get(ASSET_TABLES[asset][0], 0),
         "papers_total": report.total,
@@ -196,7 +198,7 @@ def shard_metadata(asset: str, report: ShardReport) -> Metadata:
 
 
 def _preview(report: ShardReport) -> str:
-    """Counts and ids, never text: the log outlives a purge."""
+    """Counts and ids, but no text: the log outlives a purge."""
     lines = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in report.rows.items())]
     if report.recomputed_ids:
         lines += ["", f"Recomputed: {', '.join(f'`{paper_id}`' for paper_id in report.recomputed_ids[:20])}"]

@@ -1,7 +1,8 @@
-"""The jobs: a Dagster job takes assets of one partition definition, so a level has one for shards, one for the rest.
+"""The jobs: a Dagster job takes assets of one partition definition, so a level has one job for shards and one for the
+rest.
 
-A collection's job holds those of the levels below, so that one snapshot is published of all and readers never fall back
-to a lower level while a collection is brought up to date.
+A collection's job includes the levels below. So one snapshot is published of all, and readers never fall back to a
+lower level while a collection is updated.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _papers(level: int) -> UnresolvedAssetJobDefinition:
 
 
 def _tables(level: int) -> UnresolvedAssetJobDefinition:
-    """Without the snapshot, for the levels above that rest on it: published is what is whole."""
+    """The job without the snapshot, for higher levels that build on this one: only whole levels are published."""
     return dg.define_asset_job(
         f"level_{level}_tables",
         dg.AssetSelection.assets(*_assets(level)),
@@ -76,4 +77,4 @@ levels = dg.Definitions(
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,
 )
-"""The levels without what starts them by itself: the commands run these jobs, and `reindex` runs the commands' code."""
+"""The definitions without automation: the commands run these jobs, and `reindex` runs the commands' code."""

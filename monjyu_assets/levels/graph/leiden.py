@@ -98,7 +98,8 @@ def walk(top: Iterable[Community], parent: Community | None = None) -> Iterable[
 
 
 def _largest_component(part: Part) -> Part:
-    """Label each node with the smallest number it can reach; of equally large components the first wins."""
+    """The largest connected component, found by the smallest number that each node reaches; of equally large ones the
+    first."""
     label = _positions(part)
     x, y = label.x, label.y
     least = np.arange(part.nodes.size)

@@ -16,7 +16,8 @@ FEWEST_WORDS, MOST_WORDS = 6, 80
 
 
 def is_prose(text: str, *, japanese: bool = False) -> bool:
-    """English needs enough words, a final mark, mostly letters and no code; Japanese needs a sentence."""
+    """Whether a text is prose. English needs enough words, a final mark, mostly letters and no code; Japanese a
+    sentence."""
     text = text.strip()
     if japanese:
         return 12 <= len(text) <= 300 and text[-1:] in _ENDS and not _CODE.search(text)

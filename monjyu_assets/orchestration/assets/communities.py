@@ -35,7 +35,8 @@ def communities(context: dg.AssetExecutionContext, data: DataFolderResource) -> 
 
 
 def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
-    """Sizes by level; of the largest communities the phrases that several papers share: the log outlives a purge."""
+    """Sizes by level; of the largest communities only phrases that several papers share, as the log outlives a
+    purge."""
     rows = part.read(["community_id", "level", "size", "chunks", "top_phrases"]).to_pylist()
     shared = shared_surfaces(work)
     by_level: dict[int, list[int]] = {}
@@ -59,6 +60,6 @@ def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
 
 
 def shared_surfaces(work: Work) -> set[str]:
-    """Phrases that stand in two papers or more."""
+    """Phrases that two papers or more use."""
     nodes = whole_table(work, "graph_nodes", ["surface", "papers"]).to_pylist()
     return {row["surface"] for row in nodes if row["papers"] > 1}

@@ -34,7 +34,7 @@ def entity_graph(context: dg.AssetExecutionContext, data: DataFolderResource) ->
 
 
 def entity_metadata(work: Work, entities: Part) -> Metadata:
-    """Sizes, types and degrees; no names: the log outlives a purge."""
+    """Sizes, types and degrees, but no names: the log outlives a purge."""
     table = entities.read(["type", "degree"])
     kinds = table["type"].value_counts().to_pylist()
     degrees = table["degree"].to_pylist()

@@ -39,7 +39,7 @@ from monjyu_core.storage.other_files import OtherFiles, read_other_files
 from monjyu_core.storage.snapshot import DATABASE
 
 MOST_FILES = 50
-"""Files of no readable type that the metadata names."""
+"""Files of unreadable types that the metadata names."""
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network]
 LEVEL_1_PAPER_ASSETS = [noun_phrases]
@@ -61,7 +61,7 @@ ALL_ASSETS = [
 
 
 FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
-"""Told nothing, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
+"""Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
 
 @dg.asset(
@@ -128,7 +128,7 @@ def snapshot_metadata(published: Published, seconds: float) -> Metadata:
 
 
 def other_files_metadata(others: OtherFiles) -> Metadata:
-    """The files of the sources that are no papers: counts, and the first of those of no readable type."""
+    """Other files of the sources: counts, and the first files of unreadable types."""
     rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in others.unsupported[:MOST_FILES]]
     rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
     table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
@@ -141,7 +141,7 @@ def other_files_metadata(others: OtherFiles) -> Metadata:
 
 
 def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
-    """What has become of the previous snapshot's communities, for each graph that there is."""
+    """What became of the previous snapshot's communities, for each graph."""
     return {f"communities_of_{graph}": dg.MetadataValue.json(fates) for graph, fates in counts.items()}
 
 

@@ -1,4 +1,4 @@
-"""Asset `noun_graph`: the phrases of a collection and which stand together."""
+"""Asset `noun_graph`: the phrases of a collection and which of them share chunks."""
 
 import dagster as dg
 
@@ -33,7 +33,7 @@ def noun_graph(context: dg.AssetExecutionContext, data: DataFolderResource) -> M
 
 
 def graph_metadata(work: Work, nodes: Part) -> Metadata:
-    """Sizes and degrees; of the hubs their degree and document frequency, not their text: the log outlives a purge."""
+    """Sizes and degrees. Hubs show degree and document frequency but not their text: the log outlives a purge."""
     table = nodes.read(["phrase", "df", "degree"]).sort_by([("degree", "descending"), ("phrase", "ascending")])
     degrees = table["degree"].to_pylist()
     hubs = table.slice(0, SHOWN).to_pylist()

@@ -1,4 +1,4 @@
-"""Asset `parsed_papers`: documents understood, with sections, sentences and references."""
+"""Asset `parsed_papers`: parsed documents with sections, sentences and references."""
 
 import dagster as dg
 

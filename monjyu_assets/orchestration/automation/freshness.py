@@ -1,4 +1,4 @@
-"""Check `snapshot_fresh`, asked of every collection by a sensor: is what readers see what the sources hold?"""
+"""Check `snapshot_fresh`, which a sensor evaluates for every collection: do readers see what the sources hold?"""
 
 from datetime import UTC, datetime
 
@@ -27,7 +27,7 @@ def snapshot_fresh(context: dg.AssetCheckExecutionContext, data: DataFolderResou
 
 
 def freshness_of(data: DataFolder, name: str) -> dg.AssetCheckResult:
-    """By a look at the sources; nothing is read but what changed."""
+    """Evaluates the check by a look at the sources; only changed files are read."""
     seen = watch_collection(data, name)
     hours = _hours_since_build(data, name)
     metadata: Metadata = {"sources": seen.message or "as published"}

@@ -1,4 +1,4 @@
-"""Job `reindex`: one collection to its sources, as `monjyu index` does it, in the one process of this run."""
+"""Job `reindex`: brings one collection up to date with its sources, like `monjyu index`, in this run's process."""
 
 import dagster as dg
 
@@ -13,7 +13,7 @@ from monjyu_assets.orchestration.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
 from monjyu_core.errors import MonjyuError
 
 COLLECTION_TAG = "monjyu/collection"
-"""dagster.yaml lets one run a collection go at a time by this tag."""
+"""By this tag, dagster.yaml allows one run a collection at a time."""
 
 
 @dg.op(

@@ -1,4 +1,4 @@
-"""Checks of `index_snapshot` beside those that block: how it differs from the one before, and the user's questions."""
+"""Checks of `index_snapshot` that do not block: its difference from the one before, and the user's questions."""
 
 from collections.abc import Iterator
 
@@ -21,7 +21,7 @@ def drift_specs(asset: str) -> list[dg.AssetCheckSpec]:
 
 
 def drift_results(work: Work, manifest: Manifest, gate: RetrievalGate) -> Iterator[dg.AssetCheckResult]:
-    """All of them, also where there is nothing to compare: a check that is not reported looks as if it had not run."""
+    """All checks, even where there is nothing to compare: a check without a report looks as if it had not run."""
     drifts = {one.name: one for one in drift(work.folder, manifest, work.settings.checks)}
     for name in DRIFT_CHECKS:
         yield _result(name, drifts.get(name))

@@ -1,6 +1,7 @@
-"""Checks of what was understood of a collection's papers: they warn and name the papers, and block nothing.
+"""Checks of how well papers were understood: they warn and name the papers, but do not block.
 
-They stand on `index_snapshot`, whose partition is a whole collection: a share of the two papers of a shard says little.
+They belong to `index_snapshot`, whose partition is a whole collection: a share of the two papers of a shard says
+little.
 """
 
 from collections.abc import Iterator
