@@ -89,10 +89,10 @@ def without_source(record: CollectionRecord, source: str) -> CollectionRecord:
 def named_source(record: CollectionRecord, source: str | Path) -> str:
     """The record's source that the user means; ConfigurationError lists those that exist."""
     name = os.path.normpath(Path(source).expanduser().absolute())
-    found = next((known for known in record.sources if os.path.normpath(known) == name), None)
-    if found is None:
+    match = next((known for known in record.sources if os.path.normpath(known) == name), None)
+    if match is None:
         raise ConfigurationError(f"{name} is no source of {record.name}.", f"Its sources: {', '.join(record.sources)}.")
-    return found
+    return match
 
 
 def _with_rules(record: CollectionRecord, rules: dict[str, SourceRules]) -> CollectionRecord:

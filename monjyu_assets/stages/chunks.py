@@ -154,7 +154,7 @@ def _retrieved(paper: Document) -> list[tuple[Section, list[Sentence]]]:
         inside.setdefault(sentence["section_ord"], []).append(sentence)
     telling = [section for section in paper.sections if section["section_type"] not in NOT_RETRIEVED]
     kept = [section for section in telling if not is_boilerplate(section["heading"], section["text"])]
-    # a note that is nothing but such a statement can still be found
+    # A note that is nothing but such a statement can still be found.
     return [(section, inside[number]) for section in kept or telling if (number := section["section_ord"]) in inside]
 
 

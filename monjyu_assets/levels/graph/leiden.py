@@ -140,8 +140,8 @@ class _Splitter:
 
     def parts(self, part: Part, resolution: float) -> list[Part]:
         """The communities of this graph, in the order of their first members."""
-        found = np.asarray(self.partition(part.nodes.size, _positions(part), resolution, self.rules.seed))
-        _, first, label = np.unique(found, return_index=True, return_inverse=True)
+        membership = np.asarray(self.partition(part.nodes.size, _positions(part), resolution, self.rules.seed))
+        _, first, label = np.unique(membership, return_index=True, return_inverse=True)
         rank = np.empty(first.size, np.int64)
         rank[np.argsort(first)] = np.arange(first.size)
         return list(_pieces(part, rank[label]))
@@ -151,9 +151,9 @@ class _Splitter:
         pieces."""
         resolution = self.rules.resolution
         for _ in range(TRIES):
-            found = self.parts(part, resolution)
-            if 1 < len(found) < part.nodes.size:
-                return found
+            parts = self.parts(part, resolution)
+            if 1 < len(parts) < part.nodes.size:
+                return parts
             resolution *= 2
         return self.cut(part)
 
@@ -194,12 +194,12 @@ def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
     igraph.set_random_number_generator(random.Random(seed))
     try:
-        found = graph.community_leiden(
+        partition = graph.community_leiden(
             "modularity", weights=edges.weight.tolist(), resolution=resolution, n_iterations=ITERATIONS
         )
     finally:
         igraph.set_random_number_generator(random)
-    return list(found.membership)
+    return list(partition.membership)
 
 
 def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
@@ -210,14 +210,14 @@ def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequen
     except ImportError as error:
         raise _missing("leidenalg") from error
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
-    found = leidenalg.find_partition(
+    partition = leidenalg.find_partition(
         graph,
         leidenalg.RBConfigurationVertexPartition,  # modularity with a resolution (Reichardt & Bornholdt 2006)
         weights=edges.weight.tolist(),
         resolution_parameter=resolution,
         seed=seed % 2**31,
     )
-    return list(found.membership)
+    return list(partition.membership)
 
 
 def _graspologic(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
@@ -228,8 +228,8 @@ def _graspologic(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequ
     if not edges.x.size:
         return list(range(nodes))
     named = [(str(x), str(y), weight) for x, y, weight in zip(edges.x, edges.y, edges.weight.tolist(), strict=True)]
-    _, found = leiden(named, resolution=resolution, seed=seed)
-    return [found.get(str(n), nodes + n) for n in range(nodes)]
+    _, membership = leiden(named, resolution=resolution, seed=seed)
+    return [membership.get(str(n), nodes + n) for n in range(nodes)]
 
 
 def _missing(backend: str) -> ConfigurationError:
