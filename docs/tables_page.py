@@ -58,8 +58,8 @@ WHAT = {
 }
 HEAD = """# The tables
 
-Written by `python docs/tables_page.py` from `monjyu_core/storage/schemas.py`. To open them, see
-[dagster.md](dagster.md).
+Written by `python docs/tables_page.py` from `monjyu_core/storage/rows.py` and `schemas.py`. To open
+them, see [dagster.md](dagster.md).
 
 `index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more
 column there, `shard`, and from level 1 on there is `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`,

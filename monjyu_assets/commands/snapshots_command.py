@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+if TYPE_CHECKING:
+    from monjyu_assets.maintenance.index_operations import SnapshotRow
 
-def echo(value: dict[str, Any], text: str, as_json: bool) -> None:
+
+def echo(value: Mapping[str, object], text: str, as_json: bool) -> None:
     click.echo(json.dumps(value, ensure_ascii=False) if as_json else text)
 
 
@@ -44,7 +47,7 @@ def list_snapshots(collection: str, as_json: bool) -> None:
     echo({"collection": collection, "snapshots": rows}, "\n".join(lines) or "No snapshots.", as_json)
 
 
-def _contents(row: Mapping[str, Any]) -> str:
+def _contents(row: SnapshotRow) -> str:
     if row["level"] is None:
         return "of another version of Monjyu"
     return f"level {row['level']}  {row['papers']} papers  {row['chunks']} chunks"
@@ -60,7 +63,8 @@ def diff_snapshots(older: str, newer: str, collection: str, as_json: bool) -> No
     from monjyu_assets.maintenance.index_operations import diff, known_folder
 
     found = diff(known_folder(collection), older, newer)
-    lines = [f"{kind}: {', '.join(found[kind]) or 'none'}" for kind in ("added", "changed", "deleted")]
+    papers = {"added": found["added"], "changed": found["changed"], "deleted": found["deleted"]}
+    lines = [f"{change}: {', '.join(ids) or 'none'}" for change, ids in papers.items()]
     lines += [f"{name}: {rows[0]} -> {rows[1]}" for name, rows in found["rows"].items() if rows[0] != rows[1]]
     echo(found, "\n".join(lines), as_json)
 

@@ -1,7 +1,7 @@
-"""What an upgrade would cost: the very questions that it would ask, counted and not asked.
+"""What an upgrade would cost: its questions are built and counted, but not asked.
 
-Questions about chunks are known beforehand. Those about communities are known once level 2 stands; before that the
-extractive engine stands in for the model, which finds communities of like number and size.
+Questions about chunks are known beforehand. Questions about communities are known once level 2 stands. Before that, the
+extractive engine stands in for the model: it finds communities of similar number and size.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from monjyu_core.wording import counted
 
 
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
-    """Calls, tokens and dollars of an upgrade to a level; what is in parts or in the cache is not paid again."""
+    """Calls, tokens and dollars of an upgrade to a level. Results in parts or in the cache cost nothing again."""
     work = Work(data, name)
     if level < 2 or not _pays(work):
         return Estimate()
@@ -55,7 +55,7 @@ def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
 
 
 def describe_estimate(cost: Estimate, level: int) -> str:
-    """For a person."""
+    """The estimate as text."""
     if not cost.llm_calls:
         return f"Level {level} makes no call of a model."
     tokens = f"{cost.prompt_tokens} + {cost.completion_tokens} tokens"
@@ -131,12 +131,14 @@ def _report_calls(work: Work) -> Iterator[PlannedCall]:
 
 
 def _new_sources(work: Work) -> list[CommunitySource]:
-    """The communities that would be asked about: as they stand, or as they are expected to be."""
+    """The communities that need a report: those that exist, or those to expect."""
     if all_lagging(work.parts, 2):
         return forecast_sources(work)
     if stale_level(work, 2) or stale_collection_assets(work, 2):  # made by another engine or with other settings
         return community_reports.read_sources(work)
-    own = next(iter(work.parts.heads(primary(community_reports.ASSET))), None)
+    previous = next(iter(work.parts.heads(primary(community_reports.ASSET))), None)
     made_with = community_reports.rows_made_with(work)
     sources = community_reports.read_sources(work)
-    return [s for s in sources if own is None or own.keys.get(s.community_id) != digest(made_with, s.content())]
+    return [
+        s for s in sources if previous is None or previous.keys.get(s.community_id) != digest(made_with, s.content())
+    ]

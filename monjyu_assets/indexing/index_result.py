@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from pydantic import BaseModel
 
 from monjyu_assets.publishing.closed_set import FAILURES, HIGHEST, failure_causes
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.other_files import UnsupportedFile
+from monjyu_core.storage.rows import FailureRow
 
 
 class PaperCounts(BaseModel):
-    """`unsupported` files are of types that are not read, `skipped` ones are passed over for a reason that
-    `monjyu status --files` tells; both are no papers and in no other count."""
+    """`unsupported` files have a type that Monjyu does not read; `skipped` files are passed over for a reason that
+    `monjyu status --files` gives. Neither are papers, and no other count includes them."""
 
     total: int = 0
     added: int = 0
@@ -27,7 +27,8 @@ class PaperCounts(BaseModel):
 
 
 class Failure(BaseModel):
-    """A paper that could not be read; with `asset`, one that an engine of levels 2 to 4 has no whole result of."""
+    """A paper that could not be read. With `asset`: a paper without a complete result from an engine of levels 2 to
+    4."""
 
     source_path: str
     error_type: str
@@ -36,7 +37,7 @@ class Failure(BaseModel):
 
 
 class Cause(BaseModel):
-    """Why chunks or communities have no result at levels 2 to 4: the server's words and the setting to look at."""
+    """Why chunks or communities have no result at levels 2 to 4: the server's message and the setting to check."""
 
     asset: str
     error_type: str
@@ -54,7 +55,7 @@ class Usage(BaseModel):
 
 
 class IndexResult(BaseModel):
-    """What `monjyu index --json` prints; of `unsupported` files the first thousand."""
+    """What `monjyu index --json` prints. `unsupported` lists the first thousand files."""
 
     collection: str
     level: int
@@ -70,15 +71,15 @@ class IndexResult(BaseModel):
 
 
 def failure_rows(work: Work) -> list[Failure]:
-    rows: list[dict[str, Any]] = [
-        row for part in work.parts.heads("failures") if part.rows for row in part.read().to_pylist()
-    ]
+    rows = [row for part in work.parts.heads("failures") if part.rows for row in part.records(FailureRow)]
     rows.sort(key=lambda row: (row["source_path"], row["paper_id"]))
-    return [Failure(**{name: row[name] for name in ("source_path", "error_type", "message")}) for row in rows]
+    return [
+        Failure(source_path=row["source_path"], error_type=row["error_type"], message=row["message"]) for row in rows
+    ]
 
 
 def level_failures(work: Work) -> list[Failure]:
-    """What engines of levels 2 to 4 could not do, counted by paper (or `(communities)`) and cause."""
+    """Failures of engines of levels 2 to 4, counted by paper (or `(communities)`) and cause."""
     counts: Counter[tuple[str, str, str]] = Counter()
     paths: dict[str, str] = {}
     for asset, table in FAILURES.items():
@@ -95,7 +96,7 @@ def level_failures(work: Work) -> list[Failure]:
 
 
 def level_causes(work: Work) -> list[Cause]:
-    """The same by cause, with what the model's server said."""
+    """The same failures by cause, with the message of the model's server."""
     return [Cause(**vars(cause)) for level in range(2, HIGHEST + 1) for cause in failure_causes(work.parts, level)]
 
 

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult
@@ -15,16 +15,22 @@ if TYPE_CHECKING:
     from monjyu_core.storage.folders import DataFolder
 
 Progress = Callable[[str, int, int], None]
-"""Called with (stage, done, total): scan, parse, chunk, embed, phrases, …, publish; a total of 0 is not known yet."""
+"""Called with (stage, done, total): scan, parse, chunk, embed, phrases, …, publish. A total of 0 means not known
+yet."""
 Say = Callable[[str], None]
-"""Called with a sentence that a person should read; the run goes on."""
+"""Called with a message for the user; the run goes on."""
 
 _one_at_a_time = threading.RLock()
-"""What holds for a run (its goal, its listeners, Dagster's home) holds for the process."""
+"""A run's goal, listeners and Dagster home are global to the process, so one run goes at a time."""
 
 
 def _nothing(*_: object) -> None:
-    """Hear of nothing."""
+    """Ignore every message."""
+
+
+class _Listeners(TypedDict):
+    progress: Progress
+    say: Say
 
 
 class Indexer:
@@ -56,7 +62,7 @@ class Indexer:
         from monjyu_core.storage.folders import DataFolder
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
-        self._hear: dict[str, Any] = {"progress": progress, "say": say}
+        self._listeners: _Listeners = {"progress": progress, "say": say}
 
     def index(
         self,
@@ -75,9 +81,17 @@ class Indexer:
         from monjyu_assets.indexing.requests import index_collection
 
         given = [sources] if isinstance(sources, str | Path) else sources
-        how: dict[str, Any] = {"level": level, "include": include, "exclude": exclude, "allow_deletes": allow_deletes}
         with self._running():
-            return index_collection(self.data, [Path(one) for one in given], collection, **how, **self._hear)
+            return index_collection(
+                self.data,
+                [Path(source) for source in given],
+                collection,
+                level=level,
+                include=include,
+                exclude=exclude,
+                allow_deletes=allow_deletes,
+                **self._listeners,
+            )
 
     def upgrade(
         self, collection: str, level: int, *, max_cost_usd: float | None = None, allow_deletes: bool = False
@@ -85,16 +99,22 @@ class Indexer:
         """Bring a collection to a level and keep it there; calls of models together stay within `max_cost_usd`."""
         from monjyu_assets.indexing.requests import upgrade_collection
 
-        how: dict[str, Any] = {"max_cost_usd": max_cost_usd, "allow_deletes": allow_deletes}
         with self._running():
-            return upgrade_collection(self.data, collection, level, **how, **self._hear)
+            return upgrade_collection(
+                self.data,
+                collection,
+                level,
+                max_cost_usd=max_cost_usd,
+                allow_deletes=allow_deletes,
+                **self._listeners,
+            )
 
     def downgrade(self, collection: str, level: int) -> IndexResult:
         """Drop the levels above one and keep the collection there."""
         from monjyu_assets.indexing.requests import downgrade_collection
 
         with self._running():
-            return downgrade_collection(self.data, collection, level, **self._hear)
+            return downgrade_collection(self.data, collection, level, **self._listeners)
 
     def sources(self, collection: str) -> list[ListedSource]:
         """The folders and files of a collection, how many papers are of each, and the patterns that choose them."""
@@ -105,21 +125,22 @@ class Indexer:
     def move_source(
         self, collection: str, old: str | Path, new: str | Path, *, allow_deletes: bool = False
     ) -> IndexResult:
-        """Say that a source lies elsewhere now: its papers keep their ids, and nothing is computed again."""
+        """Record a source's new place: its papers keep their ids, and nothing is computed again."""
         from monjyu_assets.indexing.requests import move_source
 
         with self._running():
-            return move_source(self.data, collection, old, Path(new), allow_deletes=allow_deletes, **self._hear)
+            return move_source(self.data, collection, old, Path(new), allow_deletes=allow_deletes, **self._listeners)
 
     def remove_source(self, collection: str, source: str | Path) -> IndexResult:
         """Take a source's papers out of the index and forget it."""
         from monjyu_assets.indexing.requests import remove_source
 
         with self._running():
-            return remove_source(self.data, collection, source, **self._hear)
+            return remove_source(self.data, collection, source, **self._listeners)
 
     def status(self, collection: str | None = None) -> list[dict[str, Any]]:
-        """Of each collection, or the one named: level, snapshot, rows by table, failed papers, what models took."""
+        """The state of each collection, or of the one named: level, snapshot, rows by table, failed papers, model
+        usage."""
         from monjyu_core.settings.settings import settings_of_folder
         from monjyu_core.status import collection_status
 
@@ -129,7 +150,7 @@ class Indexer:
 
     @contextmanager
     def _running(self) -> Iterator[None]:
-        """With the settings and the Dagster instance of this data folder."""
+        """Use the settings and the Dagster instance of this data folder."""
         from monjyu_core.settings.settings import settings_of_folder
 
         with _one_at_a_time, settings_of_folder(self.data.root), _own_home():
@@ -138,7 +159,7 @@ class Indexer:
 
 @contextmanager
 def _own_home() -> Iterator[None]:
-    """Opening an instance sets DAGSTER_HOME: the next data folder has another."""
+    """Restore DAGSTER_HOME afterwards: opening an instance sets it, and each data folder has its own."""
     before = os.environ.get("DAGSTER_HOME")
     try:
         yield

@@ -1,4 +1,4 @@
-"""What is to be done for a collection: its sources, code and settings against what is computed and published."""
+"""What a collection still needs: its sources, code and settings compared with what is computed and published."""
 
 from __future__ import annotations
 
@@ -21,11 +21,9 @@ from monjyu_core.storage.snapshot import read_current
 
 
 @dataclass(frozen=True)
-class Todo:
-    """What a collection lacks against its sources, code and settings.
-
-    `shards` of levels 0 and 1 that are stale; `further`: stale tables of the collection and shards of higher levels.
-    """
+class Pending:
+    """What a collection lacks compared with its sources, code and settings. `shards`: stale shards of levels 0 and 1.
+    `further`: stale tables of the whole collection and stale shards of higher levels."""
 
     level: int
     counts: PaperCounts
@@ -39,8 +37,8 @@ class Todo:
         return any(self.shards.values()) or bool(self.further) or not self.published
 
 
-def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Todo:
-    """Compare a collection with its sources; nothing is written. Stops with a question where much would be deleted."""
+def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = False, level: int | None = None) -> Pending:
+    """Compare a collection with its sources, writing nothing. Raises IndexBuildError where a run would delete much."""
     level = level_to_build(work, asked_for=asked_for) if level is None else level
     check_level(level)
     work.progress("scan", 0, 0)
@@ -54,18 +52,18 @@ def look(work: Work, source: str, *, allow_deletes: bool, asked_for: bool = Fals
     further += [shard for one in range(2, level + 1) for shard in stale_level(work, one, again=asked_for)]
     whole = min(level, whole_level(work.parts, work.settings.levels.max_failed_share))
     published = not any(stale.values()) and not further and is_published(work, whole)
-    return Todo(level, count_papers(work, scanned), scanned, stale, further, published)
+    return Pending(level, count_papers(work, scanned), scanned, stale, further, published)
 
 
 def level_to_build(work: Work, *, asked_for: bool) -> int:
-    """The level that is kept, or the highest below it that no model is paid for."""
+    """The level the collection is kept at, or the highest below it that needs no paid model."""
     level = target_level(work.record)
     allowed = asked_for or work.settings.levels.follow_changes
     return level if allowed else min([level, *(one - 1 for one in paid_levels(work.settings))])
 
 
 def paid_levels(settings: Settings) -> list[int]:
-    """Those whose engine calls a model."""
+    """The levels whose engine calls a model."""
     engines = {2: settings.roles.extract, 3: settings.roles.report, 4: settings.roles.extract}
     return [level for level, role in engines.items() if role.engine == "llm"]
 
@@ -76,7 +74,7 @@ def check_level(level: int) -> None:
 
 
 def count_papers(work: Work, scanned: pa.Table) -> PaperCounts:
-    """The scan against the manifest parts as they stand."""
+    """Papers by what the scan changes, compared with the current manifest parts."""
     before = _contents(manifest.current_manifest(work))
     after = _contents(scanned)
     both = before.keys() & after.keys()

@@ -1,4 +1,4 @@
-"""The record of a collection as runs change it: the goal's while a command aims at one, else the file's at once."""
+"""How runs change a collection's record: the goal's copy while a command aims at one, else the file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from monjyu_core.storage.collection import load_record, record_lock, save_record
 
 @contextmanager
 def changing_record(work: Work) -> Iterator[None]:
-    """Inside, `work.record` is the newest and may be changed. A goal's is written when its run publishes."""
+    """Inside, `work.record` is the newest record and may be changed. A goal's record is written when its run
+    publishes."""
     with record_lock(work.folder):
         goal = goal_of(work.folder)
         work.record = goal.record if goal else load_record(work.folder) or work.record
@@ -24,8 +25,8 @@ def changing_record(work: Work) -> Iterator[None]:
 
 
 def keep_record(work: Work, level: int) -> None:
-    """A snapshot of this level is published: what the collection was to be, it is. Its level follows one that is
-    higher, whoever built it, and never falls by a snapshot that lags behind."""
+    """Write the record after a snapshot of this level is published. The record's level follows a higher one, whoever
+    built it, and never falls because a snapshot lags."""
     with record_lock(work.folder):
         goal, stored = goal_of(work.folder), load_record(work.folder)
         record = (goal.record if goal else stored or work.record).model_copy(deep=True)

@@ -1,4 +1,4 @@
-"""What may be asked of a collection's index: index, upgrade, downgrade, other sources."""
+"""Requests for a collection's index: index, upgrade, downgrade, other sources."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def index_collection(
         return record.model_copy(update={"level": max(record.level, level or 0)})
 
     if asked and load_record(work.folder) is None:
-        goal(CollectionRecord(name=work.name))  # what is refused leaves no folder
+        goal(CollectionRecord(name=work.name))  # a refused request leaves no folder
     with index_lock(work, say), working_towards(work, goal, new=bool(asked)):
         named = ", ".join(map(str, asked or work.record.sources))
         return bring_up(work, named, allow_deletes=allow_deletes, asked_for=level is not None)
@@ -78,10 +78,10 @@ def upgrade_collection(
     progress: Progress = no_progress,
     say: Say = no_warning,
 ) -> IndexResult:
-    """Bring a collection that is known to a level and keep it there; ConfigurationError where it is not known, or is at
-    a higher level.
+    """Bring a known collection to a level and keep it there. ConfigurationError where the collection is not known, or
+    is at a higher level.
 
-    What models could not do before is tried again. With `max_cost_usd` all calls together stay within it.
+    The run retries what models could not do before. With `max_cost_usd`, all calls together stay within it.
     """
     check_level(level)
     work = Work(data, name, progress, _once(say))
@@ -104,10 +104,9 @@ def upgrade_collection(
 def downgrade_collection(
     data: DataFolder, name: str, level: int, *, progress: Progress = no_progress, say: Say = no_warning
 ) -> IndexResult:
-    """Drop the levels above `level`, publish without them and keep the collection there.
+    """Drop the levels above `level`, publish without them and keep the collection there, without a look at the sources.
 
-    The sources are not looked at. ConfigurationError where the collection is not above `level`, or `collection.yaml`
-    asks for more.
+    ConfigurationError where the collection is not above `level`, or `collection.yaml` asks for more.
     """
     from monjyu_assets.orchestration.runs import Plan, run_levels
 
@@ -117,10 +116,10 @@ def downgrade_collection(
     timer = Timer()
     with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():
         before = used_by(work)
-        todo = look(work, "", allow_deletes=True, level=level)
+        pending = look(work, "", allow_deletes=True, level=level)
         drop_levels_above(work.parts, level)
-        run_levels(work, Plan(level, todo.shards), allow_deletes=True, cap=NoCalls())
-        return result(work, todo.counts, timer.seconds, before)
+        run_levels(work, Plan(level, pending.shards), allow_deletes=True, cap=NoCalls())
+        return result(work, pending.counts, timer.seconds, before)
 
 
 def _lowered(record: CollectionRecord, *, level: int) -> CollectionRecord:
@@ -145,7 +144,7 @@ def change_sources(
     progress: Progress = no_progress,
     say: Say = no_warning,
 ) -> IndexResult:
-    """Give a collection other sources and bring it to them. Papers of the sources `removed` go without a question."""
+    """Change a collection's sources and index it. Papers of the sources `removed` go without a question."""
     work = Work(data, name, progress, _once(say))
     known_record(data, name)
     with index_lock(work, say), working_towards(work, change, removed=removed):
@@ -153,7 +152,7 @@ def change_sources(
 
 
 def move_source(data: DataFolder, name: str, old: str | Path, new: Path, **how: Unpack[How]) -> IndexResult:
-    """Take a source from another place: its papers keep their ids and results. `old` may be gone already."""
+    """Record a source's new place: its papers keep their ids and results. `old` need not exist any more."""
     there = check_source(new)
     _check_holds(CollectionRecord(name=name, sources=[str(there)]), there)
     return change_sources(data, name, lambda record: moved_source(record, named_source(record, old), there), **how)
@@ -166,7 +165,7 @@ def remove_source(data: DataFolder, name: str, source: str | Path, **how: Unpack
 
 
 class How(TypedDict, total=False):
-    """How a change of sources is carried out, as in `index_collection`."""
+    """Carry out a change of sources, as `index_collection` does."""
 
     allow_deletes: bool
     progress: Progress
@@ -188,7 +187,7 @@ def _name_for(sources: Sequence[Path], name: str | None, say: Say) -> str:
 def _with_new_source(
     record: CollectionRecord, source: Path, include: Sequence[str] | None, exclude: Sequence[str] | None
 ) -> CollectionRecord:
-    """ConfigurationError where a source that is new has no document; an old one may have been emptied."""
+    """ConfigurationError where a new source has no document; a known source may be empty."""
     patterns = (include, exclude) if source.is_dir() else (None, None)
     changed = with_source(record, source, *patterns)
     if str(source) not in record.sources:
@@ -197,7 +196,7 @@ def _with_new_source(
 
 
 def _check_holds(record: CollectionRecord, source: Path) -> None:
-    """Only the source that it lies in is walked; another may be unreadable just now."""
+    """Walks only the source that holds it: another may be unreadable just now."""
     rules = {known: rule for known, rule in rules_of(record).items() if source.is_relative_to(known)}
     walked = record.model_copy(update={"sources": list(rules), "rules": rules})
     others = OtherFiles()
@@ -208,12 +207,12 @@ def _check_holds(record: CollectionRecord, source: Path) -> None:
 
 
 def _once(say: Say) -> Say:
-    """Says nothing twice."""
-    said: set[str] = set()
+    """A `say` that passes each message on once."""
+    passed_on: set[str] = set()
 
     def tell(text: str) -> None:
-        if text not in said:
-            said.add(text)
+        if text not in passed_on:
+            passed_on.add(text)
             say(text)
 
     return tell

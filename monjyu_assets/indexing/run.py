@@ -38,9 +38,9 @@ def working_towards(
     new: bool = False,
     removed: Sequence[str] = (),
 ) -> Iterator[None]:
-    """Inside, the collection is worked on as if `change` of its record were written; the run that publishes writes it.
+    """Inside, work goes on as if `change` of the record were written; the run that publishes writes it.
 
-    A collection that is `new` need not be known. A level that is published above the record's counts as its level.
+    A `new` collection need not be known. A published level above the record's counts as its level.
     """
     record = load_record(work.folder)
     if record is None:
@@ -62,17 +62,15 @@ def bring_up(
     max_cost_usd: float | None = None,
     level: int | None = None,
 ) -> IndexResult:
-    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at.
-
-    Levels that call models are brought up only where a person has asked for it, or the settings allow it.
-    """
+    """Compute and publish what has changed, up to `level`, by default the one the collection is kept at. Levels that
+    call models are updated only where the user asked for it or the settings allow it."""
     timer = Timer()
     before = used_by(work)
-    todo = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
-    if todo.needed:
+    pending = look(work, source, allow_deletes=allow_deletes, asked_for=asked_for, level=level)
+    if pending.needed:
         from monjyu_assets.orchestration.runs import Plan, run_levels
 
-        plan = Plan(todo.level, todo.shards, again=asked_for)
+        plan = Plan(pending.level, pending.shards, again=asked_for)
         run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
     else:
         keep_record(work, newest_level(work.folder))
@@ -81,32 +79,32 @@ def bring_up(
 
             end_killed(work)
     manifest.keep_other_files(work)
-    done = result(work, todo.counts, timer.seconds, before)
+    done = result(work, pending.counts, timer.seconds, before)
     target = target_level(work.record)
-    if done.level < target and todo.level < target:
+    if done.level < target and pending.level < target:
         why = "call models" if level is None else "do not follow by themselves"
         work.warn(
-            f"Levels {todo.level + 1} to {target} of {work.name} {why} and are left behind; `monjyu upgrade "
+            f"Levels {pending.level + 1} to {target} of {work.name} {why} and are left behind; `monjyu upgrade "
             f"{work.name} --level {target}` brings them up to date (or this command, with levels.follow_changes)."
         )
     return done
 
 
 def cap_of(work: Work, max_cost_usd: float | None) -> SpendingCap:
-    """One cap for all assets of a run."""
+    """One spending cap for all assets of a run."""
     spending = work.settings.spending
     most = spending.max_cost_usd_per_run if max_cost_usd is None else max_cost_usd
     return SpendingCap("run", most, spending.max_calls_per_run)
 
 
 def used_by(work: Work) -> Used:
-    """What building the collection has taken of models until now; nothing is read where no model is set up."""
+    """Model usage of the collection's assets until now. Reads nothing where no model is set up."""
     return usage_of(work.data, CallFilter("asset", collection=work.name)) if work.settings.models else Used()
 
 
 @contextmanager
 def index_lock(work: Work, say: Say) -> Iterator[None]:
-    """One `monjyu index` a collection; a second one says that it waits."""
+    """Hold the lock that allows one `monjyu index` a collection; a second one says that it waits."""
     work.folder.root.mkdir(parents=True, exist_ok=True)
     lock = FileLock(work.folder.root / "index.lock")
     try:

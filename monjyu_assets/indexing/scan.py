@@ -1,4 +1,4 @@
-"""Sources to manifest rows: which papers there are, by stable id and content hash. Nothing is parsed here."""
+"""Sources to manifest rows: which papers exist, by stable id and content hash. Nothing is parsed here."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,23 +19,24 @@ from monjyu_core.settings.settings import PublishSettings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.ids import digest, file_paper_id
 from monjyu_core.storage.other_files import OtherFiles
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.schemas import table_of
 
 WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
-Row = dict[str, Any]
 Say = Callable[[str], None]
 Count = Callable[[int, int], None]
-"""Called with (files done, of how many); of 0 while they are still being found."""
+"""Called with (files done, total); the total is 0 while files are still being found."""
 
 
 def no_count(done: int, total: int) -> None:
-    """Count for nobody."""
+    """Ignore every count."""
 
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A document, its path inside its source's folder `root`, and what parts its id from those of other sources."""
+    """A document: its path inside its source's folder `root`, and the salt that keeps its id apart from those of other
+    sources."""
 
     path: Path
     relative: str
@@ -49,23 +50,23 @@ def find_files(
     count: Count = no_count,
     others: OtherFiles | None = None,
 ) -> list[SourceFile]:
-    """All readable documents of a collection's sources that their rules choose, each once, in path order.
+    """All readable documents that the rules of a collection's sources choose, each once, in path order.
 
-    Ids rest on the path inside the source, so a copied folder has the same; those of a second source have a salt.
-    All other files go to `others`; of LaTeX files that are no papers of their own `say` is told, too.
+    Ids follow from the path inside the source, so a copied folder has the same ids; a second source has a salt. All
+    other files go to `others`. `say` also hears of LaTeX files that are parts of other papers.
     """
     others = OtherFiles() if others is None else others
-    found: dict[Path, SourceFile] = {}
+    files: dict[Path, SourceFile] = {}
     for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
         root = source_root(source)
         for path in walk(source, rules, others):
-            found.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
-            count(len(found), 0)
+            files.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
+            count(len(files), 0)
     if pieces := others.skipped.get("part"):
         roots = [source_root(Path(source)) for source in record.sources]
         named = ", ".join(_inside(roots, path) for path in pieces.files[:3]) + (", …" if pieces.count > 3 else "")
         say(f"Passed over as parts of other papers ({pieces.count} .tex without \\documentclass): {named}")
-    return sorted(found.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
+    return sorted(files.values(), key=lambda file: (bool(file.salt), file.relative, file.salt))
 
 
 def _inside(roots: Sequence[Path], path: str) -> str:
@@ -81,14 +82,14 @@ def scan(
     count: Count = no_count,
     others: OtherFiles | None = None,
 ) -> pa.Table:
-    """The manifest of all sources. Files whose size and time stand in `previous` are not read again. What else the
-    sources hold goes to `others`.
+    """The manifest of all sources. Files with the size and time that `previous` has are not read again. Everything else
+    in the sources goes to `others`.
 
     IndexBuildError where a source is gone that `previous` has papers of, unless `allow_missing`.
     """
     known = _known(previous)
     excluded = set(record.excluded)
-    rows: dict[str, Row] = {}
+    rows: dict[str, ManifestRow] = {}
     others = OtherFiles() if others is None else others
     files = find_files(_readable(record, previous, allow_missing, say), say, count, others)
     for done, file in enumerate(files, start=1):
@@ -100,12 +101,12 @@ def scan(
                 others.skip("purged", row["source_path"])
             else:
                 rows[row["paper_id"]] = row
-    return pa.Table.from_pylist(list(rows.values()), schema=TABLES["manifest"].schema)
+    return table_of("manifest", list(rows.values()))
 
 
 def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool, say: Say) -> CollectionRecord:
-    """The record without sources that are gone, of which `say` is told how to forget or move them. One that has no
-    paper in `previous` stops nothing, unless nothing has."""
+    """The record without missing sources; `say` hears how to forget or move them. A missing source stops the scan only
+    if `previous` has papers of it, or is empty."""
     gone = [source for source in record.sources if not Path(source).exists()]
     for source in gone:
         ways = (
@@ -114,8 +115,8 @@ def _readable(record: CollectionRecord, previous: pa.Table, allow_missing: bool,
         )
         harm = previous.num_rows == 0 or pc.any(papers_under(previous, source)).as_py()
         if harm and not allow_missing:
-            told = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
-            raise IndexBuildError(f"Source {source} cannot be read.", told)
+            hint = f"Bring it back; or {ways}; --allow-deletes drops its papers until it is back."
+            raise IndexBuildError(f"Source {source} cannot be read.", hint)
         say(f"Source {source} cannot be read, so none of its papers is indexed. Bring it back; or {ways}.")
     kept = [source for source in record.sources if source not in gone]
     return record.model_copy(update={"sources": kept, "rules": rules_of(record)})
@@ -127,15 +128,15 @@ def papers_under(manifest: pa.Table, source: str) -> pa.ChunkedArray:
     return pc.or_(pc.equal(paths, source), pc.starts_with(paths, f"{source.rstrip('/')}/"))
 
 
-def _known(previous: pa.Table) -> dict[tuple[str, int], list[Row]]:
+def _known(previous: pa.Table) -> dict[tuple[str, int], list[ManifestRow]]:
     """Rows of the previous manifest by path and time."""
-    known: dict[tuple[str, int], list[Row]] = {}
+    known: dict[tuple[str, int], list[ManifestRow]] = {}
     for row in previous.to_pylist():
         known.setdefault((row["source_path"], row["mtime_ns"]), []).append(row)
     return known
 
 
-def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[Row]:
+def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) -> list[ManifestRow]:
     beside = files_beside(file.path, file.root)
     stats = [path.stat() for path in (file.path, *beside)]
     size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
@@ -151,21 +152,31 @@ def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[Row]]) -> list[
         sha256 = joined_sha256(file.path, beside)
     except OSError:  # its failure row says so; the rest goes on
         sha256, document_type = digest(UNREADABLE, mtime_ns, length=64), UNREADABLE
-    where = {"source_path": str(file.path), "mtime_ns": mtime_ns, "record": None, "offset": None}
-    return [{"paper_id": paper_id, "sha256": sha256, "document_type": document_type, "size": size} | where]
+    return [
+        {
+            "paper_id": paper_id,
+            "sha256": sha256,
+            "document_type": document_type,
+            "size": size,
+            "record": None,
+            "source_path": str(file.path),
+            "mtime_ns": mtime_ns,
+            "offset": None,
+        }
+    ]
 
 
-def _whole(rows: list[Row], size: int) -> bool:
-    """The rows cover their file to its end, and none of them hangs on another file's ids."""
+def _whole(rows: list[ManifestRow], size: int) -> bool:
+    """Whether the rows cover their file to its end, and none of them depends on ids of another file."""
     return (
         bool(rows)
-        and 0 <= size - max(row["offset"] + row["size"] for row in rows) <= len(b"\r\n")
+        and 0 <= size - max((row["offset"] or 0) + row["size"] for row in rows) <= len(b"\r\n")
         and all(row["document_type"] != DUPLICATE for row in rows)
     )
 
 
-def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[Row]:
-    """One row a line. A line without a readable id gets one of its own, so that its failure has a place."""
+def record_rows(path: Path, file_id: str, mtime_ns: int = 0) -> list[ManifestRow]:
+    """One row a line. A line without a readable id gets a made-up one, so that its failure can be shown."""
     from monjyu_assets.parsing.text.jsonl_records import read_records
 
     with path.open("rb") as file:
@@ -193,13 +204,13 @@ def _hash_range(file: BinaryIO, offset: int, size: int) -> str:
     return hasher.hexdigest()
 
 
-def _as_duplicate(row: Row) -> Row:
-    own = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
-    return row | {"paper_id": f"{row['paper_id']}~{own}", "document_type": DUPLICATE}
+def _as_duplicate(row: ManifestRow) -> ManifestRow:
+    suffix = digest(row["source_path"].rsplit("/", 1)[-1], row["record"], row["sha256"], length=8)
+    return {**row, "paper_id": f"{row['paper_id']}~{suffix}", "document_type": DUPLICATE}
 
 
 def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allow: bool) -> None:
-    """Stop with a question where a scan would delete much: an unmounted disk must not empty an index."""
+    """Raise IndexBuildError where a scan would delete much: an unmounted disk must not empty an index."""
     gone = len(old - new)
     if allow or not gone:
         return

@@ -1,7 +1,5 @@
-"""The sources of a collection: folders and files, each with what parts its ids from the others' and chooses its files.
-
-Functions on records: nothing is written here.
-"""
+"""The sources of a collection: folders and files, each with a salt for its ids and patterns for its files. These are
+functions on records: nothing is written here."""
 
 from __future__ import annotations
 
@@ -15,18 +13,19 @@ from monjyu_core.storage.collection import CollectionRecord, SourceRules
 
 
 def source_root(source: Path) -> Path:
-    """The folder of a source: itself, or where its one file lies."""
+    """The folder of a source: itself, or the one that holds its single file."""
     return source if source.is_dir() or not source.suffix else source.parent
 
 
 def rules_of(record: CollectionRecord) -> dict[str, SourceRules]:
-    """Those of each source, in order. Where the record has none, the first source has no salt and others their root."""
+    """The rules of each source, in order. Where the record has none, the first source has no salt and each other one
+    its root."""
     primary = source_root(Path(record.sources[0])) if record.sources else None
-    found = {}
+    rules = {}
     for source in record.sources:
         root = source_root(Path(source))
-        found[source] = record.rules.get(source) or SourceRules(salt="" if root == primary else str(root))
-    return found
+        rules[source] = record.rules.get(source) or SourceRules(salt="" if root == primary else str(root))
+    return rules
 
 
 def chosen(relative: str, rules: SourceRules) -> bool:
@@ -36,10 +35,8 @@ def chosen(relative: str, rules: SourceRules) -> bool:
 
 
 def fits(relative: str, pattern: str) -> bool:
-    """A pattern with a slash is held against the whole path, one without against every folder and the file's name.
-
-    `*` stands for anything, slashes too, `?` for one character, `[…]` for one of these.
-    """
+    """Match a pattern with a slash against the whole path, and one without against every folder and the file's name.
+    `*` stands for anything, slashes too, `?` for one character, `[…]` for one of these."""
     if "/" in pattern:
         return fnmatchcase(relative, pattern.lstrip("/")) or fnmatchcase(relative, f"{pattern.strip('/')}/*")
     return any(fnmatchcase(part, pattern) for part in PurePosixPath(relative).parts)
@@ -51,10 +48,8 @@ def with_source(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
 ) -> CollectionRecord:
-    """The record with a source that it may hold already, alone or inside another one; sources inside it go up in it.
-
-    Patterns that are given stand in for those that are kept.
-    """
+    """The record with this source, which it may hold already, alone or inside another one. Sources inside the new one
+    merge into it. Given patterns replace the remembered ones."""
     rules = rules_of(record)
     patterns = {"include": include, "exclude": exclude}
     given = {name: list(value) for name, value in patterns.items() if value is not None}
@@ -92,12 +87,12 @@ def without_source(record: CollectionRecord, source: str) -> CollectionRecord:
 
 
 def named_source(record: CollectionRecord, source: str | Path) -> str:
-    """The source of the record that a person means; ConfigurationError with those that there are."""
+    """The record's source that the user means; ConfigurationError lists those that exist."""
     name = os.path.normpath(Path(source).expanduser().absolute())
-    found = next((known for known in record.sources if os.path.normpath(known) == name), None)
-    if found is None:
+    match = next((known for known in record.sources if os.path.normpath(known) == name), None)
+    if match is None:
         raise ConfigurationError(f"{name} is no source of {record.name}.", f"Its sources: {', '.join(record.sources)}.")
-    return found
+    return match
 
 
 def _with_rules(record: CollectionRecord, rules: dict[str, SourceRules]) -> CollectionRecord:
@@ -105,7 +100,8 @@ def _with_rules(record: CollectionRecord, rules: dict[str, SourceRules]) -> Coll
 
 
 def _free_salt(rules: dict[str, SourceRules], source: Path) -> str:
-    """None if no other source goes without. Files of one folder share theirs: their names part them."""
+    """The salt of a new source: none if no other source lacks one. Files of one folder share a salt: their names keep
+    them apart."""
     root = source_root(source)
     beside = next((kept.salt for known, kept in rules.items() if source_root(Path(known)) == root), None)
     if beside is not None:

@@ -1,4 +1,4 @@
-"""What of a collection is not as sources, code and settings would make it now."""
+"""What in a collection differs from what its sources, code and settings would give now."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 
 
 def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
-    """The shards whose parts are not what the sources, the code and the settings would give now."""
+    """The shards whose parts differ from what the sources, code and settings would give now."""
     recipes = {
         "papers": parsing.parse_recipe(work.settings),
         "chunks": chunks.chunk_recipe(work.settings),

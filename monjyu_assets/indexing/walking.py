@@ -1,4 +1,4 @@
-"""A walk through a source: its papers, and why every other file is none."""
+"""A walk through a source: its papers, and why every other file is not one."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _WAYS = {
     ".latex": "Rename it to .tex.",
     ".ndjson": "Rename it to .jsonl.",
 }
-"""What makes a file of some type readable."""
+"""How to make files of a type readable."""
 _COMPANIONS = {
     *(".bib", ".bbl", ".bst", ".bbx", ".cbx", ".cls", ".sty", ".clo", ".csl", ".ris", ".enw", ".nbib"),
     *(".aux", ".blg", ".bcf", ".toc", ".lof", ".lot", ".out", ".fls", ".fdb_latexmk", ".synctex", ".nav", ".snm"),
@@ -66,7 +66,7 @@ _SYSTEM = re.compile(
 
 
 def way_for(path: Path) -> str:
-    """What a file of no readable type is, and what to do."""
+    """What a file of an unreadable type is, and what to do."""
     ending = path.suffix.lower()
     if not ending:
         return "A file without an ending is not read. Give it the ending of its type, such as .txt."
@@ -75,19 +75,17 @@ def way_for(path: Path) -> str:
 
 
 def types_hint(others: OtherFiles) -> str:
-    """What a source without a paper may hold, and what it holds instead."""
-    said = [f"Known types: {' '.join(DOCUMENT_TYPES)}."]
+    """What a source may hold, and what one without papers holds instead."""
+    sentences = [f"Known types: {' '.join(DOCUMENT_TYPES)}."]
     if others.unsupported:
         first = others.unsupported[0]
-        said.append(f"{others.unsupported_count} of other types, such as {first.source_path}: {first.message}")
-    return " ".join(said)
+        sentences.append(f"{others.unsupported_count} of other types, such as {first.source_path}: {first.message}")
+    return " ".join(sentences)
 
 
 def walk(source: Path, rules: SourceRules, others: OtherFiles) -> Iterator[Path]:
-    """The papers of a source in no certain order; what else there is goes to `others`, folder by folder in path order.
-
-    Raises IndexBuildError where the source cannot be read. No link is followed that leads out of the source.
-    """
+    """The papers of a source, in no fixed order; other files go to `others`, folder by folder in path order.
+    IndexBuildError where the source cannot be read. Links that lead out of the source are not followed."""
     if source.is_file():
         yield source
         return
@@ -139,25 +137,25 @@ class _Folder:
         self.pages: set[str] = set()
 
     def of(self, entries: list[os.DirEntry[str]]) -> _Folder:
-        """With what its own files tell."""
+        """The folder, with what its own files say about it."""
         for entry in entries:
             name = Path(entry.name)
-            kind = DOCUMENT_TYPES.get(name.suffix.lower())
-            self.latex = self.latex or kind == "latex"
-            if kind in ("md", "latex", "html"):
+            document_type = DOCUMENT_TYPES.get(name.suffix.lower())
+            self.latex = self.latex or document_type == "latex"
+            if document_type in ("md", "latex", "html"):
                 self.stems.add(name.stem)
-            if kind == "html":
+            if document_type == "html":
                 self.pages.add(name.stem)
         return self
 
     def child(self, path: Path) -> _Folder:
-        """A folder below; one named after a page holds what a browser has saved with it."""
+        """A folder below this one. A folder named after a page holds what a browser saved with it."""
         saved = re.fullmatch(r"(.+)[_.-](?:files|dateien|fichiers|archivos)", path.name)
         of_page = self.of_page or (saved is not None and saved[1] in self.pages)
         return _Folder(path, latex=self.latex, text=self.text or bool(self.stems), of_page=of_page)
 
     def belongs(self, path: Path) -> bool:
-        """Whether a file of no readable type belongs to a paper here or above."""
+        """Whether a file of an unreadable type belongs to a paper here or above."""
         ending = path.suffix.lower()
         if ending in _COMPANIONS or (self.latex and ending in _BESIDE_LATEX):
             return True
@@ -167,7 +165,7 @@ class _Folder:
 
 
 def _passed_over(entry: os.DirEntry[str], path: Path, source: Path, rules: SourceRules) -> str | None:
-    """Why a file or a whole folder is passed over by its name, its kind or the patterns."""
+    """Why the walk passes over a file or a whole folder: its name, its type or the patterns."""
     name = entry.name
     if name.startswith("."):
         return "hidden"

@@ -1,8 +1,8 @@
-"""What stands behind `snapshots`, `collections` and `purge`."""
+"""The work behind `snapshots`, `collections` and `purge`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import duckdb
 
@@ -23,6 +23,38 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
 
 
+class SnapshotRow(TypedDict):
+    """A snapshot as `monjyu snapshots list --json` prints it: None where another version of Monjyu made it."""
+
+    snapshot_id: str
+    created_at: str | None
+    level: int | None
+    papers: int | None
+    chunks: int | None
+    current: bool
+    held: bool
+
+
+class SnapshotDiff(TypedDict):
+    """Ids of papers by what happened to them, and [older, newer] rows by table."""
+
+    older: str
+    newer: str
+    added: list[str]
+    changed: list[str]
+    deleted: list[str]
+    rows: dict[str, list[int]]
+
+
+class Purged(TypedDict):
+    """What `monjyu purge --json` prints."""
+
+    collection: str
+    paper_id: str
+    snapshot_id: str | None
+    snapshots_removed: list[str]
+
+
 def known_folder(name: str) -> CollectionFolder:
     """The collection's folder; ConfigurationError where it was never indexed."""
     data = DataFolder.default()
@@ -32,24 +64,31 @@ def known_folder(name: str) -> CollectionFolder:
     return folder
 
 
-def snapshot_rows(folder: CollectionFolder) -> list[dict[str, Any]]:
-    """Of one that another version of Monjyu made, all but id and marks is None."""
+def snapshot_rows(folder: CollectionFolder) -> list[SnapshotRow]:
+    """The snapshots kept, oldest first."""
     current, hold = read_current(folder), held(folder)
-    rows = []
+    rows: list[SnapshotRow] = []
     for snapshot_id in published(folder):
-        row: dict[str, Any] = dict.fromkeys(("created_at", "level", "papers", "chunks"))
         try:
-            m = read_manifest(folder, snapshot_id)
-            row |= {"created_at": m.created_at, "level": m.level}
-            row |= {"papers": m.rows["papers"], "chunks": m.rows["chunks"]}
+            manifest = read_manifest(folder, snapshot_id)
         except UnknownVersion:
-            pass
-        rows.append({"snapshot_id": snapshot_id, **row, "current": snapshot_id == current, "held": snapshot_id == hold})
+            manifest = None
+        rows.append(
+            {
+                "snapshot_id": snapshot_id,
+                "created_at": manifest.created_at if manifest else None,
+                "level": manifest.level if manifest else None,
+                "papers": manifest.rows["papers"] if manifest else None,
+                "chunks": manifest.rows["chunks"] if manifest else None,
+                "current": snapshot_id == current,
+                "held": snapshot_id == hold,
+            }
+        )
     return rows
 
 
-def diff(folder: CollectionFolder, older: str, newer: str) -> dict[str, Any]:
-    """Papers by what happened to them, and [older, newer] rows by table."""
+def diff(folder: CollectionFolder, older: str, newer: str) -> SnapshotDiff:
+    """The papers and rows of two snapshots compared."""
     before, after = (_contents(folder, snapshot_id) for snapshot_id in (older, newer))
     rows_before, rows_after = (read_manifest(folder, snapshot_id).rows for snapshot_id in (older, newer))
     both = before.keys() & after.keys()
@@ -64,7 +103,7 @@ def diff(folder: CollectionFolder, older: str, newer: str) -> dict[str, Any]:
 
 
 def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
-    read_manifest(folder, snapshot_id)  # says clearly what is missing
+    read_manifest(folder, snapshot_id)  # raises an error that names what is missing
     path = folder.snapshots / snapshot_id / DATABASE
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
@@ -115,8 +154,11 @@ def release_rollback(folder: CollectionFolder) -> str:
 
 
 def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
-    """Remove all outputs of a collection; gives the bytes freed. CURRENT goes first and the folder at once, under
-    another name: nobody reads a half, and a deletion that is killed is repeated or has been done."""
+    """Remove all outputs of a collection and return the bytes freed.
+
+    CURRENT goes first, then the whole folder under another name: nobody reads half an index, and a killed deletion is
+    either complete or can be repeated.
+    """
     from monjyu_assets.indexing.run import index_lock
     from monjyu_assets.orchestration.runs import forget_collection
 
@@ -135,7 +177,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
     return size
 
 
-def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> dict[str, Any]:
+def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warning) -> Purged:
     """Exclude a paper, publish without it, and drop every older snapshot with what only they needed."""
     from monjyu_assets.indexing.run import index_lock
 
@@ -147,7 +189,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             with changing_record(work):
                 work.record.excluded = sorted({*work.record.excluded, paper_id})
         _finish_killed(work)
-        _publish_without(Work(data, name, warn=say))  # what was finished may have raised the level
+        _publish_without(Work(data, name, warn=say))  # the finished command may have raised the level
         with publish_lock(folder):
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
@@ -158,8 +200,8 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
 
 
 def _finish_killed(work: Work) -> None:
-    """A command that was killed may have left parts of the sources as they were and as they are: they are not published
-    together if it can be helped."""
+    """Finish what a killed command left, if possible: its parts may mix old and new sources, which should not be
+    published together."""
     from monjyu_assets.indexing.run import bring_up
 
     if work.folder.at_work.exists():
@@ -170,13 +212,14 @@ def _finish_killed(work: Work) -> None:
 
 
 def _publish_without(work: Work) -> None:
-    """Take excluded papers out, whether the sources can be read or not. Nothing new is indexed, and no model asked."""
+    """Publish without excluded papers, whether the sources can be read or not. Nothing new is indexed, and no model is
+    called."""
     from monjyu_assets.orchestration.runs import Plan, run_levels
 
     with without_scan():
-        todo = look(work, "", allow_deletes=True, level=target_level(work.record))
-        if todo.needed:
-            run_levels(work, Plan(todo.level, todo.shards), allow_deletes=True, cap=NoCalls())
+        pending = look(work, "", allow_deletes=True, level=target_level(work.record))
+        if pending.needed:
+            run_levels(work, Plan(pending.level, pending.shards), allow_deletes=True, cap=NoCalls())
 
 
 def _check_known(folder: CollectionFolder, paper_id: str) -> None:
@@ -185,10 +228,10 @@ def _check_known(folder: CollectionFolder, paper_id: str) -> None:
 
 
 def _forget_answers(data: DataFolder, label: str) -> None:
-    """Answers of models to prompts that held the text. The ledger stays: it holds counts and ids only."""
+    """Remove model answers to prompts that held the text. The ledger stays: it holds only counts and ids."""
     forget_answers(load_settings().cache, data, label)
 
 
 def _forget_traces(data: DataFolder, name: str) -> None:
-    """Traces name sentences of the collection; those of others stay."""
+    """Remove traces that name sentences of the collection; those of others stay."""
     StateStore(data.state).delete_those("traces", "collection", name)

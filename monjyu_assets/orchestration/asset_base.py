@@ -12,6 +12,7 @@ from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_paper
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Materializations, Metadata
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
@@ -42,22 +43,24 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
 
 
 def backfill_policy() -> dg.BackfillPolicy:
-    """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says: those go side by side."""
+    """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says; these runs go in
+    parallel."""
     shards = load_settings().runs.shards_per_run
     return dg.BackfillPolicy.multi_run(shards) if shards else dg.BackfillPolicy.single_run()
 
 
 def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dict[str, Any]:
     """The arguments of `@dg.asset` that all collection-level assets share."""
-    own: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
-    own["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
-    return shard_asset_arguments(asset, code_version, kinds) | own
+    overrides: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
+    overrides["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
+    return shard_asset_arguments(asset, code_version, kinds) | overrides
 
 
-def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> dict[str, Any]:
-    """What a data engineer looks for on a collection: rows by table, time, and whether anything was computed.
+def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> Metadata:
+    """Metadata of a collection for data engineers: rows by table, time, and whether anything was computed.
 
-    Logs and telemetry are told of the asset at the same time."""
+    Also reports the asset to logs and telemetry.
+    """
     asset_done(work, asset, seconds, rows=report.part.rows)
     rows = table_rows(work.parts, asset, COLLECTION_SHARD)
     table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
@@ -88,17 +91,15 @@ def column_schema(table: str) -> dg.TableSchema:
     )
 
 
-def run_stage(
-    context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage
-) -> Iterator[dg.MaterializeResult[Any]]:
+def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> Materializations:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
-    Dagster gives all partitions of one run the same data version, so each shard is reported by an event of its own
-    after Dagster's: the last one counts.
+    Dagster gives all partitions of a run the same data version. So each shard gets an event of its own after Dagster's:
+    the last one counts.
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
-    costs: dict[str, Any] = {}
+    costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
         work = data.work(collection, context.log, context.run.run_id)
@@ -111,21 +112,21 @@ def run_stage(
                 events.append(_materialization(context, collection, report))
                 shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
                 rows += report.rows.get(ASSET_TABLES[asset][0], 0)
-        asset_done(work, asset, timer.seconds, rows=rows, tokens=cost["tokens"], cost_usd=cost["cost_usd"])
+        asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
         costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    done: dict[str, Any] = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
+    done: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
     yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
     for event in events:
         context.log_event(event)
 
 
 @contextmanager
-def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
-    """Filled at the end with what the asset's calls of models took meanwhile: the cost report of its metadata."""
+def spent(work: Work, asset: str) -> Iterator[dict[str, float]]:
+    """Gives a report that is filled at the end with the asset's model usage inside: the cost part of its metadata."""
     before = _used(work, asset)
-    report: dict[str, Any] = {}
+    report: dict[str, float] = {}
     try:
         yield report
     finally:
@@ -137,12 +138,12 @@ def spent(work: Work, asset: str) -> Iterator[dict[str, Any]]:
 
 
 def _used(work: Work, asset: str) -> Used:
-    """What the asset has taken of models until now, by the ledger; nothing is read where no model is set up."""
+    """The asset's model usage until now, from the ledger. Reads nothing where no model is set up."""
     return usage_of(work.data, CallFilter("asset", asset, collection=work.name)) if work.settings.models else Used()
 
 
 def _charge(work: Work, asset: str, report: ShardReport, before: Used) -> Used:
-    """Put on a shard what was paid since the one before it; gives what was paid until now."""
+    """Charge a shard with what was paid since the one before it, and return the usage until now."""
     if not work.settings.models:
         return before
     now = work.account(asset).used
@@ -179,8 +180,8 @@ def _materialization(
     )
 
 
-def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
-    """What a data engineer looks for on a shard: rows, papers, time, and which papers were done again."""
+def shard_metadata(asset: str, report: ShardReport) -> Metadata:
+    """Metadata of a shard for data engineers: rows, papers, time, and which papers were recomputed."""
     return {
         "dagster/row_count": report.rows.get(ASSET_TABLES[asset][0], 0),
         "papers_total": report.total,
@@ -192,11 +193,12 @@ def shard_metadata(asset: str, report: ShardReport) -> dict[str, Any]:
         "tokens": report.tokens,
         "cost_usd": round(report.cost_usd, 6),
         "preview": dg.MetadataValue.md(_preview(report)),
-    } | report.notes
+        **report.notes,
+    }
 
 
 def _preview(report: ShardReport) -> str:
-    """Counts and ids, never text: the log outlives a purge."""
+    """Counts and ids, but no text: the log outlives a purge."""
     lines = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in report.rows.items())]
     if report.recomputed_ids:
         lines += ["", f"Recomputed: {', '.join(f'`{paper_id}`' for paper_id in report.recomputed_ids[:20])}"]

@@ -1,4 +1,4 @@
-"""What is told of an asset's work, beside Dagster's own events: structured logs, spans and metrics."""
+"""Telemetry of an asset's work besides Dagster's events: structured logs, spans and metrics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from monjyu_core.telemetry import telemetry
 
 
 def asset_done(work: Work, asset: str, seconds: float, *, rows: int, tokens: int = 0, cost_usd: float = 0.0) -> None:
-    """An asset has been made for a collection, or for shards of it."""
+    """Report that an asset was made for a collection, or for shards of it."""
     name = {"collection": work.name, "asset": asset}
     spent = {"seconds": round(seconds, 3), "tokens": tokens, "cost_usd": cost_usd}
     log_event("asset done", {"run": work.run_id, **name, "rows": rows, **spent})
@@ -25,7 +25,7 @@ def asset_done(work: Work, asset: str, seconds: float, *, rows: int, tokens: int
 
 
 def shard_done(work: Work, asset: str, report: ShardReport, failed: dict[str, str]) -> None:
-    """A shard has been made. `failed`: the papers that could not be read this time, with the cause."""
+    """Report that a shard was made. `failed`: papers that could not be read this time, with the cause."""
     name = {"collection": work.name, "asset": asset}
     outcomes = {
         "reused": report.reused,
@@ -45,7 +45,7 @@ def shard_done(work: Work, asset: str, report: ShardReport, failed: dict[str, st
 
 
 def failed_papers(work: Work, report: ShardReport) -> dict[str, str]:
-    """Of the papers that were parsed again just now, those that could not be read."""
+    """The papers that this run parsed and could not read, with the cause."""
     part = work.parts.head("failures", report.shard) if report.failed else None
     if part is None:
         return {}

@@ -1,6 +1,6 @@
-"""The name of our code in Dagster: what is written without a server stands under the name that its UI and daemon load.
+"""The name of our code in Dagster: what is written without a server appears under the name that UI and daemon load.
 
-Dagster files runs, and the state of sensors and schedules, by the names of code location and repository alone. So they
+Dagster files runs, and the state of sensors and schedules, only by the names of code location and repository. So they
 can be written while nothing is running, whatever loads the code later.
 """
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def prepare_home(data: DataFolder) -> Path:
-    """The instance's folder, made with `dagster.yaml` where it has none; an existing one is left as it is."""
+    """The instance's folder, created with `dagster.yaml` if missing; an existing one stays as it is."""
     home = Path(os.environ.get("DAGSTER_HOME") or data.dagster).absolute()
     if home.is_relative_to(data.state.absolute()):
         _keep_private(data.state, home)
@@ -31,7 +31,7 @@ def prepare_home(data: DataFolder) -> Path:
 
 @cache
 def _keep_private(state: Path, home: Path) -> None:
-    """Dagster makes its files with the umask: they are closed to others now, and again when this process ends."""
+    """Close Dagster's files to other users, now and when this process ends: Dagster creates them with the umask."""
     private_folder(state)
     private_folder(home)
     tighten_inside(home)
@@ -44,7 +44,7 @@ def open_instance(data: DataFolder) -> DagsterInstance:
 
     home = prepare_home(data)
     os.environ["DAGSTER_HOME"] = str(home)
-    # Two processes that create Dagster's SQLite files at once leave them broken, so the first opening is done alone.
+    # Two processes that create Dagster's SQLite files at the same time break them, so the first opening takes a lock.
     with FileLock(home / "open.lock"):
         instance = DagsterInstance.from_config(str(home))
         instance.get_dynamic_partitions("collections")

@@ -1,14 +1,14 @@
-"""The jobs: a Dagster job takes assets of one partition definition, so a level has one for shards, one for the rest.
+"""The jobs: a Dagster job takes assets of one partition definition, so a level has one job for shards and one for the
+rest.
 
-A collection's job holds those of the levels below, so that one snapshot is published of all and readers never fall back
-to a lower level while a collection is brought up to date.
+A collection's job includes the levels below. So one snapshot is published of all, and readers never fall back to a
+lower level while a collection is updated.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from monjyu_assets.orchestration.assets.index_snapshot import (
     ALL_ASSETS,
@@ -34,7 +34,7 @@ _COLLECTION = {
 }
 
 
-def _papers(level: int) -> Any:
+def _papers(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_papers",
         dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
@@ -42,8 +42,8 @@ def _papers(level: int) -> Any:
     )
 
 
-def _tables(level: int) -> Any:
-    """Without the snapshot, for the levels above that rest on it: published is what is whole."""
+def _tables(level: int) -> UnresolvedAssetJobDefinition:
+    """The job without the snapshot, for higher levels that build on this one: only whole levels are published."""
     return dg.define_asset_job(
         f"level_{level}_tables",
         dg.AssetSelection.assets(*_assets(level)),
@@ -55,7 +55,7 @@ def _assets(level: int) -> list[dg.AssetsDefinition]:
     return [asset for one in range(level + 1) for asset in COLLECTION_ASSETS_BY_LEVEL[one]]
 
 
-def _collection(level: int) -> Any:
+def _collection(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_collection",
         dg.AssetSelection.assets(*_assets(level), index_snapshot),
@@ -77,4 +77,4 @@ levels = dg.Definitions(
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,
 )
-"""The levels without what starts them by itself: the commands run these jobs, and `reindex` runs the commands' code."""
+"""The definitions without automation: the commands run these jobs, and `reindex` runs the commands' code."""

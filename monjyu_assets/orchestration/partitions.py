@@ -1,9 +1,8 @@
-"""Partitions: collections come and go, shards are sixteen; a paper's shard is the hash of its id."""
+"""Partitions: collections come and go, shards are sixteen; the hash of a paper's id gives its shard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import dagster as dg
 
@@ -16,10 +15,10 @@ papers = dg.MultiPartitionsDefinition({"collection": collections, "shard": shard
 
 
 def register_collections(instance: dg.DagsterInstance, data: DataFolder | None = None) -> list[str]:
-    """Make the collections of a data folder known to an instance as partitions; gives those that were not.
+    """Register the collections of a data folder as partitions of an instance, and return the new ones.
 
-    Commands do it for the collection that they index. An instance of your own (another DAGSTER_HOME) knows none at
-    first, and refuses to materialise what it does not know.
+    Commands do it for the collection that they index. Another instance (another DAGSTER_HOME) knows none at first, and
+    refuses to materialise what it does not know.
     """
     names = (data or DataFolder.default()).collections()
     new = [name for name in names if not instance.has_dynamic_partition(str(collections.name), name)]
@@ -37,10 +36,10 @@ def by_collection(keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     for key in keys:
         collection, shard = str(key).split("|")
         grouped.setdefault(collection, []).append(shard)
-    return {name: tuple(sorted(found)) for name, found in grouped.items()}
+    return {name: tuple(sorted(shards)) for name, shards in grouped.items()}
 
 
-def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) -> dict[str, Any]:
+def range_tags(collection: str, first: str = SHARDS[0], last: str = SHARDS[-1]) -> dict[str, str]:
     """The tags of one run over the shards of a collection from `first` to `last`."""
     return {
         "dagster/asset_partition_range_start": shard_key(collection, first),

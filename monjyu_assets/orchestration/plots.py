@@ -1,4 +1,4 @@
-"""Pictures in the metadata of assets, as Markdown with the image inside."""
+"""Plots in the metadata of assets, as Markdown with the image inside."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 
 _WIDTH, _HEIGHT = 450, 234
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 10, 10, 44
-"""Around the bars, for the axes and what they say."""
+"""Margins around the bars, for the axes and their labels."""
 _MOST_BARS = 40
 
 
 def histogram(values: Sequence[float], x_label: str, y_label: str) -> str:
-    """A histogram of the values as an SVG of some kB; a word instead of it where there is nothing to draw.
+    """A histogram of the values as an SVG of some kB; a word where there is nothing to draw.
 
-    Written by hand: it is bars and two axes, and a library for plots takes 80 MB and half a second of each process.
+    Written by hand: it is bars and two axes, while a plotting library takes 80 MB and half a second of each process.
     """
     if not values:
         return "Nothing to draw yet."

@@ -1,4 +1,4 @@
-"""Who hears of the progress of a run: the command line while it runs one in its own process, else Dagster's log."""
+"""Progress of a run: to the command line if it runs in that process, else to Dagster's log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOG_SECONDS = 5.0
 
 @contextmanager
 def reporting_to(progress: Progress, warn: Warn = no_warning) -> Iterator[None]:
-    """Runs of this process report to `progress` meanwhile, and warn `warn` beside their log."""
+    """Inside, runs of this process report to `progress`, and to `warn` besides their log."""
     _installed.append(progress)
     _warned.append(warn)
     try:
@@ -42,7 +42,7 @@ def reporter(log: Logger) -> Progress:
 
 
 def warner(log: Logger) -> Warn:
-    """Warnings go to Dagster's log, and to the command line while that runs one in its own process."""
+    """Sends warnings to Dagster's log, and to the command line if the run is in its process."""
     hearing = [log.warning, *_warned[-1:]]
 
     def warn(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Marks of the runs that a process executes itself, and the statuses of runs that have not ended."""
+"""Tags of runs that a process executes itself, and the statuses of runs that have not ended."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import dagster as dg
 COMMAND_TAG = "monjyu/command"
 """Marks runs that a command executes in its own process; the value is the collection."""
 COMMAND_RUN_TAG = "monjyu/command_run"
-"""The run's own id, as short as the UI shows it. Re-executing a run copies its tags: the copy is no command's."""
+"""The run's own id, shortened as in the UI. Re-executing a run copies its tags, and the copy is not a command's run."""
 STARTED_BY_TAG = "monjyu/started_by"
 """On the runs that a `reindex` run makes; the value is its id."""
 LAUNCHED_BY_TAG = "user"
-"""Who launched a run, as the UI's list of runs shows it; without it a run is shown as launched by hand."""
+"""Who launched a run, as the UI's list of runs shows it; without it a run counts as launched by hand."""
 OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
-"""No worker of such a run can be replaced by the daemon: what is run again is the command or the `reindex` run."""
+"""The daemon cannot replace the worker of such a run: one repeats the command or the `reindex` run instead."""
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 
@@ -22,5 +22,5 @@ def command_tags(collection: str, run_id: str) -> dict[str, str]:
 
 
 def is_commands_own(run: dg.DagsterRun) -> bool:
-    """Whether a command (or a `reindex` run) executes it in its own process, under its collection's index lock."""
+    """Whether a command (or a `reindex` run) executes the run in its process, under its collection's index lock."""
     return COMMAND_TAG in run.tags and run.run_id.startswith(run.tags.get(COMMAND_RUN_TAG, ""))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.job_base import InMemoryJob
@@ -38,14 +37,14 @@ from monjyu_core.storage.snapshot import read_current
 from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20
-"""Bytes. A run that failed with less than this free failed for want of room (a DuckDB file alone starts at some MB)."""
+"""Bytes. A run that failed with less free space failed for lack of room (a DuckDB file alone starts at some MB)."""
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run: the highest level, by level (0 and 1) the shards that have changed, and whether what models
-    could not do before is tried again."""
+    """What to run: the highest level, the changed shards by level (0 and 1), and whether to retry what models could not
+    do."""
 
     level: int
     shards: Mapping[int, Sequence[str]]
@@ -53,11 +52,11 @@ class Plan:
 
 
 def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap | None = None) -> None:
-    """The jobs of a collection, in order: those of each level's papers over its shards, then the collection's.
+    """Run the jobs of a collection, in order: each level's papers over its shards, then the collection's.
 
-    Dagster takes one range of partitions a run and stores some events for each, so the range is as short as it can be.
-    The collection's job of a level holds those below, so that one snapshot is published of all. A level that too many
-    parts have failed in ends the run there: what is above it would be paid for and made again.
+    Dagster takes one range of partitions a run and stores some events for each, so the range is as short as possible. A
+    collection's job includes the levels below, so that one snapshot is published of all. Where too many parts of a
+    level failed, the run ends there: higher levels would cost money and be made again.
     """
     set_up_observability(work.settings)
     watched = span("index", collection=work.name, level=plan.level)
@@ -68,14 +67,14 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
         with _partition(instance, work):
             reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
             work.progress("publish", 0, 0)
-            with trying_again(False):  # whatever failed has just been tried
+            with trying_again(False):  # every failure has just been retried
                 run_job(instance, f"level_{reached}_collection", work, {PARTITION_NAME_TAG: work.name})
         work.folder.at_work.unlink(missing_ok=True)
 
 
 @contextmanager
 def _partition(instance: dg.DagsterInstance, work: Work) -> Iterator[None]:
-    """The collection is a partition meanwhile, and stays one if it is published: a first run that fails leaves none."""
+    """Inside, the collection is a partition, and stays one if it is published: a failed first run leaves none."""
     known = instance.has_dynamic_partition(str(collections.name), work.name)
     if not known:
         instance.add_dynamic_partitions(str(collections.name), [work.name])
@@ -83,20 +82,20 @@ def _partition(instance: dg.DagsterInstance, work: Work) -> Iterator[None]:
         yield
     except BaseException:
         if not known and read_current(work.folder) is None:
-            with suppress(Exception):  # a full disk stops this, too; what is told is what stopped the run
+            with suppress(Exception):  # a full disk stops this, too: the first error is the one to report
                 instance.delete_dynamic_partition(str(collections.name), work.name)
         raise
 
 
 def end_killed(work: Work) -> None:
-    """End the runs of a command that was killed when all its work was done and nothing is left to run."""
+    """End the runs of a command that was killed after all its work was done, when nothing is left to run."""
     with open_instance(work.data) as instance:
         end_dead_runs(instance, work.name)
     work.folder.at_work.unlink(missing_ok=True)
 
 
 def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:
-    """Run all but the publishing; gives the level that was reached."""
+    """Run everything but the publishing, and return the level reached."""
     for level in range(min(plan.level, 1) + 1):
         shards = plan.shards.get(level)
         if shards:
@@ -119,7 +118,7 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
 
 
 def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, again: bool) -> None:
-    """The collection's assets up to a level, unpublished; nothing where they are as they would be made."""
+    """Make the collection's assets up to a level without publishing; does nothing where they are up to date."""
     if not stale_collection_assets(work, level, again=again):
         return
     with trying_again(again):
@@ -127,9 +126,10 @@ def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, aga
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
-    """Mark runs of commands that were killed as failed.
+    """Mark runs of killed commands as failed.
 
-    A command holds its collection's index lock while it runs, and we hold it now: what still stands as running is dead.
+    A command holds its collection's index lock while it runs, and we hold it now: any run that still counts as running
+    is dead.
     """
     marked = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
     for run in filter(is_commands_own, instance.get_runs(marked)):
@@ -137,17 +137,18 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
 
 
 def forget_collection(data: DataFolder, name: str) -> None:
-    """Take a deleted collection out of the partitions."""
+    """Remove a deleted collection from the partitions."""
     with open_instance(data) as instance:
         if instance.has_dynamic_partition(str(collections.name), name):
             instance.delete_dynamic_partition(str(collections.name), name)
 
 
-def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, Any]) -> None:
-    """Run a job in this process. The error that stopped it is raised as it was; anything else as IndexBuildError.
+def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, str]) -> None:
+    """Run a job in this process. The error that stopped it is raised unchanged if it is ours, anything else as
+    IndexBuildError.
 
-    The run is one of the job as the UI loads it (same definition, code location and configuration), so it stands in the
-    job's history and can be re-executed there.
+    The run belongs to the job as the UI loads it (same definition, code location and configuration), so it appears in
+    the job's history and can be re-executed there.
     """
     definition, run_id = levels.resolve_job_def(job), make_new_run_id()
     marks = {**command_tags(work.name, run_id), **work.run_tags}
@@ -166,22 +167,23 @@ def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[st
         raise _cause(error, work.data) from error
 
 
-def _run_config(instance: dg.DagsterInstance, data: DataFolder) -> dict[str, Any]:
-    """Names the data folder, except where instance and environment say which it is: then both may move."""
+def _run_config(instance: dg.DagsterInstance, data: DataFolder) -> Mapping[str, object]:
+    """Names the data folder, unless instance and environment already do: then both may move."""
     if Path(instance.root_directory) == data.dagster and data.root == DataFolder.default().root:
         return QUIET
     return QUIET | {"resources": {"data": {"config": {"root": str(data.root)}}}}
 
 
 def _repository(instance: dg.DagsterInstance, work: Work) -> RemoteRepositoryOrigin:
-    """That of the `reindex` run which makes the run, whatever location loaded it; else the one of the settings."""
+    """The repository of the `reindex` run that makes the run, whatever location loaded it; else the settings' one."""
     parent = instance.get_run_by_id(work.run_tags.get(STARTED_BY_TAG, ""))
     origin = parent.remote_job_origin if parent else None
     return origin.repository_origin if origin else repository_origin()
 
 
 def _cause(error: BaseException, data: DataFolder) -> MonjyuError:
-    """The MonjyuError inside Dagster's wrapping. Libraries word a full disk in many ways: ask the disk."""
+    """The MonjyuError inside Dagster's wrapping. Libraries word a full disk in many ways, so the disk itself is
+    checked."""
     free = shutil.disk_usage(data.root).free
     if free < NO_ROOM:
         return StorageError(

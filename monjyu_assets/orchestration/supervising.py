@@ -1,7 +1,7 @@
-"""Programs that run until they are stopped: those that end by themselves are started again, after a growing pause.
+"""Programs that run until they are stopped: those that end on their own start again, after a growing pause.
 
-Each is a child process in a process group of its own: a Ctrl-C in the terminal reaches this process alone, which then
-ends them with all that they have started.
+Each is a child in its own process group: a Ctrl-C in the terminal reaches only this process, which then ends them with
+everything they started.
 """
 
 from __future__ import annotations
@@ -20,21 +20,19 @@ import click
 from monjyu_core.errors import ConfigurationError, StorageError
 
 QUICK_SECONDS = 30.0
-"""A program that ends sooner after its start has not done its work: what ended it will most likely end it again."""
+"""Seconds. A program that ends sooner did not do its work, and will most likely end again for the same cause."""
 MOST_QUICK_ENDS = 5
-"""In a row, until a program is given up."""
+"""Quick ends in a row before a program is given up."""
 FIRST_PAUSE = 1.0
 """Seconds before a program is started again; each further quick end doubles it."""
 STOP_SECONDS = 4.0
-"""How long programs may take to end when asked to, and then a quarter of it what they have left."""
+"""Seconds that programs may take to end; what they leave behind gets a quarter of it."""
 
 
 @dataclass
 class Program:
-    """`needed`: the others are of no use without it. `leaves_runs`: what it has started is not ended with it.
-
-    `processes` holds the one that runs, last, and earlier ones while something that they started still runs.
-    """
+    """`needed`: the others are useless without it. `leaves_runs`: what it started does not end with it. `processes`
+    holds the running one last, and earlier ones while something they started still runs."""
 
     name: str
     command: Sequence[str]
@@ -53,32 +51,32 @@ class Program:
         self.processes.append(process)
 
     def ended(self) -> None:
-        """Note that its process has ended: a new start is due, or it is given up."""
+        """Note that its process ended: schedule a new start, or give it up."""
         ended = self.processes[-1]
         if not self.leaves_runs:
-            end([ended])  # what is left of it may hold its port
+            end([ended])  # its children may hold its port
         if ended.returncode == ConfigurationError.exit_code and not self.restarted:
             raise ConfigurationError(f"{self.name} cannot run like this.", "Its message stands above.")
         self.restarted = True
         self.quick_ends = self.quick_ends + 1 if time.monotonic() - self.began < QUICK_SECONDS else 1
-        said = f"{self.name} ended by itself ({_how(ended.returncode)})"
+        message = f"{self.name} ended by itself ({_how(ended.returncode)})"
         if self.quick_ends < MOST_QUICK_ENDS:
             pause = FIRST_PAUSE * 2 ** (self.quick_ends - 1)
             self.due = time.monotonic() + pause
-            click.echo(f"{said}; starting it again in {pause:.0f} s.", err=True)
+            click.echo(f"{message}; starting it again in {pause:.0f} s.", err=True)
             return
         self.given_up = True
         if self.needed:
-            raise StorageError(f"{said}, for the {self.quick_ends}th time in a row.", "Its messages stand above.")
+            raise StorageError(f"{message}, for the {self.quick_ends}th time in a row.", "Its messages stand above.")
         click.echo(
-            f"{said}, for the {self.quick_ends}th time in a row, and is not started again; the others go on. "
+            f"{message}, for the {self.quick_ends}th time in a row, and is not started again; the others go on. "
             "Its messages stand above: mend the cause, stop this with Ctrl-C and start it again.",
             err=True,
         )
 
 
 class Supervisor:
-    """The programs that were started, in that order."""
+    """The started programs, in order."""
 
     def __init__(self, environment: Mapping[str, str], stop: threading.Event) -> None:
         self.environment = environment
@@ -91,10 +89,8 @@ class Supervisor:
             program.start(self.environment)
 
     def wait(self, done: Callable[[], bool], seconds: float = float("inf")) -> None:
-        """Look after the programs until `done` or a stop is asked for.
-
-        StorageError where a needed program ends again and again, or after `seconds`.
-        """
+        """Watch the programs until `done` or a stop is asked for. StorageError where a needed program ends again and
+        again, or after `seconds`."""
         deadline = time.monotonic() + seconds
         while not self.stop.is_set() and not done():
             for program in self.programs:
@@ -116,7 +112,7 @@ class Supervisor:
 
 @contextmanager
 def supervising(environment: Mapping[str, str], stop: threading.Event) -> Iterator[Supervisor]:
-    """A supervisor without programs yet; on leaving, all of them are ended, whatever happened."""
+    """Gives a supervisor without programs; on leaving, all of them are ended, whatever happened."""
     supervisor = Supervisor(environment, stop)
     try:
         yield supervisor
@@ -125,7 +121,7 @@ def supervising(environment: Mapping[str, str], stop: threading.Event) -> Iterat
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End the processes, then what they have left of their process groups (code servers, runs)."""
+    """End the processes, then what remains of their process groups (code servers, runs)."""
     for process in processes:
         if process.poll() is None:
             process.terminate()

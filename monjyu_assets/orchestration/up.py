@@ -29,13 +29,13 @@ HOST = "127.0.0.1"
 SOCKET = "code.sock"
 START_SECONDS = 120.0
 LOOK_SECONDS = "600"
-"""A sensor that watches sources hashes what changed: thousands of new files take longer than Dagster's minute."""
+"""Seconds for a sensor that watches sources and hashes changes: thousands of new files outlast Dagster's minute."""
 
 
 def code_server(folder: Path) -> Program:
-    """The one process that loads our code for daemon and web server, listening in `folder`.
+    """The process that loads our code for daemon and web server, listening in `folder`.
 
-    Left alone, each of them starts its own, and the daemon a new one every minute.
+    Otherwise each of them starts its own, and the daemon a new one every minute.
     """
     where = ["-m", "monjyu_assets.definitions", "-a", "defs", "--location-name", location_name()]
     command = [sys.executable, "-m", "dagster", "code-server", "start", *where, "--socket", str(folder / SOCKET)]
@@ -60,19 +60,17 @@ def web_server(port: int, workspace: Path) -> Program:
 
 
 def page_service(host: str, port: int) -> Program:
-    """Another package's: it is started as its command, and knows nothing of Dagster but an address.
-
-    What the daemon does goes on without it.
-    """
+    """The query service, started as its command: it belongs to another package, and knows of Dagster only an address.
+    The daemon's work goes on without it."""
     command = [sys.executable, "-m", "monjyu_core", "serve", "--host", host, "--port", str(port)]
     return Program("monjyu-service", command, needed=False)
 
 
 def check_port(port: int, option: str = "--port", host: str = HOST) -> None:
-    """ConfigurationError where the address is none, or another program holds the port."""
+    """ConfigurationError where the address is invalid, or another program holds the port."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as probe:
+        family, socket_type, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket_type, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(address)
     except OSError as error:
@@ -91,7 +89,7 @@ def _answers(url: str) -> bool:
 
 
 def _serves_code(socket_file: Path) -> bool:
-    """Whether the code server has loaded the code (or found that it cannot: the UI shows why)."""
+    """Whether the code server has loaded the code (or failed to: the UI shows why)."""
     from dagster._core.errors import DagsterUserCodeUnreachableError
     from dagster._grpc.client import DagsterGrpcClient
 
@@ -105,7 +103,7 @@ def _serves_code(socket_file: Path) -> bool:
 
 
 def run(port: int, host: str, page_port: int) -> None:
-    """Serve until SIGINT or SIGTERM. ConfigurationError for ports, host or settings that cannot be used."""
+    """Serve until SIGINT or SIGTERM. ConfigurationError for unusable ports, host or settings."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
@@ -121,7 +119,7 @@ def run(port: int, host: str, page_port: int) -> None:
 
 @contextmanager
 def _alone(data: DataFolder) -> Iterator[None]:
-    """A second daemon on one instance would start what the first has started."""
+    """ConfigurationError where the instance has a daemon: a second one would start the same runs again."""
     data.state.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(data.state / "up.lock", timeout=0):
@@ -134,16 +132,16 @@ def _alone(data: DataFolder) -> Iterator[None]:
 
 
 def _environment(data: DataFolder, port: int) -> dict[str, str]:
-    """Of all programs; the instance is made with it."""
+    """The environment of all programs; also creates the instance."""
     from monjyu_assets.orchestration.instance import open_instance
     from monjyu_assets.orchestration.partitions import register_collections
 
-    # Both programs would make the databases of a new instance at once, and leave them with two schema versions.
+    # Two programs that create an instance's databases at the same time leave them with two schema versions.
     with open_instance(data) as instance:
         register_collections(instance, data)
-        own = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
+        ours = {"DAGSTER_HOME": instance.root_directory, "MONJYU_DATA": str(data.root)}
     theirs = {"DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": LOOK_SECONDS, "MONJYU_SERVICE__DAGSTER_URL": _url(HOST, port)}
-    return {**theirs, **os.environ, **own}
+    return {**theirs, **os.environ, **ours}
 
 
 def _url(host: str, port: int) -> str:

@@ -37,8 +37,8 @@ def _tasks(path: Path) -> list[Task]:
     if document_type != "jsonl":
         beside = [str(other) for other in files_beside(path, path.parent)]
         return [task | {"document_type": document_type, "beside": beside}]
-    names = ("paper_id", "document_type", "size", "record", "offset")
-    return [task | {name: row[name] for name in names} for row in record_rows(path, paper_id)]
+    names = {"paper_id", "document_type", "size", "record", "offset"}
+    return [task | {name: value for name, value in row.items() if name in names} for row in record_rows(path, paper_id)]
 
 
 def _answer(task: Task, outcome: Outcome) -> dict[str, Any]:

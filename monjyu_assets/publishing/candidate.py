@@ -1,4 +1,4 @@
-"""What a publish of the current parts gives, worked out once, and the newest snapshot that it may build on."""
+"""What publishing the current parts would give, computed once, and the newest snapshot that it may build on."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ CODE_VERSION = "3"
 
 @dataclass(frozen=True)
 class Candidate:
-    """A closed set of parts, and all that says whether its snapshot is there already."""
+    """A closed set of parts, and what tells whether its snapshot exists already."""
 
     parts: list[Part]
     behind: list[str]
-    """The assets of levels that are begun and not whole, as text; they are not published."""
+    """Assets of levels that are begun but not whole, as text; they are not published."""
     embedding: EmbeddingEntry
     window: int
-    """Tokens that the embedding model reads of a text."""
+    """Tokens of a text that the embedding model reads at most."""
     content: str
-    """Hash of all that the snapshot is made from: two publishes of equal parts are one."""
+    """Hash of everything the snapshot is made from: publishing equal parts twice gives one snapshot."""
     checks: str
-    """Key under which a part that passed the checks need not be checked again."""
+    """Key of the checks: a part that passed under this key need not be checked again."""
     before: Manifest | None
     """The newest snapshot; None where there is none that this version can build on."""
 
@@ -78,7 +78,7 @@ def newest_level(folder: CollectionFolder) -> int:
 
 
 def damaged_snapshot(work: Work) -> str | None:
-    """The newest snapshot if its own files are damaged: nothing can be read from it, or built on it."""
+    """The newest snapshot if its own files are damaged: nobody can read it or build on it."""
     for snapshot_id in published(work.folder)[-1:]:
         try:
             if is_sound(work.folder, read_manifest(work.folder, snapshot_id)):
@@ -93,7 +93,7 @@ def damaged_snapshot(work: Work) -> str | None:
 
 def _embedding(work: Work, before: Manifest | None) -> tuple[EmbeddingEntry, int]:
     model = load_embedder(work.settings)
-    # A server is asked for its dimensions once, not at every look at what is published.
+    # Ask a server for its dimensions once, not at every look at what is published.
     known = before.embedding.dimensions if before and before.embedding.fingerprint == model.fingerprint else None
     with charged_to(work.account("index_snapshot")):
         dimensions = known or model.dimensions

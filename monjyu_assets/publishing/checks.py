@@ -1,4 +1,4 @@
-"""What must hold before a snapshot is published. Each check is one query over the parts; a hit blocks."""
+"""Checks that must pass before a snapshot is published. Each is one query over the parts; any row it finds blocks."""
 
 from __future__ import annotations
 
@@ -80,20 +80,20 @@ CHECKS: dict[str, tuple[str, str]] = {
 
 
 WHOLE = {"ids_unique", "levels_fit"}
-"""Checks over the collection at once. A paper lies in one shard with all that is made of it alone: the others may look
-at each shard by itself."""
+"""Checks over the whole collection. A paper lies in one shard with everything made from it alone, so the other checks
+may look at each shard by itself."""
 
 
 def checks_key(embedding: EmbeddingEntry, window: int) -> str:
-    """What the checks ask: parts that have passed them once need not be asked the same again."""
+    """Hash of what the checks ask: parts that passed once need not be asked the same again."""
     return digest(embedding.model_dump_json(), window, *(f"{name}: {query}" for name, (_, query) in CHECKS.items()))
 
 
 def run_checks(
     parts: list[Part], embedding: EmbeddingEntry, window: int, passed: Iterable[PartEntry] = ()
 ) -> list[CheckResult]:
-    """All checks over a closed set of parts. `window` is in word pieces; shards whose parts have all `passed` these
-    checks before are looked at only together with the others."""
+    """All checks over a closed set of parts. `window` is in word pieces. Shards whose parts have all `passed` these
+    checks before are checked only together with the others."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
     before = {_looked_at(entry) for entry in passed}
     new = {part.shard for part in parts if _looked_at(part) not in before}
@@ -102,7 +102,7 @@ def run_checks(
 
 
 def _looked_at(part: Part | PartEntry) -> tuple[str, str, str]:
-    """What the checks see of a part: times, paths and places in a file are not asked about, vectors are."""
+    """What the checks see of a part: vectors, but not times, paths and places in a file."""
     vectors = "vector" in TABLES[part.table].unhashed
     return part.table, part.shard, part.version if vectors else part.data_version
 

@@ -1,4 +1,4 @@
-"""The closed set: current parts of which each rests on the current version of what it was made from."""
+"""The closed set: current parts, each made from the current version of its inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "community_reports": ("entity_communities", "entity_graph", "parsed_papers"),
     "claims": ("parsed_papers", "chunks"),
 }
-"""The assets in order, each with those whose versions its parts record."""
+"""The assets in order, each with the assets whose versions its parts record."""
 HIGHEST = 4
 """The highest level this version builds."""
 FAILURES = {
@@ -38,7 +38,7 @@ FAILURES = {
 }
 """Assets whose engines may fail on a chunk or community, with the tables that say so."""
 MOST_FAILED = 0.2
-"""Share of failures from which on a level is not published, where the settings say nothing else."""
+"""Share of failures above which a level is not published, unless the settings say otherwise."""
 
 
 def primary(asset: str) -> str:
@@ -52,7 +52,7 @@ def by_shard(asset: str) -> bool:
 def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
     """The version of an asset's shard, or of all its shards together; None where one is missing.
 
-    What a whole collection writes rests on all shards of what it is made from.
+    A table of the whole collection depends on all shards of its inputs.
     """
     if not by_shard(asset):
         shard = COLLECTION_SHARD
@@ -64,14 +64,14 @@ def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
 
 
 def input_versions(parts: PartStore, asset: str, shard: str) -> dict[str, str]:
-    """What a part of the asset written now rests on. IndexBuildError where that is not there."""
-    found: dict[str, str] = {}
+    """The input versions of a part of the asset written now. IndexBuildError where an input does not exist."""
+    versions: dict[str, str] = {}
     for upstream in RESTS_ON[asset]:
         version = asset_version(parts, upstream, shard)
         if version is None:
             raise IndexBuildError(f"{asset} needs {upstream}, which is not there.", f"Materialise {upstream} first.")
-        found[upstream] = version
-    return found
+        versions[upstream] = version
+    return versions
 
 
 def level_of(asset: str) -> int:
@@ -95,7 +95,7 @@ def all_lagging(parts: PartStore, level: int) -> dict[str, str]:
 
 
 def failed_share(parts: PartStore, level: int) -> tuple[int, int]:
-    """(without a result, of how many) chunks or communities that the level's engines were given."""
+    """(failed, all) chunks or communities that the level's engines were given."""
     assets = [asset for asset in FAILURES if level_of(asset) == level]
     done = sum(len(part.keys) for asset in assets for part in parts.heads(primary(asset)))
     failed = sum(cause.count for cause in failure_causes(parts, level))
@@ -114,13 +114,13 @@ class Cause:
     message: str
     count: int
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.count} × {self.error_type}: {self.message}"
 
 
 def failure_causes(parts: PartStore, level: int) -> list[Cause]:
-    """Why chunks or communities of a level have no result, the commonest cause first. Messages that differ in numbers
-    alone (times, counts) are one cause, whoever told it."""
+    """Why chunks or communities of a level have no result, the commonest cause first. Messages that differ only in
+    numbers (times, counts) are one cause."""
     return [cause for asset in FAILURES if level_of(asset) == level for cause in _causes(parts, asset)]
 
 
@@ -139,7 +139,7 @@ def _causes(parts: PartStore, asset: str) -> list[Cause]:
 
 
 def too_many_failed(parts: PartStore, level: int, most_failed: float) -> bool:
-    """Whether a level has too few results to be published."""
+    """Whether too many chunks or communities of a level failed for it to be published."""
     failed, of = failed_share(parts, level)
     return failed > most_failed * of
 
@@ -156,19 +156,19 @@ def whole_level(parts: PartStore, most_failed: float = MOST_FAILED) -> int:
 
 
 def behind(parts: PartStore, most_failed: float = MOST_FAILED) -> list[str]:
-    """The assets of begun levels that are missing or rest on older versions, as text; they are not published."""
-    found = []
+    """Assets of begun levels that are missing or out of date, as text; they are not published."""
+    lines = []
     for level in range(whole_level(parts, most_failed) + 1, HIGHEST + 1):
         assets = [asset for asset in RESTS_ON if level_of(asset) == level]
         if any(parts.heads(primary(asset)) for asset in assets):
             lags = all_lagging(parts, level)
-            said = [describe(lags)] if lags else []
+            reasons = [describe(lags)] if lags else []
             if too_many_failed(parts, level, most_failed):
                 failed, of = failed_share(parts, level)
-                causes = "; ".join(cause.told() for cause in failure_causes(parts, level))
-                said.append(f"{failed} of {of} have no result: {causes}")
-            found.append(f"level {level}: {'; '.join(said) or 'a level below it is not whole'}")
-    return found
+                causes = "; ".join(cause.summary() for cause in failure_causes(parts, level))
+                reasons.append(f"{failed} of {of} have no result: {causes}")
+            lines.append(f"level {level}: {'; '.join(reasons) or 'a level below it is not whole'}")
+    return lines
 
 
 def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAILED) -> list[Part]:
@@ -185,7 +185,7 @@ def closed_set(parts: PartStore, collection: str, most_failed: float = MOST_FAIL
 
 
 def drop_levels_above(parts: PartStore, level: int) -> None:
-    """Let go of the current parts of the higher levels, the highest first. Snapshots that name them keep them."""
+    """Drop the current parts of the higher levels, the highest first. Snapshots that name them keep them."""
     for asset in sorted(RESTS_ON, key=level_of, reverse=True):
         if level_of(asset) > level:
             parts.drop(asset)

@@ -6,20 +6,21 @@ import shutil
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+
+import duckdb
 
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import PartEntry
 
-Connect = Callable[[Path], AbstractContextManager[Any]]
-"""Opens a DuckDB file for writing; the asset gives dagster-duckdb's resource."""
+Connect = Callable[[Path], AbstractContextManager[duckdb.DuckDBPyConnection]]
+"""Opens a DuckDB file for writing; the asset passes dagster-duckdb's resource."""
 
 Parts = dict[tuple[str, str], Part]
 
 
 MEMORY = "1GB"
-"""Of DuckDB while it writes; it goes on from disk where that is not enough."""
+"""Memory of DuckDB while it writes; it spills to disk where that is not enough."""
 
 
 def build_database(
@@ -56,16 +57,16 @@ def build_database(
         connection.execute("CHECKPOINT").fetchall()
 
 
-def table_names(connection: Any) -> set[str]:
+def table_names(connection: duckdb.DuckDBPyConnection) -> set[str]:
     return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 
-def _views(connection: Any) -> list[str]:
+def _views(connection: duckdb.DuckDBPyConnection) -> list[str]:
     rows = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
     return [row[0] for row in rows]
 
 
-def _replace(connection: Any, table: str, shards: dict[str, Part], *, fresh: bool) -> None:
+def _replace(connection: duckdb.DuckDBPyConnection, table: str, shards: dict[str, Part], *, fresh: bool) -> None:
     """The rows of these shards, in the order of their parts: those are sorted by the table's keys."""
     columns = ", ".join(f'"{name}"' for name in TABLES[table].schema.names)
     files = [str(shards[shard].path) for shard in sorted(shards)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 
@@ -30,7 +29,7 @@ GRAPH = {
 
 @dataclass(frozen=True)
 class Drift:
-    """By how much something changed, by how much it may, and what was looked at as (before, after)."""
+    """How much something changed, how much it may change, and the figures behind it as (before, after)."""
 
     name: str
     value: float
@@ -43,21 +42,23 @@ class Drift:
 
 
 def drift(folder: CollectionFolder, now: Manifest, limits: CheckSettings) -> list[Drift]:
-    """The checks of a snapshot against the one before it; none where that is gone or there was none."""
+    """Compare a snapshot with the one before it; empty where there is none."""
     try:
         before = read_manifest(folder, now.previous) if now.previous else None
     except StorageError:
         before = None
     if before is None:
         return []
-    found = [_sizes(before, now, limits.drift_size), _failures(before, now, limits.drift_failures)]
+    results = [_sizes(before, now, limits.drift_size), _failures(before, now, limits.drift_failures)]
     with _opened(folder, before) as old, _opened(folder, now) as new:
-        found.append(
+        results.append(
             _languages(dict(old.execute(LANGUAGES).fetchall()), dict(new.execute(LANGUAGES).fetchall()), limits)
         )
         if before.level >= 1 and now.level >= 1:
-            found.append(_graph({name: (_one(old, query), _one(new, query)) for name, query in GRAPH.items()}, limits))
-    return found
+            results.append(
+                _graph({name: (_one(old, query), _one(new, query)) for name, query in GRAPH.items()}, limits)
+            )
+    return results
 
 
 def _opened(folder: CollectionFolder, manifest: Manifest) -> duckdb.DuckDBPyConnection:
@@ -78,8 +79,8 @@ def _failures(before: Manifest, now: Manifest, most: float) -> Drift:
     return Drift("failures_steady", max(new - old, 0.0), most, {"share of papers": (old, new)})
 
 
-def _languages(old: dict[Any, int], new: dict[Any, int], limits: CheckSettings) -> Drift:
-    """Total variation distance: the share of the papers whose language would have to be another."""
+def _languages(old: dict[str | None, int], new: dict[str | None, int], limits: CheckSettings) -> Drift:
+    """Total variation distance: the share of papers that would have to change their language."""
     shares = {
         str(name): (old.get(name, 0) / max(sum(old.values()), 1), new.get(name, 0) / max(sum(new.values()), 1))
         for name in sorted({*old, *new}, key=str)
@@ -89,7 +90,7 @@ def _languages(old: dict[Any, int], new: dict[Any, int], limits: CheckSettings) 
 
 
 def _graph(figures: dict[str, Pair], limits: CheckSettings) -> Drift:
-    """A share is compared as it is, a number by its own size."""
+    """Compare shares by difference, and numbers relative to their size."""
     isolates = figures["share without an edge"]
     others = [_relative(pair) for name, pair in figures.items() if name != "share without an edge"]
     return Drift("graph_steady", max([abs(isolates[1] - isolates[0]), *others]), limits.drift_graph, figures)

@@ -1,6 +1,7 @@
-"""Text that has gone: which papers it was in, and how it leaves the levels that do not follow.
+"""Deleted text: which papers it was in, and how it leaves levels that are not rebuilt.
 
-Their parts are not published, but they lie in the data folder with what they say of papers that have gone or changed.
+Parts of those levels are not published, but they stay in the data folder with what they say about deleted or changed
+papers.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ Tables = dict[str, pa.Table]
 
 
 def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> bool:
-    """Whether papers have gone or changed since the snapshot `before`; what levels above those of `parts` say of them
-    is then taken away."""
+    """Whether papers have gone or changed since the snapshot `before`. If so, what levels above those of `parts` say
+    about them is removed."""
     rows = [part.read(["paper_id", "sha256"]).to_pylist() for part in parts if part.table == "manifest"]
     now = {(row["paper_id"], row["sha256"]) for several in rows for row in several}
     changed = {paper_id for paper_id, _ in _published_contents(work.folder, before) - now}
@@ -35,7 +36,7 @@ def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> bool:
 
 
 def _published_contents(folder: CollectionFolder, snapshot: Manifest) -> set[tuple[str, str]]:
-    """Papers with the hashes of their content; none where the database is gone: nothing is then built on it."""
+    """Papers with their content hashes; empty where the database is gone, as nothing is then built on it."""
     path = folder.snapshots / snapshot.snapshot_id / DATABASE
     if not path.is_file():
         return set()
@@ -44,11 +45,11 @@ def _published_contents(folder: CollectionFolder, snapshot: Manifest) -> set[tup
 
 
 def forget(parts: PartStore, papers: Collection[str], above: int) -> None:
-    """Leave in the parts of levels above `above` that rest on older versions only what they say of these papers.
+    """Keep, in outdated parts of levels above `above`, only what they say about these papers.
 
-    What one shard says of each paper is kept, and so are reports of no other papers: models may have been paid for
-    them. Other tables of the whole collection are emptied, since they are made anew at no cost. No part written here
-    names its inputs, so each lags until its level is built, whatever comes back meanwhile.
+    Rows of single papers stay, and so do reports that rest on these papers alone: models may have been paid for them.
+    Other tables of the whole collection are emptied, since rebuilding them costs nothing. No part written here names
+    its inputs, so each lags until its level is built, whatever comes back meanwhile.
     """
     kept = pa.array(sorted(papers), pa.string())
     for asset in RESTS_ON:
@@ -66,7 +67,8 @@ def forget(parts: PartStore, papers: Collection[str], above: int) -> None:
 
 
 def _rests_on_older(parts: PartStore, asset: str, part: Part) -> bool:
-    """Of the papers of a shard: a newer noun graph, which chooses among them, takes no text away."""
+    """Whether the part is made from older versions. For a shard's papers a newer noun graph does not count: it chooses
+    among them, but removes no text."""
     upstream = [name for name in RESTS_ON[asset] if by_shard(name) or not by_shard(asset)]
     return any(part.inputs.get(name) != asset_version(parts, name, part.shard) for name in upstream)
 

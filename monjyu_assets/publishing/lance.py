@@ -1,4 +1,4 @@
-"""The Lance table of chunks: vectors and full text, brought to a set of parts by its difference from what is there."""
+"""The Lance table of chunks: vectors and full text, updated by the difference between its rows and a set of parts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +16,12 @@ from monjyu_core.storage.parts import Part
 from monjyu_core.storage.snapshot import EmbeddingEntry, LanceEntry, Manifest
 from monjyu_core.text.search_text import search_grams, search_words
 
+if TYPE_CHECKING:
+    from lancedb.db import DBConnection
+    from lancedb.table import Table as LanceTable
+
 LAYOUT = 2
-"""Raised when the columns or what stands in them change: another layout is another table."""
+"""Raised when columns or their contents change: another layout is another table."""
 
 REBUILD_ROWS = 50_000
 """Up to this size the full-text index is built anew at each publish, so that scores never depend on history."""
@@ -34,7 +38,7 @@ def chunk_table_prefix(embedding: EmbeddingEntry) -> str:
 
 
 def _table_before(folder: Path, embedding: EmbeddingEntry, before: Manifest | None) -> str | None:
-    """The table that the previous snapshot is in, if its rows are such as would be written now."""
+    """The previous snapshot's table, if this version would write the same rows."""
     old = before.lance["chunks"].table if before else ""
     there = old.startswith(chunk_table_prefix(embedding)) and (folder / f"{old}.lance").is_dir()
     return old if there else None
@@ -45,8 +49,8 @@ def publish_chunks(
 ) -> LanceEntry:
     """Bring the previous snapshot's table to these parts and pin the version under `tag`.
 
-    `anew` writes a new table, with the rows of the previous one where they are the same: Lance keeps the text of
-    deleted rows in its files, and its full-text index their words, so that is the way to be rid of a text for good.
+    `anew` writes a new table and copies equal rows from the previous one. Lance keeps the text of deleted rows in its
+    files, and their words in its full-text index, so a new table is the only way to remove a text for good.
     """
     import lancedb
 
@@ -54,7 +58,7 @@ def publish_chunks(
     connection = lancedb.connect(str(folder))
     old = _table_before(folder, embedding, before)
     name = chunk_table_prefix(embedding) + digest(tag, length=8) if anew or old is None else old
-    unindexed = folder / f"{name}.unindexed"  # there between the rows and their index: also after a kill in between
+    unindexed = folder / f"{name}.unindexed"  # exists between the rows and their index: also after a kill in between
     chunks = {part.shard: part for part in parts if part.table == "chunks"}
     vectors = {part.shard: part for part in parts if part.table == "chunk_embeddings"}
     wanted = {shard: digest(chunks[shard].version, vectors[shard].version) for shard in chunks}
@@ -90,7 +94,7 @@ def publish_chunks(
     return LanceEntry(table=name, version=version, tag=tag, rows=table.count_rows(), files=files)
 
 
-def _at(connection: Any, name: str, manifest: Manifest) -> Any:
+def _at(connection: DBConnection, name: str, manifest: Manifest) -> LanceTable | None:
     """The previous table at its snapshot's version; None where that has gone."""
     table = connection.open_table(name)
     try:
@@ -101,11 +105,11 @@ def _at(connection: Any, name: str, manifest: Manifest) -> Any:
 
 
 def _all_rows(
-    make: Mapping[str, Callable[[], pa.Table]], wanted: Mapping[str, tuple[str, int]], source: Any
+    make: Mapping[str, Callable[[], pa.Table]], wanted: Mapping[str, tuple[str, int]], source: LanceTable | None
 ) -> Iterator[pa.Table]:
-    """The rows of all shards, each (its hash, its rows) taken as it is where `source` holds it, else made.
+    """The rows of all shards: copied where `source` holds the shard's (hash, number of rows), else made.
 
-    Not to be given to Lance as an iterator: it would call Lance from within Lance, which waits for ever.
+    Do not pass this to Lance as an iterator: it would call Lance from within Lance, which waits for ever.
     """
     for shard in sorted(wanted):
         part, count = wanted[shard]
@@ -130,8 +134,8 @@ def _schema(dimensions: int) -> pa.Schema:
     return pa.schema([*columns, ("vector", pa.list_(pa.float32(), dimensions))])
 
 
-def _held(table: Any) -> dict[str, set[str]]:
-    """Part hashes by shard, as the rows carry them: right also after a crash or a rollback."""
+def _held(table: LanceTable) -> dict[str, set[str]]:
+    """Part hashes by shard, as the rows carry them: correct even after a crash or a rollback."""
     rows = table.search().select(["shard", "part"]).limit(table.count_rows() or 1).to_arrow()
     pairs = rows.select(["shard", "part"]).group_by(["shard", "part"]).aggregate([]).to_pylist()
     held: dict[str, set[str]] = {}
@@ -163,7 +167,7 @@ def _search_text(header: str, body: str) -> str:
     return "\n".join([*[header] * (HEADER_WEIGHT if header else 0), body])
 
 
-def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
+def _replace(table: LanceTable, rows: pa.Table, shards: list[str]) -> None:
     """One commit: the shards hold these rows and no others."""
     if table.count_rows() == 0:
         if rows.num_rows:
@@ -179,12 +183,14 @@ def _replace(table: Any, rows: pa.Table, shards: list[str]) -> None:
     )
 
 
-def _index(table: Any, changed: bool) -> None:
-    """Full text over words and grams. Made after the rows: an index made before them would index nothing."""
+def _index(table: LanceTable, changed: bool) -> None:
+    """Index words and grams for full-text search, after the rows: an index made before them would be empty."""
     from lancedb.index import FTS
 
-    grams = {"base_tokenizer": "whitespace", "lower_case": False, "stem": False, "remove_stop_words": False}
-    tokenizers: dict[str, Any] = {"search_text": {"max_token_length": 100}, "search_grams": grams}
+    configs = {
+        "search_text": FTS(max_token_length=100),
+        "search_grams": FTS(base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False),
+    }
     rows = table.count_rows()
     indexed = {column for index in table.list_indices() for column in index.columns}
     if rows == 0 or (indexed >= set(FULL_TEXT) and not changed):
@@ -193,10 +199,10 @@ def _index(table: Any, changed: bool) -> None:
         compact(table)
     else:
         for column in FULL_TEXT:
-            table.create_index(column, config=FTS(**tokenizers[column]), replace=True)
+            table.create_index(column, config=configs[column], replace=True)
 
 
-def compact(table: Any) -> None:
-    """Merge small files and add new rows to the indices. No version goes: without an age Lance removes those of more
-    than seven days, and refuses where one of them is a snapshot's."""
+def compact(table: LanceTable) -> None:
+    """Merge small files and add new rows to the indices. No version is removed: without an age Lance removes those of
+    more than seven days, and fails where one of them belongs to a snapshot."""
     table.optimize(cleanup_older_than=_EVER)

@@ -45,7 +45,7 @@ FROM scored QUALIFY rank <= {NEAREST} ORDER BY id, rank
 
 
 def write_lineage(database: Path, connect: Connect, previous: Path | None) -> None:
-    """Write the table into a snapshot's new database; without rows where nothing with communities went before."""
+    """Write the table into a snapshot's new database; it is empty where no earlier snapshot has communities."""
     with connect(database) as connection:
         connection.execute(f"DROP TABLE IF EXISTS {TABLE}").fetchall()
         there = table_names(connection)
@@ -80,12 +80,12 @@ FROM (SELECT DISTINCT community_id FROM "{{table}}") LEFT JOIN best USING (commu
 
 
 def lineage_counts(database: Path) -> dict[str, dict[str, int]]:
-    """By graph, how many communities are those of the previous snapshot (`kept`), mostly (`changed`) or not (`new`)."""
+    """By graph, how many communities are as in the previous snapshot (`kept`), similar (`changed`) or `new`."""
     with duckdb.connect(str(database), read_only=True) as connection:
         there = table_names(connection)
-        found = {}
+        by_graph = {}
         for graph, (table, _) in MEMBERS.items():
             if TABLE in there and table in there:
                 counts = connection.execute(_COUNTS.format(table=table), {"graph": graph}).fetchall()[0]
-                found[graph] = dict(zip(("kept", "changed", "new"), counts, strict=True))
-        return found
+                by_graph[graph] = dict(zip(("kept", "changed", "new"), counts, strict=True))
+        return by_graph

@@ -46,7 +46,7 @@ class Published:
 
 
 Gate = Callable[[str], CheckResult | None]
-"""Looks at a snapshot that is whole and not yet current; a result that did not pass keeps it from readers."""
+"""Inspects a snapshot that is complete but not yet current; a failed result keeps it from readers."""
 
 
 def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None) -> Published:
@@ -79,8 +79,8 @@ def _checked(candidate: Candidate) -> list[CheckResult]:
 
 
 def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str, *, new: bool) -> None:
-    """Ask the gate. A new snapshot that it stops is removed, so that the next publish builds it and asks again; one
-    that a crash left without having been asked about stays, unread."""
+    """Ask the gate. A new snapshot that it stops is removed, so the next publish builds and checks it again. One that a
+    crash left unchecked stays, unread."""
     try:
         outcome = gate(snapshot_id)
         if outcome is not None and not outcome.passed:
@@ -92,22 +92,22 @@ def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str, *, new: bool) 
 
 
 def set_current(folder: CollectionFolder, snapshot_id: str) -> None:
-    """The swap that readers see."""
+    """Swap CURRENT: the step that readers see."""
     if read_current(folder) != snapshot_id:
         write_atomically(folder.current, f"{snapshot_id}\n".encode())
 
 
 @contextmanager
 def publish_lock(folder: CollectionFolder) -> Iterator[None]:
-    """One publisher a collection, by a kernel lock that goes with its process."""
+    """Allow one publisher a collection, by a kernel lock that ends with its process."""
     folder.root.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.root / "publish.lock", timeout=LOCK_SECONDS):
         yield
 
 
 def is_published(work: Work, level: int) -> bool:
-    """Whether the newest snapshot is made of just the parts that are current, whole up to a level, and readers see it
-    (or a rollback)."""
+    """Whether the newest snapshot consists of exactly the current parts, whole up to a level, and readers see it (or a
+    rollback)."""
     if level < 0 or not is_closed(work.parts, level, work.settings.levels.max_failed_share):
         return False
     candidate = Candidate.of(work)
@@ -117,7 +117,7 @@ def is_published(work: Work, level: int) -> bool:
 
 
 def _to_serve(folder: CollectionFolder, newest: str, damaged: str | None = None) -> str:
-    """The snapshot that a rollback holds (also one that was killed before it had set CURRENT), else the newest."""
+    """The snapshot that a rollback holds (even if killed before it set CURRENT), else the newest."""
     hold = held(folder)
     return hold if hold in published(folder) and hold != damaged else newest
 

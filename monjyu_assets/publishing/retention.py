@@ -1,4 +1,4 @@
-"""What may go after a publish: snapshots beyond the number kept, and what only they needed."""
+"""What a publish removes: snapshots beyond the number kept, and what only they needed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import fcntl
 import logging
 import shutil
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
 from monjyu_assets.publishing.lance import compact
 from monjyu_assets.publishing.verify import is_sound
@@ -16,17 +16,20 @@ from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
+if TYPE_CHECKING:
+    from lancedb.table import Table as LanceTable
+
 _log = logging.getLogger(__name__)
 MARGIN = timedelta(minutes=1)
-"""The oldest kept version grows older while Lance looks for what to remove: on a busy machine by seconds."""
+"""Reserve: the oldest kept version ages while Lance looks for what to remove, on a busy machine by seconds."""
 
 
 def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
-    """Remove the oldest snapshots beyond `keep` and all parts and sources no longer named.
+    """Remove the oldest snapshots beyond `keep`, and all parts and sources no longer named.
 
-    The current one stays, and that of a rollback, and one that a reader has open unless `force` says that its text must
-    go now. What a kept snapshot of another version of Monjyu needs is not known: parts and sources wait until it has
-    gone.
+    The current snapshot stays, a rollback's too, and one that a reader has open unless `force` says that its text must
+    go now. Where a kept snapshot comes from another version of Monjyu its needs are not known, so parts and sources
+    stay until it is gone.
     """
     ids, stay = published(folder), (read_current(folder), held(folder))
     old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id not in stay]
@@ -72,7 +75,7 @@ def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
             _log.warning("Lance table %s of a damaged snapshot stays as it is: %s", path.stem, error)
 
 
-def _tidy(table: Any, kept: set[str]) -> None:
+def _tidy(table: LanceTable, kept: set[str]) -> None:
     stale = [tag for tag in table.tags.list() if tag not in kept]
     for tag in stale:
         table.tags.delete(tag)
@@ -81,10 +84,10 @@ def _tidy(table: Any, kept: set[str]) -> None:
         table.optimize(cleanup_older_than=_age_of_oldest_tag(table) + MARGIN)
 
 
-def _age_of_oldest_tag(table: Any) -> timedelta:
+def _age_of_oldest_tag(table: LanceTable) -> timedelta:
     """How old the oldest tagged version is; Lance refuses to clean up beyond it.
 
-    A clock that was set back may have made a later version the oldest, or all of them in what is now the future.
+    After a clock was set back, a later version may look oldest, or all of them may lie in the future.
     """
     tagged = {tag["version"] for tag in table.tags.list().values()}
     made: list[datetime] = [version["timestamp"] for version in table.list_versions() if version["version"] in tagged]
@@ -94,7 +97,7 @@ def _age_of_oldest_tag(table: Any) -> timedelta:
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
     named = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
-    with store.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names yet what they have put
+    with store.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names their new parts yet
         heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
         for path in folder.parts.glob("*/shard=*/*.parquet"):
             key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)

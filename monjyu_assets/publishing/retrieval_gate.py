@@ -1,6 +1,6 @@
-"""Retrieval measured on the user's own questions before readers see a snapshot.
+"""Measures retrieval with the user's questions before readers see a snapshot.
 
-The measure is `monjyu eval retrieval` in a process of its own: what writes never imports what reads.
+`monjyu eval retrieval` measures in its own process: the writer never imports the reader.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS = 1800
 
 
 class RetrievalGate:
-    """Measures a snapshot; `ndcg` is None until it has, and stays so where the user gave no questions."""
+    """Measures a snapshot. `ndcg` is None before, and stays None where the user gave no questions."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -33,17 +33,17 @@ class RetrievalGate:
         """The result where it may block, else None."""
         if self.checks.questions is None or self.checks.qrels is None:
             return None
-        found = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
-        self.ndcg, self.queries = float(found["ndcg@10"]), int(found["queries"])
-        said = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
-        return CheckResult(NAME, self.passed, WHAT, self.queries, said) if self.checks.retrieval_blocks else None
+        measures = self._measure(Path(self.checks.questions), Path(self.checks.qrels), snapshot_id)
+        self.ndcg, self.queries = float(measures["ndcg@10"]), int(measures["queries"])
+        shortfall = [f"nDCG@10 is {self.ndcg:.3f}, not {self.checks.min_ndcg:.3f}"]
+        return CheckResult(NAME, self.passed, WHAT, self.queries, shortfall) if self.checks.retrieval_blocks else None
 
     @property
     def passed(self) -> bool:
         return self.ndcg is None or self.ndcg >= self.checks.min_ndcg
 
     def _measure(self, questions: Path, qrels: Path, snapshot_id: str) -> dict[str, float]:
-        """Paths are looked up from the data folder. ConfigurationError where it cannot be measured."""
+        """Run the measurement, with paths relative to the data folder. ConfigurationError where it fails."""
         root = self.work.data.root
         command = [sys.executable, "-m", "monjyu_core", "eval", "retrieval", "-c", self.work.name, "--json"]
         command += ["--queries", str(root / questions), "--qrels", str(root / qrels), "--snapshot", snapshot_id]
@@ -55,7 +55,9 @@ class RetrievalGate:
         except subprocess.TimeoutExpired as error:
             raise ConfigurationError(f"{NAME} took longer than {SECONDS} s.", "Give it fewer questions.") from error
         if done.returncode != 0:
-            said = done.stderr.strip().splitlines()[-1:] or ["no message"]
-            raise ConfigurationError(f"{NAME} could not measure: {said[0]}", "See checks.questions and checks.qrels.")
-        found: dict[str, float] = json.loads(done.stdout)
-        return found
+            last_line = done.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise ConfigurationError(
+                f"{NAME} could not measure: {last_line[0]}", "See checks.questions and checks.qrels."
+            )
+        measures: dict[str, float] = json.loads(done.stdout)
+        return measures

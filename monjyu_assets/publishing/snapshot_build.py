@@ -29,7 +29,7 @@ _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 
 
 def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manifest:
-    """The snapshot of a candidate as a folder under its name, not yet current. Nothing is left of one that fails."""
+    """Build a candidate's snapshot as a folder under its name, not yet current. A failed build leaves nothing."""
     now, before, parts = datetime.now(UTC), candidate.before, candidate.parts
     snapshot_id = f"{_after_all(work.folder, now):{_ID_TIME}}-{candidate.content[:8]}"
     building = work.folder.snapshots / f".building-{snapshot_id}"
@@ -58,9 +58,9 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
 
 
 def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
-    """Now, or a moment after the newest snapshot where a clock was set back: the order of ids is that of publishes."""
+    """Now, or just after the newest snapshot where a clock was set back: ids follow the order of publishing."""
     for newest in published(folder)[-1:]:
-        with suppress(ValueError):  # a name that was given by hand
+        with suppress(ValueError):  # a name chosen by hand
             last = datetime.strptime(newest.partition("-")[0], _ID_TIME).replace(tzinfo=UTC)
             return max(now, last + timedelta(microseconds=1))
     return now
@@ -94,7 +94,7 @@ def _manifest(
 
 
 def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[PartEntry]] | tuple[()]:
-    """The previous database and its parts, where there is one to build on."""
+    """The previous database and its parts, where the new one can build on it."""
     if base is None:
         return ()
     database = _database_of(folder, base)

@@ -1,6 +1,6 @@
-"""The quality checks over a snapshot, shard by shard: a shard whose parts are as before keeps its results.
+"""The quality checks over a snapshot, shard by shard: an unchanged shard keeps its results.
 
-They are kept in `quality.json` beside the snapshots: numbers and ids of papers that stand in the collection, no text.
+Results are kept in `quality.json` beside the snapshots: numbers and ids of papers in the collection, no text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from monjyu_core.storage.snapshot import Manifest
 
 
 class ShardQuality(BaseModel):
-    """By check: papers that offend, papers looked at, and the first that offend. `key` says what was looked at."""
+    """By check: papers that fail, papers checked, and the first that fail. `key` identifies what was checked."""
 
     key: str
     found: dict[str, tuple[int, int, list[tuple[str, str]]]]
@@ -49,7 +49,7 @@ def snapshot_quality(work: Work, manifest: Manifest) -> list[QualityResult]:
 
 
 def _read(path: Path) -> Kept:
-    """Nothing where the file is missing or another version wrote it: all is looked at again."""
+    """Kept results; empty where the file is missing or another version wrote it, so that all is checked again."""
     try:
         return _KEPT.validate_json(path.read_bytes())
     except (FileNotFoundError, ValidationError):
@@ -69,7 +69,7 @@ def _shard_quality(parts: list[Part], before: ShardQuality | None, settings: Che
 
 
 def _together(name: str, shards: Kept, settings: CheckSettings) -> QualityResult:
-    found = [shard.found[name] for shard in shards.values()]
-    papers = sorted(paper for _, _, first in found for paper in first)[:SHOWN]
-    count, looked_at = sum(count for count, _, _ in found), sum(of for _, of, _ in found)
+    results = [shard.found[name] for shard in shards.values()]
+    papers = sorted(paper for _, _, first in results for paper in first)[:SHOWN]
+    count, looked_at = sum(count for count, _, _ in results), sum(of for _, of, _ in results)
     return QualityResult(name, count, looked_at, getattr(settings, name), papers)

@@ -1,11 +1,10 @@
-"""Integrity: every file that a snapshot lists against the hash it was published with, and its tables read through."""
+"""Integrity: compares every file that a snapshot lists with its published hash, and reads its tables through."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import CollectionFolder
@@ -15,7 +14,7 @@ from monjyu_core.storage.snapshot import DATABASE, MANIFEST_HASH, Manifest, read
 
 
 def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
-    """What is wrong with a snapshot, one line each; empty when it is whole."""
+    """What is wrong with a snapshot, one line each; empty when it is intact."""
     path = folder.snapshots / snapshot_id
     try:
         manifest = read_manifest(folder, snapshot_id)
@@ -26,19 +25,19 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
         return [f"manifest.json: {error}"]
     if file_sha256(path / "manifest.json") != expected:
         return ["manifest.json differs from its hash"]
-    found = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
-    if not found:
-        found += _lance_tables(folder, manifest)
+    problems = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
+    if not problems:
+        problems += _lance_tables(folder, manifest)
     database = path / DATABASE
     if not database.is_file():
-        found.append("index.duckdb is missing")
+        problems.append("index.duckdb is missing")
     elif file_version(database) != manifest.database_sha256:
-        found.append("index.duckdb differs from its hash")
-    return found
+        problems.append("index.duckdb differs from its hash")
+    return problems
 
 
 def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
-    """Whether a manifest is not what was written: damaged, and not of another version of Monjyu."""
+    """Whether a manifest is damaged, and not merely of another version of Monjyu."""
     path = folder.snapshots / snapshot_id
     try:
         return file_sha256(path / "manifest.json") != (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
@@ -49,10 +48,8 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 
 
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
-    """Whether a snapshot's own files are as they were published: its database and its Lance tables, not the parts.
-
-    Files are hashed once, and again when size or time say that they are others.
-    """
+    """Whether a snapshot's own files (its database and Lance tables, not the parts) are as published. Files are hashed
+    once, and again when their size or time has changed."""
     database = folder.snapshots / manifest.snapshot_id / DATABASE
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
         return False
@@ -104,7 +101,8 @@ def _manifest_hashes(store: PartStore, path: Path) -> list[str]:
 
 
 def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
-    """Files that no pinned version needs may have been cleaned up; the read below finds what is missing in earnest."""
+    """Damaged Lance files. Missing ones may have been cleaned up because no pinned version needs them; the read below
+    finds real losses."""
     for entry in manifest.lance.values():
         for name, expected in entry.files.items():
             path = folder.lance / name
@@ -115,7 +113,7 @@ def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
 def _lance_tables(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
     import lancedb
 
-    connection: Any = lancedb.connect(str(folder.lance))
+    connection = lancedb.connect(str(folder.lance))
     for name, entry in manifest.lance.items():
         try:
             table = connection.open_table(entry.table)

@@ -1,9 +1,9 @@
-"""Level 0, fourth stage: chunks to vectors, each text once, whatever paper or shard it stands in."""
+"""Level 0, fourth stage: vectors of chunks. Each text is embedded once, in whatever paper or shard it appears."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,15 @@ CODE_VERSION = "1"
 BATCH = 256
 """Texts given to the model between two reports of progress."""
 
+
+class _Chunk(TypedDict):
+    chunk_id: str
+    paper_id: str
+    input_hash: str
+    header: str
+    text: str
+
+
 Vectors = dict[str, NDArray[np.float32]]
 
 
@@ -42,7 +51,7 @@ def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     done = 0
     for shard in shards:
         timer = Timer()
-        rows = chunks[shard].read(["chunk_id", "paper_id", "input_hash", "header", "text"]).to_pylist()
+        rows = chunks[shard].records(_Chunk)
         new = {
             row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
         }
@@ -61,14 +70,14 @@ def _chunks(work: Work, shard: str) -> Part:
 
 
 def _known(work: Work, made_with: str, wanted: pa.Array) -> Vectors:
-    """Vectors of the wanted texts that the same model made, whatever shard they stand in, by the hash of their text."""
+    """Existing vectors of the wanted texts by the same model, from any shard, by the hash of the text."""
     known: Vectors = {}
     for part in work.parts.heads(ASSET):
         if part.code_version != made_with:
             continue
-        found = pc.is_in(part.read(["input_hash"])["input_hash"], wanted)
-        if pc.any(found).as_py():
-            rows = part.read(["input_hash", "vector"]).filter(found)
+        is_wanted = pc.is_in(part.read(["input_hash"])["input_hash"], wanted)
+        if pc.any(is_wanted).as_py():
+            rows = part.read(["input_hash", "vector"]).filter(is_wanted)
             known.update(zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True))
     return known
 
@@ -84,14 +93,14 @@ def _embed(work: Work, embedder: Embedder, texts: dict[str, str]) -> Iterator[Ve
     for start in range(0, len(hashes), BATCH):
         batch = hashes[start : start + BATCH]
         with charged_to(work.account(ASSET)):
-            found = embedder.embed_passages([texts[key] for key in batch])
-        yield dict(zip(batch, found, strict=True))
+            vectors = embedder.embed_passages([texts[key] for key in batch])
+        yield dict(zip(batch, vectors, strict=True))
 
 
 def _write(
     work: Work,
     chunks: Part,
-    rows: Sequence[dict[str, Any]],
+    rows: Sequence[_Chunk],
     known: Vectors,
     new: set[str],
     embedder: Embedder,
@@ -100,8 +109,8 @@ def _write(
 ) -> ShardReport:
     papers = {row["paper_id"] for row in rows}
     changed = {row["paper_id"] for row in rows if row["input_hash"] in new}
-    own = work.parts.head(ASSET, chunks.shard)
-    before = set(own.read(["paper_id"])["paper_id"].to_pylist()) if own else set()
+    previous = work.parts.head(ASSET, chunks.shard)
+    before = set(previous.read(["paper_id"])["paper_id"].to_pylist()) if previous else set()
     part = work.parts.write(
         ASSET,
         chunks.shard,
@@ -120,9 +129,12 @@ def _write(
     return finish(report, part, work.parts, ASSET, timer)
 
 
-def _table(rows: Sequence[dict[str, Any]], known: Vectors, model: str) -> pa.Table:
-    names = ("chunk_id", "paper_id", "input_hash")
-    columns: list[Any] = [pa.array([row[name] for row in rows], pa.string()) for name in names]
-    columns.append(pa.array([model] * len(rows), pa.string()))
-    columns.append(pa.array([known[row["input_hash"]] for row in rows], pa.list_(pa.float32())))
-    return pa.Table.from_arrays(columns, schema=TABLES[ASSET].schema)
+def _table(rows: Sequence[_Chunk], known: Vectors, model: str) -> pa.Table:
+    columns = {
+        "chunk_id": [row["chunk_id"] for row in rows],
+        "paper_id": [row["paper_id"] for row in rows],
+        "input_hash": [row["input_hash"] for row in rows],
+        "model": [model] * len(rows),
+        "vector": [known[row["input_hash"]] for row in rows],
+    }
+    return pa.Table.from_pydict(columns, schema=TABLES[ASSET].schema)

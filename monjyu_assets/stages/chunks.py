@@ -1,10 +1,10 @@
-"""Level 0, third stage: parsed papers to chunks, only those of papers whose text or settings have changed."""
+"""Level 0, third stage: chunks of parsed papers. Only papers with new text or settings are chunked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,26 +24,57 @@ from monjyu_assets.chunking import (
 )
 from monjyu_assets.chunking.semantic import with_topics
 from monjyu_assets.stages.shared.model_choice import settle_model
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, records_of, rows_of
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import ChunkRow, ChunkSentenceRow, SpanRow
+from monjyu_core.storage.schemas import table_of
 from monjyu_core.text.tokens import count_many
 
 ASSET = "chunks"
 CODE_VERSION = "3"
 HEADER_SHARE = 0.25
-"""The header may take this share of the model's window."""
+"""Share of the model's window that the header may take."""
 
-Rows = list[dict[str, Any]]
+Rows = tuple[list[ChunkRow], list[ChunkSentenceRow]]
+
+
+class Section(TypedDict):
+    """What chunking reads of a row of `sections`."""
+
+    paper_id: str
+    section_ord: int
+    heading: str
+    section_type: str
+    text: str
+
+
+class Sentence(TypedDict):
+    """What chunking reads of a row of `sentences`."""
+
+    sentence_id: str
+    paper_id: str
+    section_ord: int
+    start: int
+    end: int
+    spans: list[SpanRow]
+
+
+class _Title(TypedDict):
+    paper_id: str
+    title: str
+
+
+R = TypeVar("R", Section, Sentence)
 
 
 def chunk_recipe(settings: Settings) -> str:
-    """What a model on a server reads counts; and for semantic chunks the weights, for vectors decide where they end."""
+    """Includes the window of a model on a server and, for semantic chunks, the model's weights: its vectors decide
+    where chunks end."""
     model = load_embedder(settings)
     window = [str(model.max_tokens)] if settings.embedding.remote else []
     weights = [model.fingerprint] if settings.chunking.strategy == "semantic" else []
@@ -56,12 +87,12 @@ class Document:
 
     paper_id: str
     title: str
-    sections: Rows
-    sentences: Rows
+    sections: list[Section]
+    sentences: list[Sentence]
 
 
 class Chunker:
-    """Chunks papers with one collection's settings. Counts word pieces without the model's special tokens."""
+    """Chunks papers by one collection's settings. It counts word pieces without the model's special tokens."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings.chunking
@@ -79,76 +110,91 @@ class Chunker:
                 f"Set it to {window} or less.",
             )
 
-    def count_pieces(self, texts: Any) -> list[int]:
+    def count_pieces(self, texts: Sequence[str]) -> list[int]:
         return list(np.asarray(self.embedder.count_tokens(texts)) - self.special)
 
-    def chunk_papers(self, papers: Sequence[Document]) -> tuple[Rows, Rows]:
+    def chunk_papers(self, papers: Sequence[Document]) -> Rows:
         """Rows of `chunks` and `chunk_sentences` of these papers."""
         retrieved = [_retrieved(paper) for paper in papers]
         texts: Iterable[list[SectionText]] = (
-            [self._text(paper, section, inside) for section, inside in found]
-            for paper, found in zip(papers, retrieved, strict=True)
+            [self._text(paper, section, inside) for section, inside in pairs]
+            for paper, pairs in zip(papers, retrieved, strict=True)
         )
         if self.settings.strategy == "semantic":
             texts = with_topics(list(texts), self.embedder, self.settings.break_percentile)
-        chunks: Rows = []
-        links: Rows = []
-        for paper, found, sections in zip(papers, retrieved, texts, strict=True):
-            more, more_links = self._chunk(paper, [row for row, _ in found], sections)
+        chunks: list[ChunkRow] = []
+        links: list[ChunkSentenceRow] = []
+        for paper, pairs, sections in zip(papers, retrieved, texts, strict=True):
+            more, more_links = self._chunk(paper, [row for row, _ in pairs], sections)
             chunks += more
             links += more_links
         return chunks, links
 
-    def _text(self, paper: Document, section: dict[str, Any], sentences: Rows) -> SectionText:
+    def _text(self, paper: Document, section: Section, sentences: Sequence[Sentence]) -> SectionText:
         heading = "" if len(paper.sections) == 1 else section["heading"]
         header = header_for(paper.title, heading, self.count_pieces, self.header_most)
         pieces = tuple(Piece(s["sentence_id"], s["start"], s["end"]) for s in sentences)
         return SectionText(header, section["text"], pieces)
 
-    def _chunk(self, paper: Document, rows: Rows, sections: Sequence[SectionText]) -> tuple[Rows, Rows]:
+    def _chunk(self, paper: Document, rows: Sequence[Section], sections: Sequence[SectionText]) -> Rows:
         group = STRATEGIES[self.settings.strategy]
-        found = [
+        chunked = [
             (row, chunk)
             for row, section in zip(rows, sections, strict=True)
             for chunk in chunk_section(paper.paper_id, section, self.sizes, self.measure, group)
         ]
         pages = {sentence["sentence_id"]: _pages(sentence) for sentence in paper.sentences}
-        return _rows(paper.paper_id, found, pages, self.special)
+        return _rows(paper.paper_id, chunked, pages, self.special)
 
 
-def _retrieved(paper: Document) -> list[tuple[dict[str, Any], Rows]]:
+def _retrieved(paper: Document) -> list[tuple[Section, list[Sentence]]]:
     """The sections that are chunked, with their sentences."""
-    inside: dict[int, Rows] = {}
+    inside: dict[int, list[Sentence]] = {}
     for sentence in paper.sentences:
         inside.setdefault(sentence["section_ord"], []).append(sentence)
     telling = [section for section in paper.sections if section["section_type"] not in NOT_RETRIEVED]
     kept = [section for section in telling if not is_boilerplate(section["heading"], section["text"])]
-    # A note that consists of one such statement can be found.
+    # A note that is nothing but such a statement can still be found.
     return [(section, inside[number]) for section in kept or telling if (number := section["section_ord"]) in inside]
 
 
-def _pages(sentence: dict[str, Any]) -> list[int]:
+def _pages(sentence: Sentence) -> list[int]:
     return [span["page"] for span in sentence["spans"] or []]
 
 
-def _rows(
-    paper_id: str, found: list[tuple[dict[str, Any], Chunk]], pages: dict[str, list[int]], special: int
-) -> tuple[Rows, Rows]:
-    chunks: Rows = []
-    links: Rows = []
+def _rows(paper_id: str, chunked: Sequence[tuple[Section, Chunk]], pages: dict[str, list[int]], special: int) -> Rows:
+    chunks: list[ChunkRow] = []
+    links: list[ChunkSentenceRow] = []
     for number, ((section, chunk), chunk_id) in enumerate(
-        zip(found, unique_ids([chunk for _, chunk in found]), strict=True)
+        zip(chunked, unique_ids([chunk for _, chunk in chunked]), strict=True)
     ):
         on = [page for piece in chunk.sentences for page in pages[piece.sentence_id]]
-        where = {"page_start": min(on, default=None), "page_end": max(on, default=None)}
-        identity = {"chunk_id": chunk_id, "paper_id": paper_id, "ord": number}
-        place = {name: section[name] for name in ("section_ord", "section_type", "heading")}
-        content = {"header": chunk.header, "text": chunk.text, "input_hash": chunk.input_hash}
-        sizes = {"tokens": chunk.tokens, "pieces": chunk.pieces + special}
-        chunks.append(identity | place | content | sizes | where)
+        chunks.append(
+            {
+                "chunk_id": chunk_id,
+                "paper_id": paper_id,
+                "section_ord": section["section_ord"],
+                "ord": number,
+                "section_type": section["section_type"],
+                "heading": section["heading"],
+                "header": chunk.header,
+                "text": chunk.text,
+                "input_hash": chunk.input_hash,
+                "tokens": chunk.tokens,
+                "pieces": chunk.pieces + special,
+                "page_start": min(on, default=None),
+                "page_end": max(on, default=None),
+            }
+        )
         links += [
-            {"chunk_id": chunk_id, "paper_id": paper_id, "ord": position, "sentence_id": piece.sentence_id}
-            | {"start": piece.start - chunk.start, "end": piece.end - chunk.start}
+            {
+                "chunk_id": chunk_id,
+                "paper_id": paper_id,
+                "ord": position,
+                "sentence_id": piece.sentence_id,
+                "start": piece.start - chunk.start,
+                "end": piece.end - chunk.start,
+            }
             for position, piece in enumerate(chunk.sentences)
         ]
     return chunks, links
@@ -169,33 +215,30 @@ def _chunk_shard(work: Work, shard: str, chunker: Chunker) -> ShardReport:
     if papers is None:
         raise StorageError(f"Shard {shard} of {work.name} has no papers.", "Materialise parsed_papers first.")
     made_with = chunk_recipe(work.settings)
-    rows = {row["paper_id"]: row for row in papers.read(["paper_id", "title"]).to_pylist()}
+    rows = {row["paper_id"]: row for row in papers.records(_Title)}
     keys = {paper_id: digest(papers.keys[paper_id], made_with) for paper_id in rows}
-    own = work.parts.head(ASSET, shard)
-    kept = [paper_id for paper_id, key in keys.items() if own and own.keys.get(paper_id) == key]
+    previous = work.parts.head(ASSET, shard)
+    kept = [paper_id for paper_id, key in keys.items() if previous and previous.keys.get(paper_id) == key]
     new = sorted(keys.keys() - set(kept))
     chunks, links = _new_rows(work, shard, {paper_id: rows[paper_id] for paper_id in new}, chunker)
-    tables = {"chunks": _table("chunks", chunks), "chunk_sentences": _table("chunk_sentences", links)}
-    if own:
-        tables = {name: _with_kept(work, own, name, table, kept) for name, table in tables.items()}
+    tables = {"chunks": table_of("chunks", chunks), "chunk_sentences": table_of("chunk_sentences", links)}
+    if previous:
+        tables = {name: _with_kept(work, previous, name, table, kept) for name, table in tables.items()}
     part = work.parts.write(
         ASSET, shard, tables, inputs={"parsed_papers": papers.asset_version}, keys=keys, code_version=made_with
     )
-    deleted = len(own.keys.keys() - keys.keys()) if own else 0
+    deleted = len(previous.keys.keys() - keys.keys()) if previous else 0
     report = ShardReport(
         shard, total=len(keys), reused=len(kept), recomputed=len(new), deleted=deleted, recomputed_ids=new
     )
     return finish(report, part, work.parts, ASSET, timer)
 
 
-def _new_rows(work: Work, shard: str, papers: dict[str, dict[str, Any]], chunker: Chunker) -> tuple[Rows, Rows]:
+def _new_rows(work: Work, shard: str, papers: Mapping[str, _Title], chunker: Chunker) -> Rows:
     if not papers:
         return [], []
-    sections = _by_paper(
-        work, "sections", shard, papers, ["paper_id", "section_ord", "heading", "section_type", "text"]
-    )
-    columns = ["sentence_id", "paper_id", "section_ord", "start", "end", "spans"]
-    sentences = _by_paper(work, "sentences", shard, papers, columns)
+    sections = _by_paper(work, "sections", shard, papers, Section)
+    sentences = _by_paper(work, "sentences", shard, papers, Sentence)
     documents = [
         Document(paper_id, paper["title"], sections.get(paper_id, []), sentences.get(paper_id, []))
         for paper_id, paper in papers.items()
@@ -204,19 +247,13 @@ def _new_rows(work: Work, shard: str, papers: dict[str, dict[str, Any]], chunker
         return chunker.chunk_papers(documents)
 
 
-def _by_paper(work: Work, table: str, shard: str, papers: dict[str, Any], columns: list[str]) -> dict[str, Rows]:
-    part = work.parts.head(table, shard)
-    assert part is not None  # its primary table stands
-    grouped: dict[str, Rows] = {}
-    for row in rows_of(part.read(columns), papers).to_pylist():
-        grouped.setdefault(row["paper_id"], []).append(row)
+def _by_paper(work: Work, table: str, shard: str, papers: Iterable[str], row: type[R]) -> dict[str, list[R]]:
+    grouped: dict[str, list[R]] = {}
+    for record in records_of(work, table, shard, row, papers):
+        grouped.setdefault(record["paper_id"], []).append(record)
     return grouped
 
 
-def _table(name: str, rows: Rows) -> pa.Table:
-    return pa.Table.from_pylist(rows, TABLES[name].schema)
-
-
-def _with_kept(work: Work, own: Part, name: str, table: pa.Table, kept: list[str]) -> pa.Table:
-    part = own if name == own.table else work.parts.open(name, own.shard, own.siblings[name])
+def _with_kept(work: Work, previous: Part, name: str, table: pa.Table, kept: list[str]) -> pa.Table:
+    part = previous if name == previous.table else work.parts.open(name, previous.shard, previous.siblings[name])
     return pa.concat_tables([table, rows_of(part.read(), kept)])

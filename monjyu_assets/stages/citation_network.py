@@ -1,4 +1,4 @@
-"""Level 0: references resolved inside the collection to edges between papers, the others with the work they name."""
+"""Level 0: references inside the collection as edges between papers, the others with the work they name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import UnresolvedReferenceRow
+from monjyu_core.storage.schemas import table_of
 
 ASSET = "citation_network"
 CODE_VERSION = "1"
@@ -35,7 +36,7 @@ QUALIFY row_number() OVER (PARTITION BY citing_id, cited_id
                            ORDER BY paper_id <> citing_id, score DESC, paper_id, ref_ord) = 1
 ORDER BY citing_id, cited_id
 """
-"""One edge for two papers, from the canonical file where it has one."""
+"""One edge for each pair of papers, from the canonical file where it has one."""
 
 
 def network_recipe(settings: Settings) -> str:
@@ -63,9 +64,9 @@ def _tables(work: Work) -> Tables:
 def _unresolved(connection: duckdb.DuckDBPyConnection) -> pa.Table:
     ids = work_ids(connection)
     rows = connection.execute('SELECT paper_id, ord, ref_id FROM "references" ORDER BY paper_id, ord').fetchall()
-    found = [
+    unresolved: list[UnresolvedReferenceRow] = [
         {"paper_id": paper_id, "ord": number, "ref_id": ref_id, "work_id": ids[paper_id, number]}
         for paper_id, number, ref_id in rows
         if (paper_id, number) in ids
     ]
-    return pa.Table.from_pylist(found, schema=TABLES["unresolved_references"].schema)
+    return table_of("unresolved_references", unresolved)

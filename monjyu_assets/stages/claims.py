@@ -23,7 +23,7 @@ CODE_VERSION = "1"
 
 
 def claim_engine(work: Work) -> ChunkEngine:
-    """As `roles.extract.engine` says. ConfigurationError where its model is not set up."""
+    """The engine that `roles.extract.engine` names. ConfigurationError where its model is not set up."""
     settings, role = work.settings.levels.claims, work.settings.roles.extract
     if role.engine == "extractive":
         return ExtractiveClaims(settings.max_per_chunk, settings.min_confidence)
@@ -34,12 +34,12 @@ def claim_engine(work: Work) -> ChunkEngine:
 
 
 def claim_recipe(work: Work) -> str:
-    """With the embedding model: vectors are compared with those of questions."""
+    """Includes the embedding model: these vectors are compared with those of questions."""
     return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
 
 
 def rows_made_with(work: Work) -> str:
-    """Without it: another embedding model asks for no claim again."""
+    """Excludes the embedding model: another one needs no new claims."""
     return recipe(ASSET, CODE_VERSION, work.settings, claim_engine(work).made_with)
 
 

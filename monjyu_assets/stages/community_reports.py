@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
 
 from monjyu_assets.levels.engines.answers import ModelReport
-from monjyu_assets.levels.engines.chunk_engine import failure_row
+from monjyu_assets.levels.engines.chunk_engine import failure_cause
 from monjyu_assets.levels.engines.model_calls import ModelCalls
 from monjyu_assets.levels.reports.extractive_reports import ExtractiveReports
 from monjyu_assets.levels.reports.model_reports import ModelReports
 from monjyu_assets.levels.reports.report_engine import ReportEngine, ReportResult, report_row
-from monjyu_assets.levels.reports.report_sources import CommunitySource, GraphRows, community_sources
+from monjyu_assets.levels.reports.report_sources import (
+    CitedLink,
+    CommunitySource,
+    GraphRows,
+    NamedEntity,
+    SizedCommunity,
+    TitledPaper,
+    community_sources,
+)
 from monjyu_assets.publishing.closed_set import input_versions
-from monjyu_assets.stages.shared.collection_stage import CollectionReport, whole_table
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, whole_rows
 from monjyu_assets.stages.shared.vectors import vector_table
 from monjyu_assets.stages.shared.work import Work, recipe, rows_of
 from monjyu_core.embedding import load_embedder
@@ -26,22 +34,23 @@ from monjyu_core.models.factory import check_role
 from monjyu_core.settings.levels_settings import ReportSettings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import COLLECTION_SHARD, TABLES
+from monjyu_core.storage.rows_levels import EntityChunkRow, EntityCommunityMemberRow, ReportFailureRow
+from monjyu_core.storage.schemas import COLLECTION_SHARD, Record, table_of
 
+R = TypeVar("R")
 ASSET = "community_reports"
 FAILURES = "report_failures"
 CODE_VERSION = "1"
 FEWEST = 10
-"""Reports that a collection may have, however small it is."""
-Row = dict[str, Any]
+"""Reports that even the smallest collection may have."""
 _SENTENCES = """
 CREATE TABLE sentences AS SELECT sentence_id, paper_id, text FROM everything SEMI JOIN wanted USING (sentence_id)
 """
-"""Read once: each community then asks for its own."""
+"""Sentences are read once; each community then selects its own."""
 
 
 def report_engine(work: Work) -> ReportEngine:
-    """As `roles.report.engine` says. ConfigurationError where its model is not set up."""
+    """The engine that `roles.report.engine` names. ConfigurationError where its model is not set up."""
     role = work.settings.roles.report
     if role.engine == "extractive":
         return ExtractiveReports(work.settings.levels.reports.max_findings)
@@ -50,32 +59,37 @@ def report_engine(work: Work) -> ReportEngine:
 
 
 def report_recipe(work: Work) -> str:
-    """With the embedding model: vectors are compared with those of questions."""
+    """Includes the embedding model: these vectors are compared with those of questions."""
     return digest(rows_made_with(work), load_embedder(work.settings).fingerprint)
 
 
 def rows_made_with(work: Work) -> str:
-    """Without it: another embedding model asks for no report again."""
+    """Excludes the embedding model: another one needs no new reports."""
     return recipe(ASSET, CODE_VERSION, work.settings, report_engine(work).made_with)
 
 
 def write_reports(work: Work, *, again: bool = False) -> CollectionReport:
-    """Write the reports of communities that have changed. `again`: also try those anew that failed."""
+    """Write reports of changed communities. `again` also retries those that failed."""
     made_with = report_recipe(work)
     inputs = input_versions(work.parts, ASSET, COLLECTION_SHARD)
-    own = work.parts.head(ASSET, COLLECTION_SHARD)
-    if own is not None and own.inputs == inputs and own.code_version == made_with and not (again and _failed(work)):
-        return CollectionReport(own, recomputed=False)
+    previous = work.parts.head(ASSET, COLLECTION_SHARD)
+    if (
+        previous is not None
+        and previous.inputs == inputs
+        and previous.code_version == made_with
+        and not (again and _failed(work))
+    ):
+        return CollectionReport(previous, recomputed=False)
     sources = list(read_sources(work))
     same = rows_made_with(work)
     keys = {source.community_id: digest(same, source.content()) for source in sources}
-    kept = {key for key, value in keys.items() if own and own.keys.get(key) == value}
+    kept = {key for key, value in keys.items() if previous and previous.keys.get(key) == value}
     new = [source for source in sources if source.community_id not in kept]
     results = {}
     for done, result in enumerate(report_engine(work).run(new), start=1):
         results[result.community_id] = result
         work.progress("reports", done, len(new))
-    tables = _tables(work, own, sources, kept, results)
+    tables = _tables(work, previous, sources, kept, results)
     done_keys = {key: value for key, value in keys.items() if key in kept or results[key].report}
     part = work.parts.write(ASSET, COLLECTION_SHARD, tables, inputs=inputs, keys=done_keys, code_version=made_with)
     return CollectionReport(part, recomputed=True)
@@ -87,7 +101,7 @@ def _failed(work: Work) -> bool:
 
 def _tables(
     work: Work,
-    own: Part | None,
+    previous: Part | None,
     sources: list[CommunitySource],
     kept: set[str],
     results: Mapping[str, ReportResult],
@@ -95,44 +109,42 @@ def _tables(
     by_id = {source.community_id: source for source in sources}
     engine = report_engine(work).name
     rows = [report_row(by_id[key], done.report, engine) for key, done in results.items() if done.report]
-    failures = [
-        failure_row({"community_id": key}, done.failure, done.dropped)
+    failures: list[ReportFailureRow] = [
+        {"community_id": key, **failure_cause(done.failure, done.dropped)}
         for key, done in results.items()
         if done.failure or done.dropped
     ]
-    reports = _with_kept(work, own, ASSET, rows, kept)
+    reports = _with_kept(work, previous, ASSET, rows, kept)
     listed = reports.select(["community_id", "title", "summary"]).to_pylist()
     texts = [f"{row['title']}\n{row['summary']}" for row in listed]
     ids = [{"community_id": row["community_id"]} for row in listed]
     return {
         ASSET: reports,
         "report_embeddings": vector_table(work, ASSET, "report_embeddings", ids, texts),
-        FAILURES: _with_kept(work, own, FAILURES, failures, kept),
+        FAILURES: _with_kept(work, previous, FAILURES, failures, kept),
     }
 
 
-def _with_kept(work: Work, own: Part | None, name: str, rows: list[Row], kept: set[str]) -> pa.Table:
-    table = pa.Table.from_pylist(rows, schema=TABLES[name].schema)
-    part = work.parts.head(name, COLLECTION_SHARD) if own else None
+def _with_kept(work: Work, previous: Part | None, name: str, rows: Sequence[Record], kept: set[str]) -> pa.Table:
+    table = table_of(name, rows)
+    part = work.parts.head(name, COLLECTION_SHARD) if previous else None
     return pa.concat_tables([table, rows_of(part.read(), sorted(kept), "community_id")]) if part else table
 
 
 def read_sources(work: Work) -> list[CommunitySource]:
-    """What each community that is large enough says, out of the parts of level 2."""
-    communities = whole_table(work, "entity_communities", ["community_id", "level", "size"]).to_pylist()
-    links = ["relationship_id", "source_id", "target_id", "type", "weight", "sentence_ids"]
+    """The sources of each community that is large enough, from the parts of level 2."""
     graph = graph_rows(
         work,
-        whole_table(work, "entities", ["entity_id", "name", "type", "mentions", "sentence_ids"]).to_pylist(),
-        whole_table(work, "entity_community_members", ["community_id", "entity_id"]).to_pylist(),
-        whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id", "mentions"]).to_pylist(),
-        whole_table(work, "relationships", links).to_pylist(),
+        whole_rows(work, "entities", NamedEntity),
+        whole_rows(work, "entity_community_members", EntityCommunityMemberRow),
+        whole_rows(work, "entity_chunks", EntityChunkRow),
+        whole_rows(work, "relationships", CitedLink),
     )
-    return sources_of(work, communities, graph)
+    return sources_of(work, whole_rows(work, "entity_communities", SizedCommunity), graph)
 
 
-def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[CommunitySource]:
-    """What these communities say, with the sentences of the papers."""
+def sources_of(work: Work, communities: Sequence[SizedCommunity], graph: GraphRows) -> list[CommunitySource]:
+    """The sources of these communities, with the sentences of the papers."""
     settings = work.settings.levels.reports
     chosen = _largest(communities, settings, sum(part.rows for part in work.parts.heads("chunks")))
     members = {entity for row in chosen for entity in graph.members[row["community_id"]]}
@@ -148,33 +160,40 @@ def sources_of(work: Work, communities: list[Row], graph: GraphRows) -> list[Com
             query = "SELECT sentence_id, paper_id, text FROM sentences WHERE sentence_id IN (SELECT unnest($ids))"
             return {key: (p, text) for key, p, text in connection.execute(query, {"ids": sorted(ids)}).fetchall()}
 
-        found = community_sources(chosen, graph, sentences, settings.source_tokens)
-        return [source for source in found if source.sentences]  # nothing to say, nothing to cite
+        sources = community_sources(chosen, graph, sentences, settings.source_tokens)
+        return [source for source in sources if source.sentences]  # nothing to say, nothing to cite
 
 
-def _largest(communities: list[Row], settings: ReportSettings, chunks: int) -> list[Row]:
-    """The communities that have reports: as many as the settings allow, the largest first."""
+def _largest(communities: Sequence[SizedCommunity], settings: ReportSettings, chunks: int) -> list[SizedCommunity]:
+    """The communities that get reports: as many as the settings allow, the largest first."""
     enough = [row for row in communities if row["size"] >= settings.min_size]
     most = max(FEWEST, math.ceil(settings.per_100_chunks * chunks / 100))
     return sorted(enough, key=lambda row: (-row["size"], row["community_id"]))[:most]
 
 
 def graph_rows(
-    work: Work, entities: list[Row], members: list[Row], places: list[Row], relationships: list[Row]
+    work: Work,
+    entities: Sequence[NamedEntity],
+    members: Sequence[EntityCommunityMemberRow],
+    places: Sequence[EntityChunkRow],
+    relationships: Sequence[CitedLink],
 ) -> GraphRows:
-    """The rows of level 2 by what they are looked up by."""
-    papers = whole_table(work, "papers", ["paper_id", "title", "language"]).to_pylist()
+    """The rows of level 2 by the ids that reports look them up with."""
+    papers = whole_rows(work, "papers", TitledPaper)
     return GraphRows(
         {row["entity_id"]: row for row in entities},
-        {key: [row["entity_id"] for row in rows] for key, rows in _grouped(members, "community_id").items()},
-        _grouped(places, "entity_id"),
-        _grouped(relationships, "source_id"),
+        {
+            key: [row["entity_id"] for row in rows]
+            for key, rows in _grouped(members, lambda row: row["community_id"]).items()
+        },
+        _grouped(places, lambda row: row["entity_id"]),
+        _grouped(relationships, lambda row: row["source_id"]),
         {row["paper_id"]: row for row in papers},
     )
 
 
-def _grouped(rows: list[Row], column: str) -> dict[str, list[Row]]:
-    grouped: dict[str, list[Row]] = defaultdict(list)
+def _grouped(rows: Sequence[R], key: Callable[[R], str]) -> dict[str, list[R]]:
+    grouped: dict[str, list[R]] = defaultdict(list)
     for row in rows:
-        grouped[row[column]].append(row)
+        grouped[key(row)].append(row)
     return grouped

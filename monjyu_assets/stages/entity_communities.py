@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from monjyu_assets.levels.entities.entity_community_tables import community_tables
+from monjyu_assets.levels.entities.entity_community_tables import (
+    EntityPlace,
+    RankedEntity,
+    WeightedLink,
+    community_tables,
+)
 from monjyu_assets.levels.graph.rules import PartitionRules, partition_rules
-from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_rows
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 
@@ -23,15 +28,15 @@ def find_entity_communities(work: Work) -> CollectionReport:
 
 
 def entity_partition_rules(work: Work) -> PartitionRules:
-    """Those of the noun graph, with a size of their own."""
+    """The rules of the noun graph, with another maximum size."""
     rules = partition_rules(work.settings.graph)
     return replace(rules, max_size=work.settings.levels.entities.max_community_size, largest_component=False)
 
 
 def _tables(work: Work) -> Tables:
     return community_tables(
-        whole_table(work, "entities", ["entity_id", "name", "type", "papers", "degree", "mentions"]).to_pylist(),
-        whole_table(work, "entity_chunks", ["entity_id", "chunk_id", "paper_id"]).to_pylist(),
-        whole_table(work, "relationships", ["relationship_id", "source_id", "target_id", "type", "weight"]).to_pylist(),
+        whole_rows(work, "entities", RankedEntity),
+        whole_rows(work, "entity_chunks", EntityPlace),
+        whole_rows(work, "relationships", WeightedLink),
         entity_partition_rules(work),
     )

@@ -1,20 +1,45 @@
-"""Level 2: the mentions of a collection merged to entities and relationships. Files of one paper count once."""
+"""Level 2: merges the mentions of a collection into entities and relationships. Files of one paper count once."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import TypedDict
 
+from monjyu_assets.levels.engines.chunk_engine import ENTITIES, RELATIONSHIPS
 from monjyu_assets.levels.entities.cited import person_key
 from monjyu_assets.levels.entities.entity_tables import entity_graph
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.levels.entities.merging import Ids
-from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.work import Work, recipe, rows_of
+from monjyu_assets.stages.shared.collection_stage import (
+    CollectionReport,
+    Tables,
+    run_collection_stage,
+    whole_rows,
+    whole_table,
+)
+from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows_levels import EntityMentionRow, RelationshipMentionRow
 
 ASSET = "entity_graph"
 CODE_VERSION = "2"
+
+
+class _Year(TypedDict):
+    paper_id: str
+    year: int | None
+
+
+class _Work(TypedDict):
+    title: str
+    doi: str | None
+    arxiv_id: str | None
+    year: int | None
+
+
+class _Person(TypedDict):
+    name: str
+    orcid: str | None
 
 
 def entity_graph_recipe(settings: Settings) -> str:
@@ -26,34 +51,34 @@ def build_entity_graph(work: Work) -> CollectionReport:
 
 
 def _tables(work: Work) -> Tables:
-    identity = whole_table(work, "paper_identity", ["paper_id", "canonical_id"])
-    standing = sorted(set(identity["canonical_id"].to_pylist()))
-    mentions, links = (
-        rows_of(whole_table(work, name, TABLES[name].schema.names), standing).to_pylist()
-        for name in ("entity_mentions", "relationship_mentions")
-    )
-    years = whole_table(work, "papers", ["paper_id", "year"]).to_pylist()
-    return entity_graph(mentions, links, {row["paper_id"]: row["year"] for row in years}, external_ids(work))
+    canonical = set(whole_table(work, "paper_identity", ["canonical_id"])["canonical_id"].to_pylist())
+    mentions = [row for row in whole_rows(work, ENTITIES, EntityMentionRow) if row["paper_id"] in canonical]
+    links = [row for row in whole_rows(work, RELATIONSHIPS, RelationshipMentionRow) if row["paper_id"] in canonical]
+    return entity_graph(mentions, links, years_of(work), external_ids(work))
+
+
+def years_of(work: Work) -> dict[str, int | None]:
+    """The year of each paper by its id."""
+    return {row["paper_id"]: row["year"] for row in whole_rows(work, "papers", _Year)}
 
 
 def external_ids(work: Work) -> Ids:
-    """DOIs, arXiv ids and years by title, ORCIDs by name, of the papers and of what they cite."""
+    """DOIs, arXiv ids and years by title, and ORCIDs by name, of papers and of the works they cite."""
     papers: dict[str, set[str]] = defaultdict(set)
     years: dict[str, int] = {}
-    columns = ["title", "doi", "arxiv_id", "year"]
     for table in ("references", "papers"):
-        for row in whole_table(work, table, columns).to_pylist():
+        for row in whole_rows(work, table, _Work):
             key = fold(row["title"] or "")
             papers[key] |= {f"doi:{row['doi'].lower()}"} if row["doi"] else set()
             papers[key] |= {f"arxiv:{row['arxiv_id']}"} if row["arxiv_id"] else set()
             if row["year"]:
                 years[key] = min(row["year"], years.get(key, row["year"]))
     people: dict[str, set[str]] = defaultdict(set)
-    for row in whole_table(work, "authors", ["name", "orcid"]).to_pylist():
-        if row["orcid"]:
-            people[person_key(row["name"])].add(f"orcid:{row['orcid']}")
+    for author in whole_rows(work, "authors", _Person):
+        if author["orcid"]:
+            people[person_key(author["name"])].add(f"orcid:{author['orcid']}")
     return Ids(
-        {key: frozenset(found) for key, found in papers.items() if key and found},
-        {key: frozenset(found) for key, found in people.items() if key},
+        {key: frozenset(ids) for key, ids in papers.items() if key and ids},
+        {key: frozenset(ids) for key, ids in people.items() if key},
         years,
     )

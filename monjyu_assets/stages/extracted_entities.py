@@ -21,7 +21,7 @@ CODE_VERSION = "1"
 
 
 def entity_engine(work: Work) -> ChunkEngine:
-    """As `roles.extract.engine` says. ConfigurationError where its model is not set up."""
+    """The engine that `roles.extract.engine` names. ConfigurationError where its model is not set up."""
     role = work.settings.roles.extract
     if role.engine == "extractive":
         return ExtractiveEntities(work.settings.graph.workers)
@@ -48,7 +48,7 @@ def chosen_chunks(work: Work) -> frozenset[str] | None:
     if share >= 1:
         return None
     chunks = whole_table(work, "chunks", ["chunk_id"])
-    if not work.parts.heads("graph_nodes"):  # an estimate before level 1 stands: as many, whichever they will be
+    if not work.parts.heads("graph_nodes"):  # an estimate before level 1 exists: the number counts, not which ones
         ids = sorted(chunks["chunk_id"].to_pylist())
         return frozenset(ids[: math.ceil(share * len(ids))])
     mentions = whole_table(work, "phrase_mentions", ["chunk_id", "phrase"])

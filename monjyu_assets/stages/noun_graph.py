@@ -1,4 +1,4 @@
-"""Level 1: phrases that stand in the same chunks, as a weighted graph. Files of one paper count once."""
+"""Level 1: phrases that share chunks, as a weighted graph. Files of one paper count once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def build_noun_graph(work: Work) -> CollectionReport:
 
 
 def canonical_mentions(work: Work) -> pa.Table:
-    """The mentions of the files that stand for their papers."""
+    """The mentions in canonical files."""
     mentions = whole_table(work, "phrase_mentions", ["paper_id", "chunk_id", "phrase", "surface", "count"])
     identity = whole_table(work, "paper_identity", ["paper_id", "canonical_id"])
     standing = set(identity["canonical_id"].to_pylist())

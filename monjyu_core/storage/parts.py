@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,9 +22,21 @@ import pyarrow.parquet as pq
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, columns_of
 
 _METADATA = b"monjyu"
+R = TypeVar("R")
+
+
+class PartMetadata(TypedDict):
+    """What a Parquet file keeps in its footer, as JSON. Only the primary part of an asset has more than the hash."""
+
+    data_version: str
+    asset_version: NotRequired[str]
+    code_version: NotRequired[str]
+    inputs: NotRequired[dict[str, str]]
+    keys: NotRequired[dict[str, str]]
+    siblings: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,11 @@ class Part:
             return pq.read_table(self.path, columns=columns, partitioning=None).replace_schema_metadata(None)
         except (OSError, pa.ArrowInvalid) as error:
             raise StorageError(f"Part {self.path} cannot be read: {error}.", "Index the collection again.") from error
+
+    def records(self, row: type[R]) -> list[R]:
+        """The rows as records of this TypedDict: its columns and no others."""
+        records: list[R] = self.read(columns_of(self.table, row)).to_pylist()
+        return records
 
 
 class PartStore:
@@ -96,7 +113,7 @@ class PartStore:
         ready = {name: _normalise(name, tables[name]) for name in (primary, *others)}
         versions = {name: data_version(name, ready[name]) for name in ready}
         asset_version = digest(*(f"{name}={versions[name]}" for name in sorted(versions)), length=20)
-        metadata = {
+        metadata: PartMetadata = {
             "data_version": versions[primary],
             "asset_version": asset_version,
             "code_version": code_version,
@@ -105,7 +122,7 @@ class PartStore:
         }
         with self.locked(fcntl.LOCK_SH):
             siblings = {name: self._put(name, shard, ready[name], {"data_version": versions[name]}) for name in others}
-            put = siblings | {primary: self._put(primary, shard, ready[primary], metadata | {"siblings": siblings})}
+            put = siblings | {primary: self._put(primary, shard, ready[primary], {**metadata, "siblings": siblings})}
             for name in (*others, primary):
                 self._set_head(name, shard, put[name])
             return self.open(primary, shard, put[primary])
@@ -125,7 +142,7 @@ class PartStore:
             fcntl.flock(file, kind)
             yield
 
-    def _put(self, table: str, shard: str, rows: pa.Table, metadata: dict[str, Any]) -> str:
+    def _put(self, table: str, shard: str, rows: pa.Table, metadata: PartMetadata) -> str:
         tagged = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, sort_keys=True).encode()})
         sink = pa.BufferOutputStream()
         pq.write_table(tagged, sink, compression="zstd")
@@ -181,5 +198,5 @@ def _open(path: Path, table: str, shard: str, version: str) -> Part:
         raise StorageError(
             f"Part {path} is missing or damaged: {error}.", "Delete its HEAD file and index the collection again."
         ) from error
-    stored = json.loads((footer.metadata or {}).get(_METADATA, b"{}"))
+    stored: PartMetadata = json.loads((footer.metadata or {}).get(_METADATA, b"{}"))
     return Part(table, shard, version, path, footer.num_rows, **stored)

@@ -1,25 +1,18 @@
-"""The tables: columns, keys, the asset that writes each, and the columns that stand outside the data version.
+"""The tables: rows, keys, the asset that writes each, and the columns that stand outside the data version.
 
-Rows of a table are always sorted by its keys, so equal content gives equal bytes.
+Columns and their types are those of the row records in `rows.py` and `rows_levels.py`. Rows of a table are always
+sorted by its keys, so equal content gives equal bytes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 
+from monjyu_core.storage import rows
 from monjyu_core.storage.schemas_levels import LEVEL_SPECS
-from monjyu_core.storage.table_spec import (
-    BOOL,
-    BOX,
-    COLLECTION_SHARD,
-    CONTEXTS,
-    INT,
-    SHARDS,
-    SPANS,
-    TEXT,
-    TEXTS,
-    TableSpec,
-)
+from monjyu_core.storage.table_spec import COLLECTION_SHARD, SHARDS, TableSpec, schema_of
 from monjyu_core.storage.table_spec import table as _table
 
 __all__ = [
@@ -29,9 +22,15 @@ __all__ = [
     "SCHEMA_VERSION",
     "SHARDS",
     "TABLES",
+    "Record",
     "TableSpec",
+    "columns_of",
     "empty",
+    "table_of",
 ]
+
+Record = Mapping[str, object]
+"""A row of any table, for what handles all tables alike; what knows its table uses the row record."""
 
 SCHEMA_VERSION = 2
 """Raised when a snapshot's tables change in a way that older readers cannot read."""
@@ -51,170 +50,46 @@ _SPECS = (
     _table(
         "manifest",
         "paper_manifest",
-        {"paper_id": TEXT, "sha256": TEXT, "document_type": TEXT, "size": pa.int64(), "record": pa.int64()}
-        | {"source_path": TEXT, "mtime_ns": pa.int64(), "offset": pa.int64()},
+        rows.ManifestRow,
         ("paper_id",),
         unhashed=("source_path", "mtime_ns", "offset", "record"),
     ),
-    _table(
-        "papers",
-        "parsed_papers",
-        {"paper_id": TEXT, "sha256": TEXT, "document_type": TEXT, "processor": TEXT, "is_academic_paper": BOOL}
-        | {"title": TEXT, "abstract": TEXT, "doi": TEXT, "arxiv_id": TEXT, "pmid": TEXT, "semantic_scholar_id": TEXT}
-        | {"publication_date": TEXT, "year": INT, "venue": TEXT, "venue_type": TEXT, "volume": TEXT, "issue": TEXT}
-        | {"pages": TEXT, "citation_count": INT, "influential_citation_count": INT, "keywords": TEXTS}
-        | {"language": TEXT, "page_count": INT, "characters": pa.int64(), "raw_characters": pa.int64()}
-        | {"warnings": TEXTS, "source_path": TEXT},
-        ("paper_id",),
-        unhashed=("source_path",),
-    ),
-    _table(
-        "authors",
-        "parsed_papers",
-        {"paper_id": TEXT, "ord": INT, "name": TEXT, "affiliation": TEXT, "email": TEXT, "orcid": TEXT}
-        | {"is_corresponding": BOOL},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "sections",
-        "parsed_papers",
-        {"paper_id": TEXT, "section_ord": INT, "heading": TEXT, "level": INT, "section_type": TEXT}
-        | {"page_start": INT, "page_end": INT, "text": TEXT},
-        ("paper_id", "section_ord"),
-    ),
-    _table(
-        "sentences",
-        "parsed_papers",
-        {"sentence_id": TEXT, "paper_id": TEXT, "section_ord": INT, "ord": INT, "start": INT, "end": INT}
-        | {"text": TEXT, "spans": SPANS},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "references",
-        "parsed_papers",
-        {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "raw_text": TEXT, "title": TEXT, "authors": TEXTS, "year": INT}
-        | {"venue": TEXT, "doi": TEXT, "arxiv_id": TEXT},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "inline_citations",
-        "parsed_papers",
-        {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "context": TEXT, "section": TEXT, "position": INT},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "tables",
-        "parsed_papers",
-        {"paper_id": TEXT, "ord": INT, "page": INT, "box": BOX, "caption": TEXT, "headers": TEXTS}
-        | {"rows": pa.list_(TEXTS)},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "figures",
-        "parsed_papers",
-        {"paper_id": TEXT, "ord": INT, "page": INT, "box": BOX, "caption": TEXT},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "equations",
-        "parsed_papers",
-        {"paper_id": TEXT, "ord": INT, "page": INT, "box": BOX, "text": TEXT, "latex": TEXT, "inline": BOOL},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "failures",
-        "parsed_papers",
-        {"paper_id": TEXT, "error_type": TEXT, "message": TEXT, "source_path": TEXT},
-        ("paper_id",),
-        unhashed=("source_path",),
-    ),
-    _table(
-        "chunks",
-        "chunks",
-        {"chunk_id": TEXT, "paper_id": TEXT, "section_ord": INT, "ord": INT, "section_type": TEXT, "heading": TEXT}
-        | {"header": TEXT, "text": TEXT, "input_hash": TEXT, "tokens": INT, "pieces": INT}
-        | {"page_start": INT, "page_end": INT},
-        ("paper_id", "ord"),
-    ),
-    _table(
-        "chunk_sentences",
-        "chunks",
-        {"chunk_id": TEXT, "paper_id": TEXT, "ord": INT, "sentence_id": TEXT, "start": INT, "end": INT},
-        ("chunk_id", "ord"),
-    ),
+    _table("papers", "parsed_papers", rows.PaperRow, ("paper_id",), unhashed=("source_path",)),
+    _table("authors", "parsed_papers", rows.AuthorRow, ("paper_id", "ord")),
+    _table("sections", "parsed_papers", rows.SectionRow, ("paper_id", "section_ord")),
+    _table("sentences", "parsed_papers", rows.SentenceRow, ("paper_id", "ord")),
+    _table("references", "parsed_papers", rows.ReferenceRow, ("paper_id", "ord")),
+    _table("inline_citations", "parsed_papers", rows.InlineCitationRow, ("paper_id", "ord")),
+    _table("tables", "parsed_papers", rows.TableRow, ("paper_id", "ord")),
+    _table("figures", "parsed_papers", rows.FigureRow, ("paper_id", "ord")),
+    _table("equations", "parsed_papers", rows.EquationRow, ("paper_id", "ord")),
+    _table("failures", "parsed_papers", rows.FailureRow, ("paper_id",), unhashed=("source_path",)),
+    _table("chunks", "chunks", rows.ChunkRow, ("paper_id", "ord")),
+    _table("chunk_sentences", "chunks", rows.ChunkSentenceRow, ("chunk_id", "ord")),
     _table(
         "chunk_embeddings",
         "chunk_embeddings",
-        {"chunk_id": TEXT, "paper_id": TEXT, "input_hash": TEXT, "model": TEXT, "vector": pa.list_(pa.float32())},
+        rows.ChunkEmbeddingRow,
         ("chunk_id",),
         unhashed=("vector",),  # floats may differ in the last bit; the inputs and the model decide
         served=False,
     ),
+    _table("paper_identity", "paper_identity", rows.PaperIdentityRow, ("paper_id",), by_shard=False),
+    _table("citation_edges", "citation_network", rows.CitationEdgeRow, ("citing_id", "cited_id"), by_shard=False),
     _table(
-        "paper_identity",
-        "paper_identity",
-        {"paper_id": TEXT, "canonical_id": TEXT, "reason": TEXT},
-        ("paper_id",),
-        by_shard=False,
+        "unresolved_references", "citation_network", rows.UnresolvedReferenceRow, ("paper_id", "ord"), by_shard=False
     ),
+    _table("phrase_mentions", "noun_phrases", rows.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
+    _table("graph_nodes", "noun_graph", rows.GraphNodeRow, ("phrase",), level=1, by_shard=False),
+    _table("graph_edges", "noun_graph", rows.GraphEdgeRow, ("source", "target"), level=1, by_shard=False),
+    _table("communities", "communities", rows.CommunityRow, ("community_id",), level=1, by_shard=False),
     _table(
-        "citation_edges",
-        "citation_network",
-        {"citing_id": TEXT, "cited_id": TEXT, "paper_id": TEXT, "ref_ord": INT, "ref_id": TEXT, "method": TEXT}
-        | {"score": pa.float32(), "contexts": CONTEXTS},
-        ("citing_id", "cited_id"),
-        by_shard=False,
-    ),
-    _table(
-        "unresolved_references",
-        "citation_network",
-        {"paper_id": TEXT, "ord": INT, "ref_id": TEXT, "work_id": TEXT},
-        ("paper_id", "ord"),
-        by_shard=False,
-    ),
-    _table(
-        "phrase_mentions",
-        "noun_phrases",
-        {"paper_id": TEXT, "chunk_id": TEXT, "phrase": TEXT, "surface": TEXT, "count": INT},
-        ("chunk_id", "phrase"),
-        level=1,
-    ),
-    _table(
-        "graph_nodes",
-        "noun_graph",
-        {"phrase": TEXT, "surface": TEXT, "df": INT, "papers": INT, "tfidf": pa.float64(), "degree": INT},
-        ("phrase",),
-        level=1,
-        by_shard=False,
-    ),
-    _table(
-        "graph_edges",
-        "noun_graph",
-        {"source": TEXT, "target": TEXT, "cooccurrences": INT, "weight": pa.float64()},
-        ("source", "target"),
-        level=1,
-        by_shard=False,
-    ),
-    _table(
-        "communities",
-        "communities",
-        {"community_id": TEXT, "level": INT, "parent_id": TEXT, "size": INT, "chunks": INT, "top_phrases": TEXTS},
-        ("community_id",),
-        level=1,
-        by_shard=False,
-    ),
-    _table(
-        "community_members",
-        "communities",
-        {"community_id": TEXT, "phrase": TEXT},
-        ("community_id", "phrase"),
-        level=1,
-        by_shard=False,
+        "community_members", "communities", rows.CommunityMemberRow, ("community_id", "phrase"), level=1, by_shard=False
     ),
     _table(
         "chunk_communities",
         "communities",
-        {"chunk_id": TEXT, "community_id": TEXT, "level": INT, "share": pa.float32()},
+        rows.ChunkCommunityRow,
         ("chunk_id", "community_id"),
         level=1,
         by_shard=False,
@@ -237,3 +112,17 @@ LEVEL_NAMES = ("level_0_baseline", "level_1_lazy", "level_2_entities", "level_3_
 
 def empty(table: str) -> pa.Table:
     return TABLES[table].schema.empty_table()
+
+
+def table_of(table: str, records: Sequence[Record]) -> pa.Table:
+    """The rows in the table's schema; a column that a row lacks is null."""
+    return pa.Table.from_pylist(records, schema=TABLES[table].schema)
+
+
+def columns_of(table: str, row: type) -> list[str]:
+    """The columns that a row record names, some or all of the table's. TypeError where the table has another type."""
+    schema = schema_of(row)
+    for field in schema:
+        if field not in TABLES[table].schema:
+            raise TypeError(f"{table} has no column {field.name} of {field.type}, as {row.__name__} says.")
+    return list(schema.names)

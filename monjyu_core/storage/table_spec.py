@@ -1,16 +1,16 @@
-"""What a table is: its columns, keys, the asset that writes it, its level."""
+"""What a table is: its rows, keys, the asset that writes it, its level; and the schema that follows from its rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import pyarrow as pa
 
-TEXT, INT, BOOL = pa.string(), pa.int32(), pa.bool_()
-TEXTS = pa.list_(TEXT)
-BOX = pa.list_(pa.float32())
-SPANS = pa.list_(pa.struct([("page", INT), ("boxes", pa.list_(BOX))]))
-CONTEXTS = pa.list_(pa.struct([("section", TEXT), ("context", TEXT)]))
+BigInt = Annotated[int, pa.int64()]
+Float32 = Annotated[float, pa.float32()]
+_PLAIN = {str: pa.string(), bool: pa.bool_(), int: pa.int32(), float: pa.float64()}
 
 SHARDS = tuple("0123456789abcdef")
 COLLECTION_SHARD = "all"
@@ -26,11 +26,14 @@ class TableSpec:
     name: str
     asset: str
     level: int
+    row: type
+    """The TypedDict that a row is."""
     schema: pa.Schema
     keys: tuple[str, ...]
     unhashed: tuple[str, ...] = ()
     by_shard: bool = True
-    served: bool = True  # stands in the snapshot's index.duckdb
+    served: bool = True
+    """Whether the snapshot's `index.duckdb` holds it."""
     view: str = ""
 
     @property
@@ -43,7 +46,28 @@ class TableSpec:
         return [name for name in self.schema.names if name not in self.unhashed]
 
 
-def table(name: str, asset: str, columns: dict[str, pa.DataType], keys: tuple[str, ...], **more: object) -> TableSpec:
+def table(name: str, asset: str, row: type, keys: tuple[str, ...], **more: object) -> TableSpec:
     """Of level 0 unless it says another."""
     values = {"level": 0} | more
-    return TableSpec(name, asset, schema=pa.schema(list(columns.items())), keys=keys, **values)  # type: ignore[arg-type]
+    return TableSpec(name, asset, row=row, schema=schema_of(row), keys=keys, **values)  # type: ignore[arg-type]
+
+
+def schema_of(row: type) -> pa.Schema:
+    """The columns of a row record, in its order. `| None` is for readers: every column may be null."""
+    return pa.schema([(name, _arrow(hint)) for name, hint in get_type_hints(row, include_extras=True).items()])
+
+
+def _arrow(hint: object) -> pa.DataType:
+    if isinstance(hint, type) and hint in _PLAIN:
+        return _PLAIN[hint]
+    if is_typeddict(hint):
+        return pa.struct(list(schema_of(hint)))  # type: ignore[arg-type]
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return arguments[1]
+    if origin is list:
+        return pa.list_(_arrow(arguments[0]))
+    if origin in (Union, UnionType):
+        (only,) = (argument for argument in arguments if argument is not NoneType)
+        return _arrow(only)
+    raise TypeError(f"{hint!r} is no type of a column.")

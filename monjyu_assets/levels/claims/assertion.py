@@ -83,7 +83,7 @@ _SECTIONS = {"abstract": 0.1, "results": 0.12, "conclusion": 0.1, "discussion": 
 
 @dataclass(frozen=True)
 class Assertion:
-    """`confidence` is 0 to 1: how sure it is that the sentence asserts something that can be cited."""
+    """`confidence`, 0 to 1: how surely the sentence asserts something citable."""
 
     kind: str
     confidence: float
@@ -95,29 +95,29 @@ def assertion(text: str, section_type: str, *, japanese: bool) -> Assertion | No
         return _japanese(text, section_type)
     if not is_prose(text) or _NOT_SAID.search(text[:600]):
         return None
-    found = {
+    signs = {
         "comparison": bool(_COMPARED.search(text)),
         "result": bool(_RESULT.search(text)),
         "contribution": bool(_CONTRIBUTED.search(text)),
         "limitation": bool(_LIMITED.search(text)),
         "definition": bool(_DEFINED.search(text)),
     }
-    return _scored(found, bool(_NUMBER.search(text)), bool(_CAUSED.search(text)), section_type)
+    return _scored(signs, bool(_NUMBER.search(text)), bool(_CAUSED.search(text)), section_type)
 
 
 def _japanese(text: str, section_type: str) -> Assertion | None:
     if not is_prose(text, japanese=True) or not text.endswith("。") or _JA_NOT_SAID.search(text):
         return None
-    found = {kind: bool(pattern.search(text)) for kind, pattern in _JAPANESE}
-    return _scored(found, bool(_NUMBER.search(text)), "ため" in text or "により" in text, section_type)
+    signs = {kind: bool(pattern.search(text)) for kind, pattern in _JAPANESE}
+    return _scored(signs, bool(_NUMBER.search(text)), "ため" in text or "により" in text, section_type)
 
 
-def _scored(found: dict[str, bool], number: bool, cause: bool, section_type: str) -> Assertion:
-    """Signs add up; a plain statement in the abstract is just below the default threshold."""
-    kind = next((kind for kind in KINDS if found.get(kind)), "statement")
+def _scored(signs: dict[str, bool], number: bool, cause: bool, section_type: str) -> Assertion:
+    """Adds up the signs of an assertion; a plain statement in the abstract stays just below the default threshold."""
+    kind = next((kind for kind in KINDS if signs.get(kind)), "statement")
     score = 0.25 + 0.15 * number + 0.08 * cause + _SECTIONS.get(section_type, 0.04)
     score += {"result": 0.25, "comparison": 0.25, "contribution": 0.2, "limitation": 0.12, "definition": 0.12}.get(
         kind, 0
     )
-    score += 0.08 * (sum(found.values()) > 1)
+    score += 0.08 * (sum(signs.values()) > 1)
     return Assertion(kind, round(min(1.0, score), 3))

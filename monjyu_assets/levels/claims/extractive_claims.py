@@ -1,4 +1,4 @@
-"""The extractive engine of claims: the sentences of a chunk that assert most, as they stand."""
+"""The extractive engine of claims: the sentences of a chunk that assert most, unchanged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 
 from monjyu_assets.levels.claims.assertion import Assertion, assertion
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.chunk_engine import ClaimResult, FoundClaim
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper, SourceSentence
 from monjyu_assets.levels.entities.english_findings import english_subjects
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
@@ -32,16 +32,20 @@ class ExtractiveClaims:
         self._contents: dict[str, str] = {}
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
-        """The whole paper: a sentence that two chunks share is claimed in the first."""
+        """Hash of the whole paper: a sentence shared by two chunks is claimed in the first."""
         return self._contents.setdefault(paper.paper_id, paper.content())
 
-    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
+    def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ClaimResult]:
         for paper in papers:
-            chosen = {c.chunk_id: found for c, found in self._chosen(paper) if c.chunk_id in wanted[paper.paper_id]}
-            subjects = _subjects([s.text for found in chosen.values() for s, _ in found])
-            for chunk_id, found in chosen.items():
-                rows = [_row(paper, s, said, subjects[s.text]) for s, said in found if s.text in subjects]
-                yield ChunkResult(chunk_id, {"claims": rows})
+            chosen = {
+                c.chunk_id: sentences for c, sentences in self._chosen(paper) if c.chunk_id in wanted[paper.paper_id]
+            }
+            subjects = _subjects([s.text for sentences in chosen.values() for s, _ in sentences])
+            for chunk_id, sentences in chosen.items():
+                claims = [
+                    _claim(paper, s, asserted, subjects[s.text]) for s, asserted in sentences if s.text in subjects
+                ]
+                yield ClaimResult(chunk_id, claims=claims)
 
     def _chosen(self, paper: SourcePaper) -> Iterator[tuple[SourceChunk, Chosen]]:
         seen: set[str] = set()
@@ -52,9 +56,9 @@ class ExtractiveClaims:
                     continue
                 seen.add(sentence.sentence_id)
                 text = " ".join(sentence.text.split())
-                said = assertion(text, chunk.section_type, japanese=is_japanese(text))
-                if said and said.confidence >= self.least and not is_boilerplate(text):
-                    scored.append((sentence, said))
+                asserted = assertion(text, chunk.section_type, japanese=is_japanese(text))
+                if asserted and asserted.confidence >= self.least and not is_boilerplate(text):
+                    scored.append((sentence, asserted))
             best = sorted(scored, key=lambda item: (-item[1].confidence, item[0].sentence_id))[: self.most]
             yield chunk, sorted(best, key=lambda item: chunk.sentences.index(item[0]))
 
@@ -64,17 +68,17 @@ def _subjects(texts: Sequence[str]) -> dict[str, str]:
 
     A sentence without a verb (a title, a name) is left out.
     """
-    found: dict[str, str] = {}
+    by_text: dict[str, str] = {}
     for text in texts:
         if is_japanese(text):
             topic = _TOPIC.match(text)
-            found[text] = topic[1] if topic else ""
-    pieces = {text: (windows(clean(text)) or [""])[0] for text in texts if text not in found}
+            by_text[text] = topic[1] if topic else ""
+    pieces = {text: (windows(clean(text)) or [""])[0] for text in texts if text not in by_text}
     subjects = zip(pieces, english_subjects(list(pieces.values())), strict=True)
-    return found | {text: subject for text, subject in subjects if subject is not None}
+    return by_text | {text: subject for text, subject in subjects if subject is not None}
 
 
-def _row(paper: SourcePaper, sentence: SourceSentence, said: Assertion, subject: str) -> dict[str, object]:
+def _claim(paper: SourcePaper, sentence: SourceSentence, asserted: Assertion, subject: str) -> FoundClaim:
     statement = statement_of(sentence.text)
     return {
         "claim_id": digest(paper.paper_id, sentence.sentence_id, statement, length=20),
@@ -82,6 +86,6 @@ def _row(paper: SourcePaper, sentence: SourceSentence, said: Assertion, subject:
         "subject": subject,
         "statement": statement,
         "quote": sentence.text,
-        "kind": said.kind,
-        "confidence": said.confidence,
+        "kind": asserted.kind,
+        "confidence": asserted.confidence,
     }

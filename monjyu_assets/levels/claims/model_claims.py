@@ -1,13 +1,12 @@
-"""The engine `llm` of claims: one question a chunk. A quote that is not in the chunk, or numbers that it does not have,
-are not believed."""
+"""The engine `llm` of claims: one question a chunk. It drops quotes that are not in the chunk, and numbers that the
+chunk does not have."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from monjyu_assets.levels.engines.answers import ModelClaim, ModelClaims, plain
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure
+from monjyu_assets.levels.engines.chunk_engine import ClaimResult, Failure, FoundClaim
 from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
 from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
@@ -20,7 +19,7 @@ LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
 
 
 class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
-    """`most` claims a chunk; weaker ones than `least` are left out."""
+    """Keeps at most `most` claims a chunk, none weaker than `least`."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelClaims]]) -> None:
         super().__init__(ModelRecipe(settings, "claims", "extract", VERSION), calls)
@@ -29,41 +28,41 @@ class ModelClaimEngine(ModelChunkEngine[ModelClaims]):
     def prompt_values(self) -> dict[str, str]:
         return {"most": str(self._most)}
 
-    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ChunkResult:
-        rows: dict[str, dict[str, Any]] = {}
+    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelClaims) -> ClaimResult:
+        rows: dict[str, FoundClaim] = {}
         dropped = weak = 0
-        for said in answer.claims:
-            row = _claim(paper, chunk, said)
+        for claim in answer.claims:
+            row = _claim(paper, chunk, claim)
             if row is None:
                 dropped += 1
-            elif said.confidence < self._least:
+            elif claim.confidence < self._least:
                 weak += 1
             else:
                 rows.setdefault(row["claim_id"], row)
         if dropped and not rows and not weak:
             failure = Failure("NoQuotes", f"None of the {dropped} claims quotes a sentence of the chunk.")
-            return ChunkResult(chunk.chunk_id, failure=failure, dropped=dropped)
+            return ClaimResult(chunk.chunk_id, failure=failure, dropped=dropped)
         best = sorted(rows.values(), key=lambda row: -row["confidence"])[: self._most]
-        return ChunkResult(chunk.chunk_id, {"claims": best}, dropped=dropped)
+        return ClaimResult(chunk.chunk_id, dropped=dropped, claims=best)
 
 
-def _claim(paper: SourcePaper, chunk: SourceChunk, said: ModelClaim) -> dict[str, Any] | None:
-    """The claim, once its quote was found and what it says rests on the chunk."""
-    place = find_quote(said.quote, [sentence.text for sentence in chunk.sentences])
+def _claim(paper: SourcePaper, chunk: SourceChunk, claim: ModelClaim) -> FoundClaim | None:
+    """The claim, if its quote is in the chunk and its statement rests on the chunk; else None."""
+    place = find_quote(claim.quote, [sentence.text for sentence in chunk.sentences])
     if place is None:
         return None
     sentence = chunk.sentences[place]
-    statement = plain(said.statement, LONGEST_STATEMENT)
+    statement = plain(claim.statement, LONGEST_STATEMENT)
     source = f"{chunk.header} {chunk.text}"
     if not rests_on(statement, source):
         return None
     return {
-        # Of the chunk: overlapping chunks may claim the same of a sentence they share.
+        # The chunk is part of the id: overlapping chunks may claim the same of a shared sentence.
         "claim_id": digest(paper.paper_id, chunk.chunk_id, sentence.sentence_id, statement, length=20),
         "sentence_ids": [sentence.sentence_id],
-        "subject": plain(without_foreign(said.subject, source), LONGEST_SUBJECT),
+        "subject": plain(without_foreign(claim.subject, source), LONGEST_SUBJECT),
         "statement": statement,
         "quote": sentence.text,
-        "kind": said.kind,
-        "confidence": round(said.confidence, 3),
+        "kind": claim.kind,
+        "confidence": round(claim.confidence, 3),
     }

@@ -1,1 +1,1 @@
-"""What makes entities, reports and claims: one protocol, with an extractive engine and one that asks a model."""
+"""Engines that make entities, reports and claims: one protocol, an extractive engine and one that asks a model."""

@@ -1,4 +1,4 @@
-"""The shapes of models' answers. What a model makes up beyond them is cut off or dropped, never believed."""
+"""The shapes of models' answers. Anything beyond them is cut off or dropped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
 
 
 def _clamped(most: float) -> BeforeValidator:
-    """A number past the scale is its end: a model that says 11 of 10 means very much."""
+    """Clamp a number to the scale: a model that says 11 of 10 means very much."""
 
     def read(value: Any) -> Any:
         return min(most, max(0.0, value)) if isinstance(value, int | float) else value
@@ -82,5 +82,5 @@ class ModelReport(BaseModel):
 
 
 def plain(text: str, most: int) -> str:
-    """One line, cut to a length."""
+    """The text as one line, cut to `most` characters."""
     return " ".join(text.split())[:most]

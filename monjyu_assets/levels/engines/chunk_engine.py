@@ -1,19 +1,45 @@
-"""The protocol of what works chunk by chunk, and what comes of a chunk."""
+"""The protocol of engines that work chunk by chunk, and their results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import NotRequired, Protocol, TypedDict
 
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
+from monjyu_core.storage.rows_levels import EntityColumns, FailureCause, RelationshipColumns
+from monjyu_core.storage.schemas import Record
 
-Rows = list[dict[str, Any]]
+ENTITIES, RELATIONSHIPS, CLAIMS = "entity_mentions", "relationship_mentions", "claims"
+
+
+class FoundEntity(EntityColumns):
+    """A row of `entity_mentions` without its chunk; `engine` where another engine than the stage's found it."""
+
+    engine: NotRequired[str]
+
+
+class FoundRelationship(RelationshipColumns):
+    """A row of `relationship_mentions` without its chunk; `engine` as for entities."""
+
+    engine: NotRequired[str]
+
+
+class FoundClaim(TypedDict):
+    """A row of `claims` without its chunk."""
+
+    claim_id: str
+    sentence_ids: list[str]
+    subject: str
+    statement: str
+    quote: str
+    kind: str
+    confidence: float
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no result. `message` holds no text of a paper: it is shown in logs that outlive a purge."""
+    """Why there is no result. `message` holds no text of a paper: logs that outlive a purge show it."""
 
     error_type: str
     message: str
@@ -21,45 +47,74 @@ class Failure:
 
 @dataclass
 class ChunkResult:
-    """Rows by table of one chunk (without paper_id and engine), or its failure; `dropped` were not in the source."""
+    """What an engine makes of one chunk: rows, or a failure; the `dropped` items are not in the source."""
 
     chunk_id: str
-    rows: dict[str, Rows] = field(default_factory=dict)
     failure: Failure | None = None
     dropped: int = 0
 
+    @property
+    def rows(self) -> Mapping[str, Sequence[Record]]:
+        """By table, without paper_id, chunk_id and, where it is the stage's, engine."""
+        return {}
+
+
+@dataclass
+class EntityResult(ChunkResult):
+    """The entities and relationships of a chunk."""
+
+    entities: list[FoundEntity] = field(default_factory=list)
+    relationships: list[FoundRelationship] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Record]]:
+        return {ENTITIES: self.entities, RELATIONSHIPS: self.relationships}
+
+
+@dataclass
+class ClaimResult(ChunkResult):
+    """The claims of a chunk."""
+
+    claims: list[FoundClaim] = field(default_factory=list)
+
+    @property
+    def rows(self) -> Mapping[str, Sequence[Record]]:
+        return {CLAIMS: self.claims}
+
 
 class ChunkEngine(Protocol):
-    """Makes rows of chunks. Equal keys give equal rows, or rows that were paid for and are to be kept."""
+    """Makes rows of chunks. Equal keys give equal rows, or paid rows that should be kept."""
 
     @property
     def name(self) -> str:
-        """With its version, as it stands in every row: `extractive-1`."""
+        """Name with version, as every row has it: `extractive-1`."""
         ...
 
     @property
     def made_with(self) -> str:
-        """All that its rows depend on beside settings and papers: versions, models, prompts."""
+        """What its rows depend on besides settings and papers: versions, models, prompts."""
         ...
 
     @property
     def pays(self) -> bool:
-        """Whether it calls a model: shards are then written one by one, so that little is lost with a process."""
+        """Whether it calls a model: then shards are written one by one, so that a killed process loses little."""
         ...
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:
-        """What the rows of this chunk are made from."""
+        """Hash of what the rows of this chunk are made from."""
         ...
 
     def run(self, papers: Sequence[SourcePaper], wanted: Mapping[str, set[str]]) -> Iterator[ChunkResult]:
-        """The results of these chunks, given by paper."""
+        """The results of the `wanted` chunks, which are given by paper."""
         ...
 
 
-def failure_row(key: dict[str, str], failure: Failure | None, dropped: int) -> dict[str, Any]:
-    """A row of a table of failures."""
-    if failure is None:
-        what = {"error_type": "NotInSource", "message": "What was said is not in the source and was dropped."}
-    else:
-        what = {"error_type": failure.error_type, "message": failure.message}
-    return key | what | {"failed": failure is not None, "dropped": dropped}
+def failure_cause(failure: Failure | None, dropped: int) -> FailureCause:
+    """A row of a table of failures, without what failed."""
+    cause = failure or Failure("NotInSource", "What was said is not in the source and was dropped.")
+    return {
+        "error_type": cause.error_type,
+        "message": cause.message,
+        "failed": failure is not None,
+        "dropped": dropped,
+    }

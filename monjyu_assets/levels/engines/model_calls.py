@@ -1,6 +1,6 @@
-"""Questions to a model by the hundred: so many at once as the role allows, each answered or failed on its own.
+"""Many questions to a model: as many at once as the role allows, each answered or failed on its own.
 
-Every answer is in the response cache before it is handed on: a run that is killed and begun again pays nothing twice.
+The response cache holds every answer before it is passed on, so a killed run that starts again pays nothing twice.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound=BaseModel)
 AT_ONCE = 4
-"""Times the role's concurrency: questions that are under way together, so that no place is left empty for long."""
+"""Multiple of the role's concurrency that is under way together, so that no slot stays empty for long."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about one chunk or community. `papers`: whose text is in the messages."""
+    """A question about one chunk or community. `papers`: those whose text is in the messages."""
 
     key: str
     messages: tuple[Message, ...]
@@ -40,15 +40,15 @@ class Question:
 
 
 def model_identity(settings: Settings, role: ChatRole) -> str:
-    """What the answers of a role's model depend on beside the messages."""
+    """Hash of what the answers of a role's model depend on besides the messages."""
     values = getattr(settings.roles, role)
     _, model = role_model(settings, role)
     return digest(model.provider, model.base_url, model.model, values.temperature, values.max_tokens)
 
 
 class ModelRecipe:
-    """What an engine asks with. `name` stands in its rows; `model` is what answers depend on beside the messages,
-    `made_with` that and the prompts."""
+    """How an engine asks. `name` is in its rows; `model` is what answers depend on besides the messages; `made_with`
+    adds the prompts."""
 
     def __init__(self, settings: Settings, prompt: str, role: ChatRole, version: str) -> None:
         self._prompts = {name: load_prompt(prompt, name, settings.prompts.folder) for name in LANGUAGES}
@@ -59,18 +59,19 @@ class ModelRecipe:
         self.made_with = digest("llm", version, identity, *(prompt.hash for prompt in self._prompts.values()))
 
     def prompt(self, language: str) -> Prompt:
-        """In English where there is none in the language."""
+        """The prompt in this language, or in English where there is none."""
         return self._prompts.get(language, self._prompts["en"])
 
 
 def failure_of(error: ModelCallError) -> Failure:
-    """With the setting to look at. A call that was not made says why those before it failed."""
-    told = error.cause or error if isinstance(error, ModelUnavailable) else error
-    return Failure(type(error).__name__, str(told))
+    """The failure, with the setting to check. A call that was not made gives the cause of those that failed before
+    it."""
+    cause = error.cause or error if isinstance(error, ModelUnavailable) else error
+    return Failure(type(error).__name__, str(cause))
 
 
 class ModelCalls(Generic[T]):
-    """Asks one role for answers of one schema, on the account of an asset."""
+    """Asks one role for answers of one schema, charged to an asset's account."""
 
     def __init__(self, session: Session, role: ChatRole, answer: type[T], concurrency: int) -> None:
         self._session = session
@@ -79,7 +80,7 @@ class ModelCalls(Generic[T]):
         self._batch = max(8, AT_ONCE * concurrency)
 
     def ask(self, questions: Iterable[Question]) -> Iterator[tuple[Question, T | ModelCallError]]:
-        """The answer to each, or why there is none, in order. Anything but a ModelCallError is raised."""
+        """The answer to each question, or why there is none, in order. Errors other than ModelCallError are raised."""
         from monjyu_core.models.calls.event_loop import run
 
         remaining = iter(questions)

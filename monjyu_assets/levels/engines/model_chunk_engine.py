@@ -1,10 +1,10 @@
-"""What the engines `llm` of entities and claims share: one question a chunk, its answer read or its failure named."""
+"""What the engines `llm` of entities and claims share: one question a chunk, and its answer or failure."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -20,7 +20,7 @@ T = TypeVar("T", bound=BaseModel)
 
 
 class ModelChunkEngine(ABC, Generic[T]):
-    """A `ChunkEngine` that asks a model. `calls` are made when the first chunk is asked about."""
+    """A `ChunkEngine` that asks a model. `calls` is called when the first chunk needs an answer."""
 
     pays = True
 
@@ -31,14 +31,14 @@ class ModelChunkEngine(ABC, Generic[T]):
 
     @abstractmethod
     def read(self, paper: SourcePaper, chunk: SourceChunk, answer: T) -> ChunkResult:
-        """What of an answer rests on the chunk."""
+        """The part of an answer that rests on the chunk."""
 
     def prompt_values(self) -> dict[str, str]:
-        """What the prompt is told beside the chunk."""
+        """Values for the prompt besides the chunk."""
         return {}
 
-    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[Any, ...]:
-        """What the rows of a chunk are made from beside the question."""
+    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[object, ...]:
+        """What the rows of a chunk are made from besides the question."""
         return ()
 
     def key(self, paper: SourcePaper, chunk: SourceChunk) -> str:

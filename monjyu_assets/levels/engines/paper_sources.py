@@ -1,4 +1,4 @@
-"""Papers as the engines read them: chunks with their sentences, authors, references and where those are cited."""
+"""Papers as the engines read them: chunks with sentences, authors, references and the sentences that cite them."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ class SourcePaper:
     chunks: tuple[SourceChunk, ...]
 
     def content(self) -> str:
-        """Hash of all of it but the id: what an engine that reads whole papers makes its rows from."""
+        """Hash of everything but the id: the key of engines that read whole papers."""
         parts = (self.title, self.abstract, self.language, self.doi, self.arxiv_id, self.keywords, self.authors)
         return digest(*parts, self.references, self.chunks, length=32)

@@ -1,11 +1,11 @@
-"""Papers and researchers by the title page and the reference list: sure knowledge, at the chunks that cite them."""
+"""Papers and researchers that the title page and the reference list name, in the chunks that cite them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.findings import fold
 
@@ -13,9 +13,9 @@ _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "
 _TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
 _NAMES = re.compile(r"\b[A-Z]\.,")
 BEGINNING = 30
-"""Characters of a citing sentence by which the chunks that hold it are told from others."""
+"""Characters of a citing sentence that tell the chunks that hold it from others."""
 MOST_AUTHORS = 3
-"""Of a cited work that become entities."""
+"""Authors of a cited work that become entities."""
 _INITIALS = re.compile(r"(?:\b[A-Za-z]\.?[ -]?){1,4}")
 _PERSON = re.compile(r"[^\W\d_][\w.'’ -]{2,60}")
 _ORG_PARTS = re.compile(
@@ -23,24 +23,26 @@ _ORG_PARTS = re.compile(
     re.I,
 )
 
-Rows = list[dict[str, Any]]
+Findings = tuple[list[FoundEntity], list[FoundRelationship]]
 
 
-def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
-    """The paper itself with its authors and where they work; stands at its first chunk."""
+def title_page(paper: SourcePaper) -> Findings:
+    """The paper itself, its authors and where they work; these belong to the first chunk."""
     title = paper.title.strip()
-    entities: Rows = []
-    links: Rows = []
-    own = ("paper", fold(title))
-    if own[1]:
-        entities.append(entity("paper", own[1], title, "", [], 1.0))
+    entities: list[FoundEntity] = []
+    links: list[FoundRelationship] = []
+    this_paper = ("paper", fold(title))
+    if this_paper[1]:
+        entities.append(entity("paper", this_paper[1], title, "", [], 1.0))
     for author in paper.authors:
         key = person_key(author.name)
         if not key:
             continue
         entities.append(entity("researcher", key, person_name(author.name), "", [], 1.0))
-        if own[1]:
-            links.append(link(("researcher", key), own, "authored", f"{person_name(author.name)} wrote {title}.", []))
+        if this_paper[1]:
+            links.append(
+                link(("researcher", key), this_paper, "authored", f"{person_name(author.name)} wrote {title}.", [])
+            )
         place = _organization(author.affiliation)
         if place:
             at = ("organization", fold(place))
@@ -50,22 +52,26 @@ def title_page(paper: SourcePaper) -> tuple[Rows, Rows]:
     return entities, links
 
 
-def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Rows]]:
+def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[Findings]:
     """The works that sentences of this chunk cite, each with its first authors."""
     sentences = [(" ".join(s.text.split()), s.sentence_id) for s in chunk.sentences]
     whole = "\n".join(text for text, _ in sentences)
-    own = ("paper", fold(paper.title))
+    this_paper = ("paper", fold(paper.title))
     for reference in paper.references:
         contexts = [" ".join(context.split()) for context in reference.contexts]
         contexts = [context for context in contexts if context[:BEGINNING] in whole]
         key = fold(reference.title) if contexts else ""
         if not key or (len(key.split()) < 2 and len(key) < 6) or len(_NAMES.findall(reference.title)) > 2:
-            continue  # no title, or a list of authors that was read as one
+            continue  # no title, or a list of authors misread as one
         at = [where for text, where in sentences if any(text in c or c in text for c in contexts if c)]
         if not at:
             continue
         entities = [entity("paper", key, reference.title, "", at, 1.0)]
-        links = [link(own, ("paper", key), "cites", f"{paper.title} cites {reference.title}.", at)] if own[1] else []
+        links = (
+            [link(this_paper, ("paper", key), "cites", f"{paper.title} cites {reference.title}.", at)]
+            if this_paper[1]
+            else []
+        )
         for name in reference.authors[:MOST_AUTHORS]:
             person = person_key(name)
             if person:
@@ -77,13 +83,13 @@ def cited_in(paper: SourcePaper, chunk: SourceChunk) -> Iterator[tuple[Rows, Row
 
 
 def person_name(name: str) -> str:
-    """Given names first, one space between them."""
+    """The name with given names first and single spaces."""
     last, comma, given = name.partition(",")
     return _TITLE.sub("", " ".join((f"{given} {last}" if comma else name).split()))
 
 
 def person_key(name: str) -> str:
-    """The folded name, given names first; empty where it is no person's (a company in an author list has one word)."""
+    """The folded name, given names first; empty if it is not a person's (a company in an author list has one word)."""
     shown = person_name(name)
     words = [fold(word).replace(" ", "") for word in shown.replace(".", ". ").split()]
     words = [word for word in words if word]
@@ -93,23 +99,37 @@ def person_key(name: str) -> str:
 
 
 def _organization(affiliation: str | None) -> str | None:
-    """The university or institute in an address: its largest unit that is named so, for departments are many."""
+    """The university or institute in an address: the largest unit with such a name, as departments are many."""
     parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
     named = [part for part in parts if _ORG_PARTS.search(part) and 4 <= len(part) <= 90]
     best = [part for part in named if re.search(r"univ|大学|institut", part, re.I)]
-    found = (best or named or [""])[-1]
-    return re.sub(r"^[Tt]he ", "", found) or None
+    unit = (best or named or [""])[-1]
+    return re.sub(r"^[Tt]he ", "", unit) or None
 
 
-def entity(kind: str, key: str, name: str, description: str, at: list[str], confidence: float) -> dict[str, Any]:
+def entity(entity_type: str, key: str, name: str, description: str, at: list[str], confidence: float) -> FoundEntity:
     """A row of `entity_mentions` without its chunk."""
-    row = {"entity_key": key, "type": kind, "name": " ".join(name.split()), "description": description}
-    return row | {"sentence_ids": at, "confidence": confidence}
+    return {
+        "entity_key": key,
+        "type": entity_type,
+        "name": " ".join(name.split()),
+        "description": description,
+        "sentence_ids": at,
+        "confidence": confidence,
+    }
 
 
 def link(
-    source: tuple[str, str], target: tuple[str, str], kind: str, text: str, at: list[str], weight: float = 1.0
-) -> dict[str, Any]:
+    source: tuple[str, str], target: tuple[str, str], relation: str, text: str, at: list[str], weight: float = 1.0
+) -> FoundRelationship:
     """A row of `relationship_mentions` without its chunk; ends are (type, key)."""
-    ends = {"source_type": source[0], "source_key": source[1], "target_type": target[0], "target_key": target[1]}
-    return ends | {"type": kind, "description": text, "sentence_ids": at, "weight": weight}
+    return {
+        "source_type": source[0],
+        "source_key": source[1],
+        "target_type": target[0],
+        "target_key": target[1],
+        "type": relation,
+        "description": text,
+        "sentence_ids": at,
+        "weight": weight,
+    }

@@ -1,4 +1,4 @@
-"""English sentences to findings, by spaCy's parser and its named entities."""
+"""Findings in English sentences, by spaCy's parser and its named entities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.levels.entities.findings import Findings, Found, Verb
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, Verb
 from monjyu_assets.levels.entities.lexicon import generic, head_role, heads, type_of_name, verbs
 from monjyu_assets.levels.phrases.english_phrases import BATCH, phrase_of
 from monjyu_assets.levels.phrases.model import load_model
@@ -22,7 +22,7 @@ NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 """Confidence of a type: a known name, "X is a …", "the X library", "libraries such as X", its head word, NER."""
 
 NO_ENTITY = "none"
-"""The vote of NER for places, dates and numbers, which are no entities here."""
+"""NER's vote for places, dates and numbers, which are not entities here."""
 _NO_NAME = frozenset('“”"«»,;')
 _JOINERS = frozenset(("and", "or", "and/or", "&"))
 _BARE = frozenset(("data set", "training set", "test set", "software package", "software tool"))
@@ -54,7 +54,7 @@ _NO_VERBS = frozenset(
 
 @lru_cache(maxsize=1)
 def tagger() -> tuple[Language, Any]:
-    """The pipeline with NER; the lemmatizer is asked for heads and verbs only."""
+    """The pipeline with NER. The lemmatizer runs on heads and verbs only."""
     pipeline = load_model()
     lemmatizer = pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
@@ -62,27 +62,27 @@ def tagger() -> tuple[Language, Any]:
 
 
 def english_findings(windows: Sequence[str]) -> list[Findings]:
-    """What each window holds, in order; depends on the window alone."""
+    """The findings of each window, in order. They depend on the window alone."""
     pipeline, lemmatizer = tagger()
     with pipeline.memory_zone():
         return [_findings(doc, lemmatizer) for doc in pipeline.pipe(windows, batch_size=BATCH)]
 
 
 def _findings(doc: Doc, lemmatizer: Any) -> Findings:
-    text = doc.text  # spaCy puts it together at every call
+    text = doc.text  # spaCy builds it at every call
     spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, text, lemmatizer)) is not None]
     inside = {token.i for span, _ in spans for token in span}
-    phrases = [found for span, phrase in spans for found in _typed(span, *phrase)]
+    phrases = [typed for span, phrase in spans for typed in _typed(span, *phrase)]
     _follow_lists(doc.text, phrases)
     _read_definitions(doc, phrases)
     phrases += _people(doc, phrases)
-    said = [_verb(token, lemmatizer) for token in doc if token.pos_ == "VERB" and token.i not in inside]
-    named = [found for found in phrases if not found.bare]
-    return Findings(sorted(named, key=lambda f: (f.start, -f.end)), [verb for verb in said if verb])
+    candidates = [_verb(token, lemmatizer) for token in doc if token.pos_ == "VERB" and token.i not in inside]
+    named = [typed for typed in phrases if not typed.bare]
+    return Findings(sorted(named, key=lambda f: (f.start, -f.end)), [verb for verb in candidates if verb])
 
 
-def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
-    """The phrase with the votes of its own words; "the NumPy library" is the name NumPy, a tool."""
+def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
+    """The phrase with the votes of its words; "the NumPy library" is the name NumPy, a tool."""
     start = span.doc.text.find(surface, span.start_char)
     start = span.start_char if start < 0 else start
     words, written = key.split(), surface.split()
@@ -92,31 +92,36 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[Found]:
     key, surface = " ".join(words), " ".join(written)
     if not words or _NO_NAME.intersection(surface):
         return
-    kind = head_type(words)
-    prefix = _name_before_head(span, written) if kind else 0
-    if kind and prefix and not _capitals(written[prefix:]):
+    entity_type = head_type(words)
+    prefix = _name_before_head(span, written) if entity_type else 0
+    if entity_type and prefix and not _capitals(written[prefix:]):
         name = " ".join(written[:prefix])
-        own = type_of_name(name)
+        name_type = type_of_name(name)
         joined = head_role(written[-1].casefold()) == "identifies" and not name.isupper()
-        if own or joined:
-            votes = [(own, NAMED)] if own else [(kind, JOINED)]
-            yield Found(name.casefold(), name, start, start + len(name), votes, proper=True)
+        if name_type or joined:
+            votes = [(name_type, NAMED)] if name_type else [(entity_type, JOINED)]
+            yield FoundPhrase(name.casefold(), name, start, start + len(name), votes, proper=True)
             if joined and (len(words) - prefix == 1 or all(word in generic() for word in words[prefix:-1])):
                 return
     known = type_of_name(surface)
     proper = span.root.pos_ == "PROPN" or bool(_SHAPED.fullmatch(surface))
     votes = [(known, NAMED)] if known else []
-    if kind and len(words) > 1 and key not in _BARE and not all(w in STOP_WORDS or w in LEADING for w in words[:-1]):
-        if head_role(words[-1]) != "loose" and (kind != "organization" or (proper and _capitals(written[:1]))):
-            votes.append((kind, HEADED))
-    elif (kind or head_role(words[-1]) == "loose") and not known:
-        yield Found(key, surface, start, start + len(surface), bare=True)  # "the method", "several models"
+    if (
+        entity_type
+        and len(words) > 1
+        and key not in _BARE
+        and not all(w in STOP_WORDS or w in LEADING for w in words[:-1])
+    ):
+        if head_role(words[-1]) != "loose" and (entity_type != "organization" or (proper and _capitals(written[:1]))):
+            votes.append((entity_type, HEADED))
+    elif (entity_type or head_role(words[-1]) == "loose") and not known:
+        yield FoundPhrase(key, surface, start, start + len(surface), bare=True)  # "the method", "several models"
         return
-    yield Found(key, surface, start, start + len(surface), votes, proper=proper)
+    yield FoundPhrase(key, surface, start, start + len(surface), votes, proper=proper)
 
 
 def _lead(words: Sequence[str], written: Sequence[str]) -> int:
-    """How many of the first words are no part of the name: joined by "and", an owner, a judgement."""
+    """Number of leading words that are not part of the name: joined by "and", an owner, a judgement."""
     lead = 0
     for place, word in enumerate(words[:-1], start=1):
         owner = word.endswith(("'s", "’s")) and written[place][:1].islower()
@@ -138,7 +143,7 @@ def head_type(words: Sequence[str]) -> str | None:
 
 
 def _name_before_head(span: Span, written: Sequence[str]) -> int:
-    """How many of the first words are a name that the rest says the kind of."""
+    """Number of leading words that are a name, whose type the rest gives."""
     tags = {token.text: token.pos_ for token in span}
     identified = head_role(written[-1].casefold()) == "identifies"
     count = 0
@@ -154,35 +159,35 @@ def _capitals(words: Sequence[str]) -> bool:
     return all(word[:1].isupper() for word in words)
 
 
-def _follow_lists(text: str, phrases: list[Found]) -> None:
+def _follow_lists(text: str, phrases: list[FoundPhrase]) -> None:
     """ "Libraries such as X, Y and Z": the names are what the phrase before them is."""
-    kind: str | None = None
-    for before, found in pairwise(phrases):
-        between = text[before.end : found.start]
+    entity_type: str | None = None
+    for before, phrase in pairwise(phrases):
+        between = text[before.end : phrase.start]
         if _SUCH_AS.fullmatch(between):
-            kind = head_type(before.key.split())
-        elif not (kind and _LIST.fullmatch(between)):
-            kind = None
-        if kind and found.proper:
-            found.votes.append((kind, LISTED))
+            entity_type = head_type(before.key.split())
+        elif not (entity_type and _LIST.fullmatch(between)):
+            entity_type = None
+        if entity_type and phrase.proper:
+            phrase.votes.append((entity_type, LISTED))
 
 
-def _read_definitions(doc: Doc, phrases: list[Found]) -> None:
+def _read_definitions(doc: Doc, phrases: list[FoundPhrase]) -> None:
     """ "X is a library": X is what the head says."""
     for token in doc:
         if token.lemma_ != "be" and token.lower_ not in {"is", "are", "was", "were"}:
             continue
         subject = next((child for child in token.children if child.dep_ == "nsubj"), None)
-        told = next((child for child in token.children if child.dep_ == "attr"), None)
-        if subject is None or told is None or subject.i > token.i:
+        complement = next((child for child in token.children if child.dep_ == "attr"), None)
+        if subject is None or complement is None or subject.i > token.i:
             continue
-        found = next((f for f in phrases if f.start <= subject.idx < f.end), None)
-        if found is None:
+        phrase = next((f for f in phrases if f.start <= subject.idx < f.end), None)
+        if phrase is None:
             continue
-        found.defined = True
-        kind = heads().get(told.lower_)
-        if kind and found.proper:
-            found.votes.append((kind, DEFINED))
+        phrase.defined = True
+        entity_type = heads().get(complement.lower_)
+        if entity_type and phrase.proper:
+            phrase.votes.append((entity_type, DEFINED))
 
 
 _TAGS = {"PERSON": "researcher", "ORG": "organization"} | dict.fromkeys(
@@ -190,25 +195,30 @@ _TAGS = {"PERSON": "researcher", "ORG": "organization"} | dict.fromkeys(
 )
 
 
-def _people(doc: Doc, phrases: list[Found]) -> Iterator[Found]:
-    """Names of people and of organizations that NER sees; phrases at their place take the vote."""
+def _people(doc: Doc, phrases: list[FoundPhrase]) -> Iterator[FoundPhrase]:
+    """People and organizations that NER finds; phrases at their place take the vote."""
     for entity in doc.ents:
-        kind = _TAGS.get(entity.label_)
-        if kind is None:
+        entity_type = _TAGS.get(entity.label_)
+        if entity_type is None:
             continue
         at = [f for f in phrases if f.start < entity.end_char and f.end > entity.start_char]
-        for found in at:
-            if abs(found.end - entity.end_char) <= 1 and found.proper:
-                found.votes.append((kind, TAGGED))
-        if not at and kind == "researcher":
-            yield Found(
-                entity.text.casefold(), entity.text, entity.start_char, entity.end_char, [(kind, TAGGED)], proper=True
+        for phrase in at:
+            if abs(phrase.end - entity.end_char) <= 1 and phrase.proper:
+                phrase.votes.append((entity_type, TAGGED))
+        if not at and entity_type == "researcher":
+            yield FoundPhrase(
+                entity.text.casefold(),
+                entity.text,
+                entity.start_char,
+                entity.end_char,
+                [(entity_type, TAGGED)],
+                proper=True,
             )
 
 
 def _verb(token: Token, lemmatizer: Any) -> Verb | None:
-    found = lemmatizer.lemmatize(token)
-    lemma = (found[0] if found else token.lower_).casefold()
+    lemmas = lemmatizer.lemmatize(token)
+    lemma = (lemmas[0] if lemmas else token.lower_).casefold()
     if lemma in _NO_VERBS or not lemma.isalpha() or len(lemma) < 3:
         return None
     passive = any(child.dep_ in {"auxpass", "nsubjpass"} for child in token.children)

@@ -1,33 +1,65 @@
-"""Communities of entities, from coarse to fine, by the same hierarchical Leiden as those of phrases."""
+"""Communities of entities, from coarse to fine, by the same hierarchical Leiden as for phrases."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 import pyarrow as pa
 
 from monjyu_assets.levels.graph.leiden import Edges, hierarchy, walk
 from monjyu_assets.levels.graph.phrase_communities import community_id
 from monjyu_assets.levels.graph.rules import PartitionRules
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows_levels import EntityCommunityMemberRow, EntityCommunityRow
+from monjyu_core.storage.schemas import table_of
 
 TOP = 10
 LIGHT = {"authored": 0.25, "affiliated": 0.25, "cites": 0.5}
-"""Share of their weight that counts: who wrote and cited what holds no subject together."""
+"""Share of their weight that counts: who wrote and cited what does not hold a subject together."""
 
 LEAVES = frozenset({"paper", "researcher", "organization"})
-"""Entities of these types stand in communities only where two papers name them: else every reference list would be a
-community of its own."""
+"""Entities of these types join communities only if two papers name them: else every reference list would be a
+community."""
 
-Row = dict[str, Any]
+
+class RankedEntity(TypedDict):
+    """The columns of `entities` that make and rank communities."""
+
+    entity_id: str
+    name: str
+    type: str
+    papers: int
+    degree: int
+    mentions: int
+
+
+class EntityPlace(TypedDict):
+    """Columns of `entity_chunks`."""
+
+    entity_id: str
+    chunk_id: str
+    paper_id: str
+
+
+class WeightedLink(TypedDict):
+    """Columns of `relationships`."""
+
+    relationship_id: str
+    source_id: str
+    target_id: str
+    type: str
+    weight: float
 
 
 def community_tables(
-    entities: list[Row], places: list[Row], relationships: list[Row], rules: PartitionRules
+    entities: Sequence[RankedEntity],
+    places: Sequence[EntityPlace],
+    relationships: Sequence[WeightedLink],
+    rules: PartitionRules,
 ) -> dict[str, pa.Table]:
     """`entity_communities` and `entity_community_members`."""
-    citing = {row["source_id"] for row in relationships if row["type"] == "cites"}
+    citing = {link["source_id"] for link in relationships if link["type"] == "cites"}
     known = {
         row["entity_id"]: row
         for row in entities
@@ -36,36 +68,41 @@ def community_tables(
     names = sorted(known)
     number = {name: n for n, name in enumerate(names)}
     weights: dict[tuple[int, int], float] = defaultdict(float)
-    for row in sorted(relationships, key=lambda row: row["relationship_id"]):
-        if row["source_id"] not in known or row["target_id"] not in known:
+    for link in sorted(relationships, key=lambda link: link["relationship_id"]):
+        if link["source_id"] not in known or link["target_id"] not in known:
             continue
-        pair = sorted((number[row["source_id"]], number[row["target_id"]]))
-        weights[pair[0], pair[1]] += row["weight"] * LIGHT.get(row["type"], 1.0)
+        pair = sorted((number[link["source_id"]], number[link["target_id"]]))
+        weights[pair[0], pair[1]] += link["weight"] * LIGHT.get(link["type"], 1.0)
     x, y = zip(*weights, strict=True) if weights else ((), ())
-    stands: dict[str, list[Row]] = defaultdict(list)
-    for row in places:
-        stands[row["entity_id"]].append(row)
-    found = hierarchy(len(names), Edges.of(x, y, [round(weight, 6) for weight in weights.values()]), rules)
-    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
-    communities: list[Row] = []
-    members: list[Row] = []
-    for community, parent in walk(found):
+    stands: dict[str, list[EntityPlace]] = defaultdict(list)
+    for place in places:
+        stands[place["entity_id"]].append(place)
+    tree = hierarchy(len(names), Edges.of(x, y, [round(weight, 6) for weight in weights.values()]), rules)
+    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(tree)}
+    communities: list[EntityCommunityRow] = []
+    members: list[EntityCommunityMemberRow] = []
+    for community, parent in walk(tree):
         inside = [names[n] for n in community.members]
         at = [place for entity in inside for place in stands[entity]]
         communities.append(
-            {"community_id": ids[id(community)], "level": community.level}
-            | {"parent_id": ids[id(parent)] if parent else None, "size": len(inside)}
-            | {"chunks": len({p["chunk_id"] for p in at}), "papers": len({p["paper_id"] for p in at})}
-            | {"top_entities": _top([known[entity] for entity in inside])}
+            {
+                "community_id": ids[id(community)],
+                "level": community.level,
+                "parent_id": ids[id(parent)] if parent else None,
+                "size": len(inside),
+                "chunks": len({place["chunk_id"] for place in at}),
+                "papers": len({place["paper_id"] for place in at}),
+                "top_entities": _top([known[entity] for entity in inside]),
+            }
         )
         members += [{"community_id": ids[id(community)], "entity_id": entity} for entity in inside]
     return {
-        "entity_communities": pa.Table.from_pylist(communities, schema=TABLES["entity_communities"].schema),
-        "entity_community_members": pa.Table.from_pylist(members, schema=TABLES["entity_community_members"].schema),
+        "entity_communities": table_of("entity_communities", communities),
+        "entity_community_members": table_of("entity_community_members", members),
     }
 
 
-def _top(entities: list[Row]) -> list[str]:
+def _top(entities: Sequence[RankedEntity]) -> list[str]:
     """Names of the entities with most relationships, then most mentions; no name twice."""
     order = sorted(entities, key=lambda row: (-row["degree"], -row["mentions"], row["name"], row["entity_id"]))
     return list(dict.fromkeys(row["name"] for row in order))[:TOP]

@@ -1,21 +1,27 @@
-"""The entity graph: merged entities, where they stand, and weighted relationships summed over their mentions."""
+"""The entity graph: merged entities, the chunks they appear in, and relationships with weights summed over mentions."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import pyarrow as pa
 
-from monjyu_assets.levels.entities.merging import Ids, Node, Row, aliases, merge
+from monjyu_assets.levels.entities.merging import Ids, Node, aliases, merge
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.schemas import TABLES
+from monjyu_core.storage.rows_levels import (
+    EntityChunkRow,
+    EntityMentionRow,
+    EntityRow,
+    RelationshipMentionRow,
+    RelationshipRow,
+)
+from monjyu_core.storage.schemas import table_of
 
 MOST_SENTENCES = 40
-"""Kept with an entity or relationship; `entity_chunks` has all places."""
+"""Sentences kept with an entity or relationship; `entity_chunks` has all places."""
 MOST_ALIASES = 20
 
 _DEFINES = re.compile(r"\b(?:is|are) (?:an?|the)\b|とは")
@@ -29,13 +35,18 @@ def entity_id(node: Node) -> str:
     return digest(*node, length=20)
 
 
-def entity_graph(mentions: list[Row], links: list[Row], years: Mapping[str, int | None], ids: Ids) -> Tables:
+def entity_graph(
+    mentions: Sequence[EntityMentionRow],
+    links: Sequence[RelationshipMentionRow],
+    years: Mapping[str, int | None],
+    ids: Ids,
+) -> Tables:
     """`entities`, `entity_chunks` and `relationships`. `years` are by paper_id."""
     mentions = sorted(mentions, key=lambda row: (row["paper_id"], row["chunk_id"], row["type"], row["entity_key"]))
     stands = merge(mentions, ids)
     relationships = _relationships(links, stands)
     degree = _degrees(relationships)
-    grouped: dict[Node, list[Row]] = defaultdict(list)
+    grouped: dict[Node, list[EntityMentionRow]] = defaultdict(list)
     for row in mentions:
         grouped[stands[row["type"], row["entity_key"]]].append(row)
     merged_keys: dict[Node, list[Node]] = defaultdict(list)
@@ -43,24 +54,20 @@ def entity_graph(mentions: list[Row], links: list[Row], years: Mapping[str, int 
         merged_keys[standing].append(node)
     entities = [_entity(node, rows, years, ids, merged_keys[node], degree) for node, rows in sorted(grouped.items())]
     return {
-        "entities": _table("entities", entities),
-        "entity_chunks": _table("entity_chunks", _places(grouped)),
-        "relationships": _table("relationships", relationships),
+        "entities": table_of("entities", entities),
+        "entity_chunks": table_of("entity_chunks", _places(grouped)),
+        "relationships": table_of("relationships", relationships),
     }
-
-
-def _table(name: str, rows: list[Row]) -> pa.Table:
-    return pa.Table.from_pylist(rows, schema=TABLES[name].schema)
 
 
 def _entity(
     node: Node,
-    rows: list[Row],
+    rows: Sequence[EntityMentionRow],
     years: Mapping[str, int | None],
     ids: Ids,
     keys: Iterable[Node],
     degree: Mapping[str, int],
-) -> Row:
+) -> EntityRow:
     names: Counter[str] = Counter()
     for row in rows:
         names[row["name"]] += times(row)
@@ -87,28 +94,29 @@ def _entity(
     }
 
 
-def _description(rows: list[Row]) -> str:
-    """Where a sentence says what the entity is, that one; else the surest, of the chunk that speaks of it most."""
+def _description(rows: Sequence[EntityMentionRow]) -> str:
+    """The sentence that defines the entity; else the most confident description, from the chunk that mentions it
+    most."""
 
-    def worth(row: Row) -> tuple[bool, float, int]:
-        said = _DEFINES.search(row["description"], 0, LONGEST_OPENING)
+    def relevance(row: EntityMentionRow) -> tuple[bool, float, int]:
+        definition = _DEFINES.search(row["description"], 0, LONGEST_OPENING)
         names = row["name"].split(" (")[0].casefold() in row["description"][:LONGEST_OPENING].casefold()
-        return bool(said) and names, row["confidence"], len(row["sentence_ids"])
+        return bool(definition) and names, row["confidence"], len(row["sentence_ids"])
 
     described = [row for row in rows if row["description"]]
-    return max(described, key=worth)["description"] if described else ""
+    return max(described, key=relevance)["description"] if described else ""
 
 
-def times(row: Row) -> int:
-    """How often the entity stands in the chunk: once where no sentence is named (a title page)."""
+def times(row: EntityMentionRow | RelationshipMentionRow) -> int:
+    """How often the chunk mentions the entity: once where no sentence is named (a title page)."""
     return max(1, len(row["sentence_ids"]))
 
 
-def _engine(rows: Iterable[Row]) -> str:
+def _engine(rows: Iterable[EntityMentionRow | RelationshipMentionRow]) -> str:
     return "+".join(sorted({row["engine"] for row in rows}))
 
 
-def _places(grouped: Mapping[Node, list[Row]]) -> list[Row]:
+def _places(grouped: Mapping[Node, Sequence[EntityMentionRow]]) -> list[EntityChunkRow]:
     counts: Counter[tuple[str, str, str]] = Counter()
     for node, rows in grouped.items():
         for row in rows:
@@ -119,8 +127,8 @@ def _places(grouped: Mapping[Node, list[Row]]) -> list[Row]:
     ]
 
 
-def _relationships(links: list[Row], stands: Mapping[Node, Node]) -> list[Row]:
-    grouped: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
+def _relationships(links: Sequence[RelationshipMentionRow], stands: Mapping[Node, Node]) -> list[RelationshipRow]:
+    grouped: dict[tuple[str, str, str], list[RelationshipMentionRow]] = defaultdict(list)
     for row in sorted(links, key=lambda row: (row["paper_id"], row["chunk_id"], row["description"])):
         source = stands.get((row["source_type"], row["source_key"]))
         target = stands.get((row["target_type"], row["target_key"]))
@@ -143,10 +151,10 @@ def _relationships(links: list[Row], stands: Mapping[Node, Node]) -> list[Row]:
     ]
 
 
-def _degrees(relationships: list[Row]) -> dict[str, int]:
-    """Distinct neighbours of each entity."""
-    near: dict[str, set[Any]] = defaultdict(set)
+def _degrees(relationships: Sequence[RelationshipRow]) -> dict[str, int]:
+    """Number of distinct neighbours of each entity."""
+    near: dict[str, set[str]] = defaultdict(set)
     for row in relationships:
         near[row["source_id"]].add(row["target_id"])
         near[row["target_id"]].add(row["source_id"])
-    return {key: len(found) for key, found in near.items()}
+    return {key: len(neighbours) for key, neighbours in near.items()}

@@ -1,4 +1,4 @@
-"""What is found in a sentence before anything is decided: phrases with votes for their type, and verbs."""
+"""What a sentence holds before types are decided: phrases with votes for their type, and verbs."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _NO_WORD = re.compile(r"[^\w]+|_+")
 
 
 @dataclass
-class Found:
-    """A phrase at a place of the cleaned sentence. `votes` are (type, confidence)."""
+class FoundPhrase:
+    """A phrase and its place in the cleaned sentence. `votes` are (type, confidence)."""
 
     key: str
     surface: str
@@ -34,13 +34,14 @@ class Verb:
 
 @dataclass
 class Findings:
-    """Of one sentence; phrases and verbs in order."""
+    """The phrases and verbs of one sentence, in order."""
 
-    phrases: list[Found] = field(default_factory=list)
+    phrases: list[FoundPhrase] = field(default_factory=list)
     verbs: list[Verb] = field(default_factory=list)
 
 
 def fold(text: str) -> str:
-    """Without case, accents and marks, words divided by one space: what names and titles are compared by."""
+    """The text without case, accents and marks, words separated by one space: names and titles are compared this
+    way."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join(_NO_WORD.sub(" ", "".join(c for c in plain if not unicodedata.combining(c))).split())

@@ -1,11 +1,11 @@
-"""Japanese sentences to findings: compound nouns typed by their endings, relations by particles and the verb."""
+"""Findings in Japanese sentences: compound nouns typed by their endings, relations by particles and the verb."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from monjyu_assets.levels.entities.findings import Findings, Found, Verb
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, Verb
 from monjyu_assets.levels.entities.lexicon import japanese_endings, japanese_verbs, type_of_name
 from monjyu_assets.levels.phrases.japanese_phrases import japanese_phrases
 
@@ -17,12 +17,12 @@ _SHAPED = re.compile(r"[A-Za-z][\w.+-]{1,30}")
 
 
 def japanese_findings(windows: Sequence[str]) -> list[Findings]:
-    """What each window holds, in order."""
+    """The findings of each window, in order."""
     return [_findings(text, phrases) for text, phrases in zip(windows, japanese_phrases(windows), strict=True)]
 
 
 def _findings(text: str, phrases: Sequence[tuple[str, str]]) -> Findings:
-    found: list[Found] = []
+    named: list[FoundPhrase] = []
     at = 0
     for key, surface in phrases:
         start = text.find(surface, at)
@@ -34,30 +34,30 @@ def _findings(text: str, phrases: Sequence[tuple[str, str]]) -> Findings:
         known, ending = type_of_name(surface), _ending(surface)
         votes = [(known, NAMED)] if known else [(ending, ENDED)] if ending else []
         proper = bool(_SHAPED.fullmatch(surface))
-        found.append(Found(key, surface, start, at, votes, proper=proper, particle=text[at : at + 1]))
-    verbs = [v for v in _verbs(text) if not any(f.start <= v.start and v.end <= f.end and _longer(f, v) for f in found)]
-    return Findings(found, verbs)
+        named.append(FoundPhrase(key, surface, start, at, votes, proper=proper, particle=text[at : at + 1]))
+    verbs = [v for v in _verbs(text) if not any(f.start <= v.start and v.end <= f.end and _longer(f, v) for f in named)]
+    return Findings(named, verbs)
 
 
-def _longer(found: Found, verb: Verb) -> bool:
-    """A verb's noun inside a compound ("提案手法") is no verb."""
-    return found.end - found.start > verb.end - verb.start
+def _longer(phrase: FoundPhrase, verb: Verb) -> bool:
+    """Whether the verb is part of a longer compound ("提案手法"), and so not a verb."""
+    return phrase.end - phrase.start > verb.end - verb.start
 
 
 def _ending(surface: str) -> str | None:
-    """The type by the longest ending; a bare ending names nothing."""
-    for ending, kind in japanese_endings():
+    """The type that the longest ending gives; a bare ending names nothing."""
+    for ending, entity_type in japanese_endings():
         if surface.endswith(ending) and len(surface) > len(ending):
-            return kind
+            return entity_type
     return None
 
 
 def _verbs(text: str) -> list[Verb]:
-    """The verbs of the lists in order. In Japanese the verb stands after both of its nouns."""
-    found = []
+    """The listed verbs in order. In Japanese the verb follows both of its nouns."""
+    verbs = []
     for verb, relation in japanese_verbs().items():
         stem = verb[:-1] if verb[-1] in _INFLECTED else verb
         place = text.find(stem)
         if place >= 0:
-            found.append(Verb(place, place + len(stem), relation, text[place : place + len(stem) + 4].find("れ") >= 0))
-    return sorted(found, key=lambda verb: verb.start)
+            verbs.append(Verb(place, place + len(stem), relation, text[place : place + len(stem) + 4].find("れ") >= 0))
+    return sorted(verbs, key=lambda verb: verb.start)

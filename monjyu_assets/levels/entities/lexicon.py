@@ -1,4 +1,5 @@
-"""Word lists of the extractive engine: heads, names and verbs by type. They are general, of no field or collection."""
+"""Word lists of the extractive engine: heads, names and verbs by type. They are general, not of a field or
+collection."""
 
 from __future__ import annotations
 
@@ -14,13 +15,13 @@ def _lines(name: str) -> list[str]:
 
 
 def _by_word(name: str) -> dict[str, str]:
-    """Word to what stands before the colon of its line; the first line counts."""
-    found: dict[str, str] = {}
+    """Word to the label before the colon of its line; a word's first line counts."""
+    by_word: dict[str, str] = {}
     for line in _lines(name):
-        kind, _, words = line.partition(":")
+        label, _, words = line.partition(":")
         for word in words.split():
-            found.setdefault(word, kind)
-    return found
+            by_word.setdefault(word, label)
+    return by_word
 
 
 @lru_cache(maxsize=1)
@@ -31,9 +32,9 @@ def heads() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def names() -> dict[str, str]:
-    """Name to type: as it is written, and folded where it is too long to be taken for a word."""
+    """Name to type, as written; folded too where the name is too long to be mistaken for a word."""
     written = _by_word("names_en.txt")
-    return {name.casefold(): kind for name, kind in written.items() if len(name) > 4} | written
+    return {name.casefold(): entity_type for name, entity_type in written.items() if len(name) > 4} | written
 
 
 def type_of_name(name: str) -> str | None:
@@ -64,8 +65,8 @@ def japanese_verbs() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def japanese_endings() -> list[tuple[str, str]]:
     """(ending, type), the longest first."""
-    found = _by_word("japanese.txt")
-    return sorted(found.items(), key=lambda item: (-len(item[0]), item[0]))
+    endings = _by_word("japanese.txt")
+    return sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
 
 
 @lru_cache(maxsize=1)

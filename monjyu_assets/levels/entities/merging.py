@@ -1,6 +1,6 @@
-"""Mentions to entities: merged by normalised name, acronym and alias, never by name alone across types.
+"""Merges mentions into entities by normalised name, acronym and alias, never by name alone across types.
 
-Everything follows from the set of mentions: no order, no history.
+The result follows from the set of mentions: order and history do not count.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.matching.union_find import UnionFind
+from monjyu_core.storage.rows_levels import EntityMentionRow
 
-Row = dict[str, Any]
 Node = tuple[str, str]
 """(type, key)"""
 
@@ -30,18 +29,18 @@ class Ids:
     years: Mapping[str, int]
 
     def of(self, node: Node) -> frozenset[str]:
-        kind, key = node
-        return {"paper": self.papers, "researcher": self.researchers}.get(kind, {}).get(key, frozenset())
+        entity_type, key = node
+        return {"paper": self.papers, "researcher": self.researchers}.get(entity_type, {}).get(key, frozenset())
 
 
 def split_acronym(name: str) -> tuple[str, str | None]:
-    """`latent Dirichlet allocation (LDA)` as its long and its short form."""
+    """Splits `latent Dirichlet allocation (LDA)` into its long and its short form."""
     match = _WITH_ACRONYM.fullmatch(name)
     return (match[1], match[2]) if match else (name, None)
 
 
-def merge(mentions: Iterable[Row], ids: Ids) -> dict[Node, Node]:
-    """Each (type, key) to the one that stands for its entity."""
+def merge(mentions: Iterable[EntityMentionRow], ids: Ids) -> dict[Node, Node]:
+    """Maps each (type, key) to the one that stands for its entity."""
     names: dict[Node, set[str]] = defaultdict(set)
     for row in mentions:
         names[row["type"], row["entity_key"]].add(row["name"])
@@ -61,15 +60,15 @@ def _standing(node: Node) -> tuple[int, str]:
 
 
 def _same(nodes: list[Node], names: Mapping[Node, set[str]], ids: Ids) -> Iterator[tuple[Node, Node]]:
-    """Pairs of one type that are one entity."""
+    """Pairs of the same type that are the same entity."""
     there = set(nodes)
     yield from _by_group((("spelling", node[0], fold(node[1]).replace(" ", "")), node) for node in nodes)
     yield from _by_group((("id", one), node) for node in nodes for one in sorted(ids.of(node)))
-    for kind, key in nodes:
-        if key.endswith("s") and len(key) > 4 and (kind, key[:-1]) in there:
-            yield (kind, key), (kind, key[:-1])
+    for entity_type, key in nodes:
+        if key.endswith("s") and len(key) > 4 and (entity_type, key[:-1]) in there:
+            yield (entity_type, key), (entity_type, key[:-1])
     yield from _acronyms(nodes, names)
-    yield from _initials([key for kind, key in nodes if kind == "researcher"])
+    yield from _initials([key for entity_type, key in nodes if entity_type == "researcher"])
 
 
 def _by_group(keyed: Iterable[tuple[tuple[str, ...], Node]]) -> Iterator[tuple[Node, Node]]:
@@ -80,7 +79,7 @@ def _by_group(keyed: Iterable[tuple[tuple[str, ...], Node]]) -> Iterator[tuple[N
 
 
 def _acronyms(nodes: list[Node], names: Mapping[Node, set[str]]) -> Iterator[tuple[Node, Node]]:
-    """A bare acronym is the long form that papers define it as, where they define but one of its type."""
+    """A bare acronym is the long form that papers define, if they define only one of its type."""
     longs: dict[Node, set[Node]] = defaultdict(set)
     for node in nodes:
         for name in names[node]:
@@ -93,7 +92,7 @@ def _acronyms(nodes: list[Node], names: Mapping[Node, set[str]]) -> Iterator[tup
 
 
 def _initials(keys: list[str]) -> Iterator[tuple[Node, Node]]:
-    """`j smith` is `john smith` where no other Smith with a J is known; `john a smith` is `john smith`."""
+    """`j smith` is `john smith` if no other Smith with a J is known; `john a smith` is `john smith`."""
     full: dict[tuple[str, str], set[str]] = defaultdict(set)
     for key in keys:
         given, last = key.split()[0], key.split()[-1]
@@ -109,7 +108,7 @@ def _initials(keys: list[str]) -> Iterator[tuple[Node, Node]]:
 
 
 def aliases(names: Counter[str]) -> tuple[str, list[str]]:
-    """The name that is used most (without its acronym), and the others with acronyms apart."""
+    """The most frequent name (without its acronym), and the others with acronyms apart."""
     forms: Counter[str] = Counter()
     for name, count in names.items():
         long, short = split_acronym(name)

@@ -1,20 +1,19 @@
-"""The engine `llm` of entities: one question a chunk. Names and sentences that are not in the chunk are dropped."""
+"""The engine `llm` of entities: one question a chunk. It drops names and sentences that are not in the chunk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from monjyu_assets.levels.engines.answers import ModelEntities, ModelEntity, ModelRelationship, plain
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult, Failure, Rows
+from monjyu_assets.levels.engines.chunk_engine import EntityResult, Failure, FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.model_calls import ModelCalls, ModelRecipe
 from monjyu_assets.levels.engines.model_chunk_engine import ModelChunkEngine
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
+from monjyu_assets.levels.entities.cited import Findings, cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.extractive_entities import ExtractiveEntities
 from monjyu_assets.levels.entities.findings import fold
 from monjyu_assets.levels.entities.merging import split_acronym
-from monjyu_assets.levels.entities.paper_entities import ENTITIES, LINKS, merged_entities, merged_links
+from monjyu_assets.levels.entities.paper_entities import merged_entities, merged_links
 from monjyu_assets.levels.phrases.words import normalise
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.quotes import without_foreign
@@ -23,83 +22,89 @@ VERSION = "2"
 CONFIDENCE = 0.9
 MOST_ENTITIES, LONGEST_NAME, LONGEST_TEXT = 60, 200, 600
 PROSE_WORDS = 20
-"""A chunk of so many words speaks of something: an answer without entities counts as a failure."""
+"""A chunk of so many words is about something: an answer without entities counts as a failure."""
 
 
 class ModelEntityEngine(ModelChunkEngine[ModelEntities]):
-    """What title page and reference list say is added to each answer."""
+    """Adds what the title page and the reference list say to each answer."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelEntities]]) -> None:
         super().__init__(ModelRecipe(settings, "entities", "extract", VERSION), calls)
 
-    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[Any, ...]:
+    def also_from(self, paper: SourcePaper, chunk: SourceChunk) -> tuple[object, ...]:
         return (_sure(paper, chunk),)
 
-    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> ChunkResult:
+    def read(self, paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> EntityResult:
         return _read(paper, chunk, answer)
 
 
-def _sure(paper: SourcePaper, chunk: SourceChunk) -> tuple[Rows, Rows]:
-    """What title page and reference list say, which no model is asked about."""
-    entities: Rows = []
-    links: Rows = []
+def _sure(paper: SourcePaper, chunk: SourceChunk) -> Findings:
+    """What the title page and the reference list say, for which no model is asked."""
+    entities: list[FoundEntity] = []
+    links: list[FoundRelationship] = []
     first = bool(paper.chunks) and paper.chunks[0].chunk_id == chunk.chunk_id
-    for found in [*([title_page(paper)] if first else []), *cited_in(paper, chunk)]:
-        entities += found[0]
-        links += found[1]
-    by = {"engine": ExtractiveEntities.name}
-    return [row | by for row in entities], [row | by for row in links]
+    for more in [*([title_page(paper)] if first else []), *cited_in(paper, chunk)]:
+        entities += more[0]
+        links += more[1]
+    for row in (*entities, *links):
+        row["engine"] = ExtractiveEntities.name
+    return entities, links
 
 
-def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> ChunkResult:
+def _read(paper: SourcePaper, chunk: SourceChunk, answer: ModelEntities) -> EntityResult:
     source = _folded(f"{chunk.header} {chunk.text}")
     known: dict[str, tuple[str, str]] = {}
-    entities: Rows = []
+    entities: list[FoundEntity] = []
     dropped = max(0, len(answer.entities) - MOST_ENTITIES)
-    for said in answer.entities[:MOST_ENTITIES]:
-        row = _entity(said, chunk, source)
+    for proposed in answer.entities[:MOST_ENTITIES]:
+        row = _entity(proposed, chunk, source)
         if row is None:
             dropped += 1
             continue
-        known[_folded(said.name)] = (row["type"], row["entity_key"])
+        known[_folded(proposed.name)] = (row["type"], row["entity_key"])
         entities.append(row)
-    links = [_link(said, chunk, known) for said in answer.relationships[: 2 * MOST_ENTITIES]]
+    links = [_link(proposed, chunk, known) for proposed in answer.relationships[: 2 * MOST_ENTITIES]]
     dropped += links.count(None)
     if not entities and len(chunk.text.split()) >= PROSE_WORDS:
         message = f"The model named no entity that stands in the chunk ({dropped} were made up)."
-        return ChunkResult(chunk.chunk_id, failure=Failure("NoEntities", message), dropped=dropped)
+        return EntityResult(chunk.chunk_id, failure=Failure("NoEntities", message), dropped=dropped)
     sure = _sure(paper, chunk)
-    rows = {
-        ENTITIES: merged_entities([*sure[0], *entities]),
-        LINKS: merged_links([*sure[1], *(row for row in links if row)]),
-    }
-    return ChunkResult(chunk.chunk_id, rows, dropped=dropped)
+    return EntityResult(
+        chunk.chunk_id,
+        dropped=dropped,
+        entities=merged_entities([*sure[0], *entities]),
+        relationships=merged_links([*sure[1], *(row for row in links if row)]),
+    )
 
 
-def _entity(said: ModelEntity, chunk: SourceChunk, source: str) -> dict[str, Any] | None:
-    name = plain(said.name, LONGEST_NAME)
+def _entity(proposed: ModelEntity, chunk: SourceChunk, source: str) -> FoundEntity | None:
+    name = plain(proposed.name, LONGEST_NAME)
     long, short = split_acronym(name)
     folded = _folded(long)
     if len(folded) < 2 or (folded not in source and not (short and _folded(short) in source)):
         return None
-    if said.type == "researcher":
+    if proposed.type == "researcher":
         key = person_key(long) or fold(long)
         name = person_name(long)
     else:
-        key = fold(long) if said.type == "paper" else normalise(long).casefold()
+        key = fold(long) if proposed.type == "paper" else normalise(long).casefold()
     if not key:
         return None
-    at = _sentences(said.sentences, chunk) or [s.sentence_id for s in chunk.sentences if folded in _folded(s.text)]
-    return entity(said.type, key, name, _description(said.description, source), at, CONFIDENCE)
+    at = _sentences(proposed.sentences, chunk) or [s.sentence_id for s in chunk.sentences if folded in _folded(s.text)]
+    return entity(proposed.type, key, name, _description(proposed.description, source), at, CONFIDENCE)
 
 
-def _link(said: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]) -> dict[str, Any] | None:
-    source, target = known.get(_folded(said.source)), known.get(_folded(said.target))
-    at = _sentences(said.sentences, chunk)
+def _link(
+    proposed: ModelRelationship, chunk: SourceChunk, known: dict[str, tuple[str, str]]
+) -> FoundRelationship | None:
+    source, target = known.get(_folded(proposed.source)), known.get(_folded(proposed.target))
+    at = _sentences(proposed.sentences, chunk)
     if source is None or target is None or source == target or not at:
         return None
-    kind = "_".join(fold(said.type).split()[:5])[:60] or "related"
-    return link(source, target, kind, _description(said.description, chunk.text), at, max(0.1, said.strength / 10))
+    relation = "_".join(fold(proposed.type).split()[:5])[:60] or "related"
+    return link(
+        source, target, relation, _description(proposed.description, chunk.text), at, max(0.1, proposed.strength / 10)
+    )
 
 
 def _description(text: str, source: str) -> str:
@@ -107,7 +112,7 @@ def _description(text: str, source: str) -> str:
 
 
 def _sentences(numbers: Sequence[int], chunk: SourceChunk) -> list[str]:
-    """The sentences with these numbers; others do not exist."""
+    """The ids of the sentences with these numbers, without numbers that do not exist."""
     there = [chunk.sentences[n - 1].sentence_id for n in numbers if 1 <= n <= len(chunk.sentences)]
     return list(dict.fromkeys(there))
 

@@ -1,20 +1,20 @@
-"""The entities and relationships of one paper, extractive: every phrase of its sentences gets the type that most says.
+"""The entities and relationships of one paper, extractive: every phrase gets the type with most votes.
 
-Depends on the paper alone, so that it gives the same rows in any collection.
+The rows depend on the paper alone, so they are the same in any collection.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkResult
+from monjyu_assets.levels.engines.chunk_engine import EntityResult, FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
-from monjyu_assets.levels.entities.findings import Findings, Found, fold
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, fold
 from monjyu_assets.levels.entities.japanese_findings import japanese_findings
 from monjyu_assets.levels.entities.lexicon import generic
 from monjyu_assets.levels.phrases.acronyms import agreed, definitions
@@ -23,17 +23,16 @@ from monjyu_assets.levels.phrases.english_phrases import english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import Long, long_of, merged, without_definitions
 
-ENTITIES, LINKS = "entity_mentions", "relationship_mentions"
 SAID_TWICE, IN_FRONT, NAME = 0.4, 0.6, 0.45
 """Confidence of a concept: in two sentences; in the title, abstract or keywords; a name without a type."""
 LONGEST = 320
-"""Characters of a description."""
+"""Characters of a description at most."""
 NEAR = 3
-"""Entities on either side of a verb that it joins."""
+"""Entities on either side that a verb joins."""
 COMPOUND, OFTEN = 4, 4
-"""A Japanese word of fewer letters is a concept if it stands in more sentences than that."""
+"""A shorter Japanese word is a concept if it appears in more sentences than that."""
 NO_CONCEPT = frozenset({NO_ENTITY, "researcher"})
-"""What NER says of a phrase that is then no concept either: places, dates, strangers."""
+"""NER's types that rule out a concept: places, dates, strangers."""
 
 _SOFTWARE = re.compile(r"[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w*|[a-z]{2,}\.(?:js|py|jl)|py[A-Z][a-z]\w*")
 
@@ -43,29 +42,24 @@ Decided = dict[str, tuple[str, float]]
 
 @dataclass
 class _Read:
-    """A paper's distinct sentences, with what is found in each."""
+    """A paper's distinct sentences, with their findings."""
 
     findings: dict[str, list[Findings]] = field(default_factory=lambda: defaultdict(list))
     texts: dict[str, str] = field(default_factory=dict)
     long: set[str] = field(default_factory=set)
 
 
-def paper_results(paper: SourcePaper) -> list[ChunkResult]:
+def paper_results(paper: SourcePaper) -> list[EntityResult]:
     """The rows of all chunks of a paper."""
     read = _read(paper)
     decided = _decide(paper, read)
-    results = [_chunk(paper, chunk, read, decided) for chunk in paper.chunks]
-    if results:
-        _add(results[0], *title_page(paper))
-    for result in results:
-        result.rows = {ENTITIES: merged_entities(result.rows[ENTITIES]), LINKS: merged_links(result.rows[LINKS])}
-    return results
+    return [_chunk(paper, chunk, read, decided) for chunk in paper.chunks]
 
 
 def _read(paper: SourcePaper) -> _Read:
     texts = list(dict.fromkeys(s.text for chunk in paper.chunks for s in chunk.sentences))
     kept = [text for text in texts if not is_boilerplate(text)]
-    known = agreed(found for text in kept for found in definitions(text))
+    known = agreed(pair for text in kept for pair in definitions(text))
     pieces = [(text, window) for text in kept for window in windows(clean(without_definitions(text, known)))]
     japanese = [piece for piece in pieces if is_japanese(piece[1])]
     others = [piece for piece in pieces if not is_japanese(piece[1])]
@@ -74,10 +68,10 @@ def _read(paper: SourcePaper) -> _Read:
     longs: dict[str, Long] = {s: long_of(form, f) for (s, form), f in zip(known.items(), forms, strict=True)}
     read.long = {key for key, _ in longs.values()}
     shorts = {key: short for short, (key, _) in longs.items()}
-    found = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
+    parsed = list(zip(others, english_findings([w for _, w in others]), strict=True)) if others else []
     if japanese and installed() is not None:
-        found += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
-    for (text, _), findings in found:
+        parsed += zip(japanese, japanese_findings([w for _, w in japanese]), strict=True)
+    for (text, _), findings in parsed:
         for phrase in findings.phrases:
             phrase.key, phrase.surface = merged((phrase.key, phrase.surface), longs)
             if phrase.key in shorts and shorts[phrase.key] not in phrase.surface:
@@ -91,21 +85,21 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
     votes: dict[str, Counter[str]] = defaultdict(Counter)
     common: set[str] = set()
     best: dict[str, dict[str, float]] = defaultdict(dict)
-    said: dict[str, set[str]] = defaultdict(set)
+    sentences_of: dict[str, set[str]] = defaultdict(set)
     proper: set[str] = set()
     shapes: dict[str, str] = {}
     for text, several in read.findings.items():
-        for found in (phrase for findings in several for phrase in findings.phrases):
-            said[found.key].add(text)
-            shapes.setdefault(found.key, found.surface)
-            if found.proper and found.start > 0:
-                proper.add(found.key)
-            if found.surface[:1].islower():
-                common.add(found.key)
-            for kind, confidence in found.votes:
-                votes[found.key][kind] += round(100 * confidence)
-                best[found.key][kind] = max(best[found.key].get(kind, 0.0), confidence)
-    for key in read.long & said.keys():  # the parser may not have seen all of a long form as one phrase
+        for phrase in (phrase for findings in several for phrase in findings.phrases):
+            sentences_of[phrase.key].add(text)
+            shapes.setdefault(phrase.key, phrase.surface)
+            if phrase.proper and phrase.start > 0:
+                proper.add(phrase.key)
+            if phrase.surface[:1].islower():
+                common.add(phrase.key)
+            for entity_type, confidence in phrase.votes:
+                votes[phrase.key][entity_type] += round(100 * confidence)
+                best[phrase.key][entity_type] = max(best[phrase.key].get(entity_type, 0.0), confidence)
+    for key in read.long & sentences_of.keys():  # the parser may not have seen all of a long form as one phrase
         headed = head_type(key.split())
         if headed:
             votes[key][headed] += round(100 * HEADED)
@@ -113,12 +107,12 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
     front = fold(" ".join([paper.title, paper.abstract, *paper.keywords]))
     families = {name.split()[-1] for name in _people(paper)}
     decided: Decided = {}
-    for key in said:
+    for key in sentences_of:
         chosen = _choose(shapes[key], votes[key], best[key], families)
         top = votes[key].most_common(1)
         if chosen is None and not (top and top[0][0] in NO_CONCEPT):
             named = key in proper and key not in common
-            chosen = _concept(key, shapes[key], len(said[key]), front, read.long, named)
+            chosen = _concept(key, shapes[key], len(sentences_of[key]), front, read.long, named)
         if chosen:
             decided[key] = chosen
     return decided
@@ -131,18 +125,18 @@ def _people(paper: SourcePaper) -> set[str]:
 
 
 def _choose(surface: str, votes: Counter[str], best: dict[str, float], families: set[str]) -> tuple[str, float] | None:
-    """The type with most votes. What NER alone says of people and organizations counts where something else agrees."""
-    for kind in sorted(votes, key=lambda kind: (-votes[kind], kind)):
-        sure = best[kind]
-        if kind == NO_ENTITY:
+    """The type with most votes. NER's word on people and organizations needs support from elsewhere."""
+    for entity_type in sorted(votes, key=lambda entity_type: (-votes[entity_type], entity_type)):
+        sure = best[entity_type]
+        if entity_type == NO_ENTITY:
             return None
-        if kind == "researcher" and (not person_key(surface) or fold(surface).split()[-1] not in families):
+        if entity_type == "researcher" and (not person_key(surface) or fold(surface).split()[-1] not in families):
             continue
-        if kind == "organization" and sure <= 0.5:
+        if entity_type == "organization" and sure <= 0.5:
             continue
-        if kind == "researcher":
+        if entity_type == "researcher":
             sure = 0.8
-        return kind, sure
+        return entity_type, sure
     return None
 
 
@@ -163,30 +157,41 @@ def _concept(
     return ("concept", NAME) if proper and sentences > 1 and len(surface) > 2 else None
 
 
-def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> ChunkResult:
-    result = ChunkResult(chunk.chunk_id, {ENTITIES: [], LINKS: []})
+def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> EntityResult:
+    """The entities of a chunk's sentences and citations; the first chunk adds the title page."""
+    entities: list[FoundEntity] = []
+    links: list[FoundRelationship] = []
+    definitions_of: dict[tuple[str, str], str] = {}
     for sentence in chunk.sentences:
         text = " ".join(sentence.text.split())
         for findings in read.findings.get(sentence.text, ()):
-            known = [found for found in findings.phrases if found.key in decided]
-            rows = [_mention(found, decided, text, sentence.sentence_id) for found in known]
-            _add(result, rows, _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id))
-    for entities, links in cited_in(paper, chunk):
-        _add(result, entities, links)
-    return result
+            known = [phrase for phrase in findings.phrases if phrase.key in decided]
+            for phrase in known:
+                row = _mention(phrase, decided, text, sentence.sentence_id)
+                entities.append(row)
+                if phrase.defined:
+                    definitions_of.setdefault((row["type"], row["entity_key"]), row["description"])
+            links += _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id)
+    front = [title_page(paper)] if chunk is paper.chunks[0] else []
+    for more_entities, more_links in (*cited_in(paper, chunk), *front):
+        entities += more_entities
+        links += more_links
+    return EntityResult(
+        chunk.chunk_id, entities=merged_entities(entities, definitions_of), relationships=merged_links(links)
+    )
 
 
-def _mention(found: Found, decided: Decided, text: str, where: str) -> dict[str, Any]:
-    kind, confidence = decided[found.key]
-    if kind == "researcher":
-        row = entity(kind, person_key(found.surface), person_name(found.surface), text[:LONGEST], [where], confidence)
-    else:
-        row = entity(kind, found.key, found.surface, text[:LONGEST], [where], confidence)
-    return row | {"defined": found.defined}
+def _mention(phrase: FoundPhrase, decided: Decided, text: str, where: str) -> FoundEntity:
+    entity_type, confidence = decided[phrase.key]
+    if entity_type == "researcher":
+        return entity(
+            entity_type, person_key(phrase.surface), person_name(phrase.surface), text[:LONGEST], [where], confidence
+        )
+    return entity(entity_type, phrase.key, phrase.surface, text[:LONGEST], [where], confidence)
 
 
-def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[dict[str, Any]]:
-    """The entities before and after each verb, nearest first; the passive turns them round."""
+def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[FoundRelationship]:
+    """Links the entities before and after each verb, nearest first; the passive swaps them."""
     links = []
     japanese = is_japanese(text)
     verbs = findings.verbs
@@ -207,45 +212,45 @@ def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list
     return links
 
 
-def _end(found: Found, decided: Decided) -> tuple[str, str]:
-    kind, _ = decided[found.key]
-    return kind, person_key(found.surface) if kind == "researcher" else found.key
+def _end(phrase: FoundPhrase, decided: Decided) -> tuple[str, str]:
+    entity_type, _ = decided[phrase.key]
+    return entity_type, person_key(phrase.surface) if entity_type == "researcher" else phrase.key
 
 
-def _add(result: ChunkResult, entities: list[dict[str, Any]], links: list[dict[str, Any]]) -> None:
-    result.rows[ENTITIES] += entities
-    result.rows[LINKS] += links
-
-
-def merged_entities(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row an entity and chunk: its most frequent form, the sentence that defines it (else its first)."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+def merged_entities(
+    rows: Sequence[FoundEntity], definitions_of: Mapping[tuple[str, str], str] | None = None
+) -> list[FoundEntity]:
+    """One row for each entity of a chunk, with its most frequent form. `definitions_of`, by (type, key), gives the
+    description; else the first one counts."""
+    defined = definitions_of or {}
+    groups: dict[tuple[str, str], list[FoundEntity]] = defaultdict(list)
     for row in rows:
         groups[row["type"], row["entity_key"]].append(row)
-    found = []
-    for several in groups.values():
-        names = Counter(row["name"] for row in several)
-        told = next((row["description"] for row in several if row.get("defined")), "")
-        first = {k: v for k, v in several[0].items() if k != "defined"}
-        found.append(
-            first
-            | {"name": min(names, key=lambda name: (-names[name], name))}
-            | {"description": told or next((row["description"] for row in several if row["description"]), "")}
-            | {"sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"]))}
-            | {"confidence": max(row["confidence"] for row in several)}
-        )
-    return found
+    return [_merged(several, defined.get(node, "")) for node, several in groups.items()]
 
 
-def merged_links(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row for two entities, a type and a chunk; the weight is the sum."""
-    names = ("source_type", "source_key", "target_type", "target_key", "type")
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+def _merged(rows: Sequence[FoundEntity], definition: str) -> FoundEntity:
+    names = Counter(row["name"] for row in rows)
+    return {
+        **rows[0],
+        "name": min(names, key=lambda name: (-names[name], name)),
+        "description": definition or next((row["description"] for row in rows if row["description"]), ""),
+        "sentence_ids": list(dict.fromkeys(s for row in rows for s in row["sentence_ids"])),
+        "confidence": max(row["confidence"] for row in rows),
+    }
+
+
+def merged_links(rows: Sequence[FoundRelationship]) -> list[FoundRelationship]:
+    """One row for each pair of entities and type in a chunk; the weight is the sum."""
+    groups: dict[tuple[str, ...], list[FoundRelationship]] = defaultdict(list)
     for row in rows:
-        groups[tuple(row[name] for name in names)].append(row)
+        ends = (row["source_type"], row["source_key"], row["target_type"], row["target_key"])
+        groups[*ends, row["type"]].append(row)
     return [
-        several[0]
-        | {"sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"]))}
-        | {"weight": round(sum(row["weight"] for row in several), 6)}
+        {
+            **several[0],
+            "sentence_ids": list(dict.fromkeys(s for row in several for s in row["sentence_ids"])),
+            "weight": round(sum(row["weight"] for row in several), 6),
+        }
         for several in groups.values()
     ]

@@ -1,4 +1,4 @@
-"""Which chunks stand in the middle of the noun graph."""
+"""The central chunks of the noun graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUP BY c.chunk_id ORDER BY centrality DESC, c.chunk_id LIMIT $most
 
 
 def central_chunks(chunks: pa.Table, mentions: pa.Table, nodes: pa.Table, share: float) -> frozenset[str]:
-    """The `share` of the chunks whose phrases have most neighbours together (degree centrality, summed)."""
+    """The `share` of chunks whose phrases together have most neighbours (degree centrality, summed)."""
     with duckdb.connect(":memory:") as connection:
         for name, table in {"chunks": chunks, "mentions": mentions, "nodes": nodes}.items():
             connection.register(name, table)

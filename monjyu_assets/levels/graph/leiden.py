@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 ITERATIONS = 2
 """Leiden's, as in leidenalg: more of them raise the modularity in the fourth decimal and cost ten times as much."""
 TRIES = 4
-"""Times the resolution is doubled where a community does not fall apart, before it is cut."""
+"""How often the resolution is doubled for a community that does not split, before it is cut."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Community:
 
 def hierarchy(nodes: int, edges: Edges, rules: PartitionRules) -> list[Community]:
     """The communities of level 0 with their children. Nodes without an edge are in none."""
-    # Modularity is not defined for other weights: such a pair stands together less often than by chance.
+    # Modularity is not defined for other weights: such a pair shares chunks less often than by chance.
     edges = edges.at(edges.weight > 0)
     connected = np.zeros(nodes, bool)
     connected[edges.x] = connected[edges.y] = True
@@ -98,7 +98,8 @@ def walk(top: Iterable[Community], parent: Community | None = None) -> Iterable[
 
 
 def _largest_component(part: Part) -> Part:
-    """By the smallest number that can be reached from each node; of components of one size the first."""
+    """The largest connected component, found by the smallest number that each node reaches; of equally large ones the
+    first."""
     label = _positions(part)
     x, y = label.x, label.y
     least = np.arange(part.nodes.size)
@@ -112,7 +113,7 @@ def _largest_component(part: Part) -> Part:
 
 
 def _positions(part: Part) -> Edges:
-    """The edges with the places of their nodes among the part's."""
+    """The edges, as positions among the part's nodes."""
     edges = part.edges
     return Edges(np.searchsorted(part.nodes, edges.x), np.searchsorted(part.nodes, edges.y), edges.weight)
 
@@ -139,24 +140,26 @@ class _Splitter:
 
     def parts(self, part: Part, resolution: float) -> list[Part]:
         """The communities of this graph, in the order of their first members."""
-        found = np.asarray(self.partition(part.nodes.size, _positions(part), resolution, self.rules.seed))
-        _, first, label = np.unique(found, return_index=True, return_inverse=True)
+        membership = np.asarray(self.partition(part.nodes.size, _positions(part), resolution, self.rules.seed))
+        _, first, label = np.unique(membership, return_index=True, return_inverse=True)
         rank = np.empty(first.size, np.int64)
         rank[np.argsort(first)] = np.arange(first.size)
         return list(_pieces(part, rank[label]))
 
     def split(self, part: Part) -> list[Part]:
-        """At least two parts. A set that stays whole at every resolution (a clique) is cut into equal pieces."""
+        """Split into at least two parts. A set that stays whole at every resolution (a clique) is cut into equal
+        pieces."""
         resolution = self.rules.resolution
         for _ in range(TRIES):
-            found = self.parts(part, resolution)
-            if 1 < len(found) < part.nodes.size:
-                return found
+            parts = self.parts(part, resolution)
+            if 1 < len(parts) < part.nodes.size:
+                return parts
             resolution *= 2
         return self.cut(part)
 
     def cut(self, part: Part) -> list[Part]:
-        """Pieces of the maximum size at most, neighbours together: nodes in the order a search by weight meets them."""
+        """Pieces of at most the maximum size that keep neighbours together: nodes in the order of a search by
+        weight."""
         order = _by_nearness(part)
         pieces = -(-len(order) // self.rules.max_size)
         size = -(-len(order) // pieces)
@@ -191,12 +194,12 @@ def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
     igraph.set_random_number_generator(random.Random(seed))
     try:
-        found = graph.community_leiden(
+        partition = graph.community_leiden(
             "modularity", weights=edges.weight.tolist(), resolution=resolution, n_iterations=ITERATIONS
         )
     finally:
         igraph.set_random_number_generator(random)
-    return list(found.membership)
+    return list(partition.membership)
 
 
 def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
@@ -207,14 +210,14 @@ def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequen
     except ImportError as error:
         raise _missing("leidenalg") from error
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
-    found = leidenalg.find_partition(
+    partition = leidenalg.find_partition(
         graph,
         leidenalg.RBConfigurationVertexPartition,  # modularity with a resolution (Reichardt & Bornholdt 2006)
         weights=edges.weight.tolist(),
         resolution_parameter=resolution,
         seed=seed % 2**31,
     )
-    return list(found.membership)
+    return list(partition.membership)
 
 
 def _graspologic(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
@@ -225,8 +228,8 @@ def _graspologic(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequ
     if not edges.x.size:
         return list(range(nodes))
     named = [(str(x), str(y), weight) for x, y, weight in zip(edges.x, edges.y, edges.weight.tolist(), strict=True)]
-    _, found = leiden(named, resolution=resolution, seed=seed)
-    return [found.get(str(n), nodes + n) for n in range(nodes)]
+    _, membership = leiden(named, resolution=resolution, seed=seed)
+    return [membership.get(str(n), nodes + n) for n in range(nodes)]
 
 
 def _missing(backend: str) -> ConfigurationError:

@@ -15,13 +15,13 @@ from monjyu_core.storage.ids import digest
 from monjyu_core.storage.schemas import TABLES
 
 TOP = 10
-"""Phrases shown of a community: those with most weight inside it."""
+"""Phrases shown for a community: those with most weight inside it."""
 
 Tables = dict[str, pa.Table]
 
 
 def community_id(level: int, members: Sequence[str]) -> str:
-    """From what a community is, never from how it came about."""
+    """An id from the community's members and level, not from its history."""
     return digest(level, *sorted(members), length=20)
 
 
@@ -29,9 +29,9 @@ def community_tables(nodes: pa.Table, edges: pa.Table, mentions: pa.Table, rules
     """`communities` and `community_members` of a noun graph."""
     names = sorted(nodes["phrase"].to_pylist())
     x, y = (_numbers(edges[column], names) for column in ("source", "target"))
-    found = hierarchy(len(names), Edges.of(x, y, edges["weight"].to_numpy()), rules)
-    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(found)}
-    pieces = [(ids[id(c)], c, ids[id(parent)] if parent else None) for c, parent in walk(found)]
+    tree = hierarchy(len(names), Edges.of(x, y, edges["weight"].to_numpy()), rules)
+    ids = {id(c): community_id(c.level, [names[n] for n in c.members]) for c, _ in walk(tree)}
+    pieces = [(ids[id(c)], c, ids[id(parent)] if parent else None) for c, parent in walk(tree)]
     members = pa.table(
         {
             "community_id": pa.array([key for key, c, _ in pieces for _ in c.members], pa.string()),
@@ -52,30 +52,30 @@ Pieces = list[tuple[str, Community, str | None]]
 
 
 def _chunks_touched(mentions: pa.Table, names: Sequence[str], pieces: Pieces) -> dict[str, int]:
-    """Of each community the chunks that hold a phrase of it."""
+    """Number of chunks that hold a phrase of each community."""
     phrase = pc.index_in(mentions["phrase"], value_set=pa.array(names, pa.string()))
     known = pc.is_valid(phrase)
     numbers = phrase.filter(known).to_numpy().astype(np.int64)
     chunk = mentions["chunk_id"].filter(known).combine_chunks().dictionary_encode().indices.to_numpy().astype(np.int64)
-    found: dict[str, int] = {}
+    by_community: dict[str, int] = {}
     for here in _by_level(pieces):
         label = _labels(len(names), here)[numbers]
         pairs = np.sort(chunk[label >= 0] * len(here) + label[label >= 0])  # np.unique hashes, ten times as slow
         first = np.ones(pairs.size, bool)
         first[1:] = pairs[1:] != pairs[:-1]
         counts = np.bincount(pairs[first] % len(here), minlength=len(here))
-        found |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
-    return found
+        by_community |= dict(zip((key for key, _ in here), counts.tolist(), strict=True))
+    return by_community
 
 
 def _by_level(pieces: Pieces) -> Iterator[list[tuple[str, Members]]]:
-    """The communities of each level; no phrase stands in two of one level."""
+    """The communities of each level; within a level no phrase is in two."""
     for level in sorted({community.level for _, community, _ in pieces}):
         yield [(key, community.members) for key, community, _ in pieces if community.level == level]
 
 
 def _labels(nodes: int, here: Sequence[tuple[str, Members]]) -> Numbers:
-    """Of each node the place of its community among these, or -1."""
+    """For each node, the position of its community among these, or -1."""
     label = np.full(nodes, -1, np.int64)
     for n, (_, members) in enumerate(here):
         label[list(members)] = n
@@ -83,34 +83,34 @@ def _labels(nodes: int, here: Sequence[tuple[str, Members]]) -> Numbers:
 
 
 def _numbers(phrases: pa.ChunkedArray, names: Sequence[str]) -> Numbers:
-    """The place of each phrase among the names."""
-    found: Numbers = pc.index_in(phrases, value_set=pa.array(names, pa.string())).to_numpy()
-    return found.astype(np.int64)
+    """The position of each phrase among the names."""
+    positions: Numbers = pc.index_in(phrases, value_set=pa.array(names, pa.string())).to_numpy()
+    return positions.astype(np.int64)
 
 
 def _top_phrases(
     nodes: pa.Table, names: Sequence[str], ends: tuple[Numbers, Numbers], cooccurrences: pa.ChunkedArray, pieces: Pieces
 ) -> dict[str, list[str]]:
-    """By the co-occurrences with other members, then by document frequency."""
+    """The top phrases of each community, by co-occurrences with other members, then by document frequency."""
     x, y = ends
     times = cooccurrences.to_numpy()
     order = _numbers(nodes["phrase"], names)
     df = np.zeros(len(names), np.int64)
     df[order] = nodes["df"].to_numpy()
     surfaces = dict(zip(order.tolist(), nodes["surface"].to_pylist(), strict=True))
-    found = {}
+    top = {}
     for here in _by_level(pieces):
         strength = _strength(len(names), here, x, y, times)
         for key, members in here:
             best = sorted(members, key=lambda n: (-strength[n], -df[n], n))[:TOP]
-            found[key] = [surfaces[n] for n in best]
-    return found
+            top[key] = [surfaces[n] for n in best]
+    return top
 
 
 def _strength(
     nodes: int, here: list[tuple[str, Members]], x: Numbers, y: Numbers, times: NDArray[np.int32]
 ) -> NDArray[np.int64]:
-    """Of each node the co-occurrences with nodes of its own community, on one level of the hierarchy."""
+    """For each node, its co-occurrences within its community, on one level of the hierarchy."""
     label = _labels(nodes, here)
     inside = (label[x] == label[y]) & (label[x] >= 0)
     strength = np.zeros(nodes, np.int64)

@@ -1,4 +1,4 @@
-"""The rules a graph is built by: the settings, or microsoft/graphrag's defaults for its profile."""
+"""The rules for building a graph: the settings, or microsoft/graphrag's defaults for its profile."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from monjyu_core.settings.graph_settings import GraphSettings
 
 HUB_FLOOR = 20
-"""A phrase in no more chunks than this is no hub, however small the collection."""
+"""A phrase in this many chunks or fewer is not a hub, however small the collection."""
 
 
 @dataclass(frozen=True)
 class GraphRules:
-    """How nodes and edges are pruned. `prune_first`: phrases go by their frequency before pairs are made."""
+    """How nodes and edges are pruned. `prune_first` removes rare and frequent phrases before pairs are counted."""
 
     prune_first: bool
     min_df: int

@@ -15,14 +15,14 @@ _SPACE_BEFORE = 200
 
 def definitions(text: str) -> list[tuple[str, str]]:
     """(short form, long form) of each definition in a text, in order."""
-    found = []
+    pairs = []
     for match in _DEFINED.finditer(text):
         short = match[1].strip(".")
         if _is_short(short):
             long = long_form(short, text[max(0, match.start() - _SPACE_BEFORE) : match.start()])
             if long:
-                found.append((_singular(short), long))
-    return found
+                pairs.append((_singular(short), long))
+    return pairs
 
 
 def _is_short(short: str) -> bool:
@@ -54,9 +54,9 @@ def long_form(short: str, before: str) -> str | None:
     return long if len(long.split()) > 1 or len(long) > len(short) + 4 else None
 
 
-def agreed(found: Iterable[tuple[str, str]]) -> dict[str, str]:
+def agreed(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Short form to long form within one paper; the first definition counts."""
     known: dict[str, str] = {}
-    for short, long in found:
+    for short, long in pairs:
         known.setdefault(short, long)
     return known

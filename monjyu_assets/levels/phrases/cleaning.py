@@ -1,11 +1,11 @@
-"""What is taken out of a sentence before phrases are looked for: citations, addresses, formulas, licence lines."""
+"""Removes citations, addresses, formulas and licence lines from a sentence before phrases are looked for."""
 
 from __future__ import annotations
 
 import re
 
 MAX_WINDOW = 1200
-"""Characters a window may have; a longer sentence (a table, a hostile file) is cut at white space."""
+"""Characters of a window at most; a longer sentence (a table, a hostile file) is cut at white space."""
 
 _NUMBERED = re.compile(r"\[\s{0,2}\d{1,4}[a-z]?(?:\s{0,2}[,;–-]\s{0,2}\d{1,4}[a-z]?){0,40}\s{0,2}\]")
 _PARENTHESES = re.compile(r"[(\[][^()\[\]]{1,400}[)\]]")
@@ -32,12 +32,12 @@ _LICENCE = re.compile(
 
 
 def is_boilerplate(sentence: str) -> bool:
-    """Licence lines and dates of submission: they stand on every paper and say nothing of one."""
+    """Licence lines and submission dates: they are on every paper and say nothing about one."""
     return _LICENCE.search(sentence[:2000]) is not None
 
 
 def clean(sentence: str) -> str:
-    """The sentence without citation markers, addresses and formulas, white space made single."""
+    """The sentence without citation markers, addresses and formulas, with single spaces."""
     text = _ADDRESS.sub(" ", sentence)
     text = _FORMULA.sub(" ", text)
     text = _NUMBERED.sub(" ", text)
@@ -56,11 +56,11 @@ def _without_citation(match: re.Match[str]) -> str:
 
 
 def windows(text: str) -> list[str]:
-    """A cleaned sentence as it is parsed: whole, or cut at white space where it is too long."""
-    found = []
+    """The windows that the parser gets: the cleaned sentence, or its pieces where it is too long."""
+    pieces = []
     while len(text) > MAX_WINDOW:
         cut = text.rfind(" ", 1, MAX_WINDOW)
         cut = cut if cut > 0 else MAX_WINDOW
-        found.append(text[:cut])
+        pieces.append(text[:cut])
         text = text[cut:].lstrip()
-    return [*found, text] if text else found
+    return [*pieces, text] if text else pieces

@@ -1,7 +1,7 @@
-"""Noun phrases by spaCy's parser: base noun phrases, trimmed, heads lemmatised.
+"""Noun phrases by spaCy's parser: base noun phrases, trimmed, with lemmatised heads.
 
-The model is run without NER (graphrag runs it; author initials become its largest hubs) and without lemmatizing every
-word; only heads are lemmatised. Parts of speech, without which there are no noun chunks, come from a table.
+The model runs without NER (graphrag runs it; author initials become its largest hubs), and only heads are lemmatised.
+Parts of speech, without which there are no noun chunks, come from a table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
 BATCH = 64
-"""Windows the parser takes at once: a larger batch is slower and takes twice the memory."""
+"""Windows parsed at once: a larger batch is slower and takes twice the memory."""
 
 Phrase = tuple[str, str]
 """(key, surface)"""
@@ -34,7 +34,7 @@ _HEADS = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "X", "NUM"})
 
 @lru_cache(maxsize=1)
 def parser() -> tuple[Language, PartsOfSpeech, Any]:
-    """Tagger and parser, the parts of speech, and the lemmatizer, which is asked for heads only."""
+    """Tagger and parser, the parts of speech, and the lemmatizer, which runs on heads only."""
     pipeline = load_model(exclude=["ner"])
     parts, lemmatizer = PartsOfSpeech(pipeline), pipeline.get_pipe("lemmatizer")
     pipeline.disable_pipe("lemmatizer")
@@ -45,16 +45,16 @@ def parser() -> tuple[Language, PartsOfSpeech, Any]:
 def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
     """The phrases of each window, in order. The same windows give the same phrases, whatever was parsed before."""
     pipeline, parts, lemmatizer = parser()
-    found = []
+    by_window = []
     with pipeline.memory_zone():  # the vocabulary would grow with every word of a collection
         for doc in pipeline.pipe(windows, batch_size=BATCH):
             parts(doc)
-            found.append(list(_phrases(doc, lemmatizer)))
-    return found
+            by_window.append(list(_phrases(doc, lemmatizer)))
+    return by_window
 
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
-    text = doc.text  # spaCy puts it together at every call
+    text = doc.text  # spaCy builds it at every call
     for span in _names_joined(doc):
         phrase = phrase_of(span, text, lemmatizer)
         if phrase is not None:
@@ -62,7 +62,7 @@ def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
 
 
 def _names_joined(doc: Doc) -> Iterator[Span]:
-    """The parser's phrases, a name with the name after its "of" as one: University of Michigan."""
+    """The parser's phrases. A name joins the name after its "of": University of Michigan."""
     held: Span | None = None
     for span in doc.noun_chunks:
         if held is None:
@@ -82,7 +82,7 @@ def _is_name(span: Span) -> bool:
 
 
 def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
-    """The phrase of a noun chunk of this document text, trimmed, its head lemmatised; None where it names nothing."""
+    """The trimmed phrase of a noun chunk, its head lemmatised; None where it names nothing."""
     tokens = _trimmed(list(span))
     if not tokens or tokens[-1].pos_ not in _HEADS:
         return None
@@ -97,7 +97,8 @@ def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
 
 
 def _trimmed(tokens: list[Token]) -> list[Token]:
-    """Without determiners, pronouns, possessors' marks, numbers and empty adjectives before; without marks after."""
+    """The chunk without leading determiners, pronouns, possessive marks, numbers and empty adjectives, and without
+    trailing marks."""
     brackets = [n for n, token in enumerate(tokens) if token.text in _BRACKETS]
     if brackets and brackets[-1] < len(tokens) - 1:
         tokens = tokens[brackets[-1] + 1 :]
@@ -127,13 +128,13 @@ def _last_words(tokens: list[Token]) -> list[Token]:
 
 
 def _lemma(head: Token, lemmatizer: Any) -> str:
-    """Plurals by the lemmatizer; names as they stand, but a plural acronym ("LLMs") loses its s."""
+    """The lemma of a plural noun; names stay as they are, except that a plural acronym ("LLMs") loses its s."""
     text: str = head.text
     if head.pos_ == "NOUN":
         if head.tag_ != "NNS":
             return text
-        found = lemmatizer.lemmatize(head)
-        return str(found[0]) if found and found[0] else text
+        lemmas = lemmatizer.lemmatize(head)
+        return str(lemmas[0]) if lemmas and lemmas[0] else text
     if len(text) > 2 and text.endswith("s") and text[:-1].isupper():
         return text[:-1]
     return text

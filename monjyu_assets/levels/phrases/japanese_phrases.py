@@ -19,7 +19,7 @@ DICTIONARY_SHA256 = "c5e2bb9988cc88b05c37734d985eac59c9c4b35353187f068c605f3d390
 HINT = "Install the package sudachidict-small 20261015 again."
 PACKAGES = ("sudachipy", f"sudachidict-{DICTIONARY}")
 MAX_PIECES = 6
-"""A longer run keeps its last nouns: in Japanese too the head stands at the end."""
+"""A longer run keeps its last nouns: in Japanese, too, the head comes last."""
 
 _JAPANESE = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uff66-\uff9d]")
 _QUANTITY = re.compile(r"[\d.,年月日時分秒世紀回個人件号第約]+")
@@ -59,53 +59,53 @@ def japanese_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
 
 
 def _phrases(morphemes: Any) -> list[Phrase]:
-    found: list[Phrase] = []
+    phrases: list[Phrase] = []
     run: list[tuple[str, str]] = []
     use = ""
     for morpheme in morphemes:
-        kind, sub, last = morpheme.part_of_speech()[:3]
+        pos, sub, last = morpheme.part_of_speech()[:3]
         surface = morpheme.surface()
         if run and run[-1] == _SPACE and not surface[:1].isascii():
-            _end(run, found)
+            _end(run, phrases)
             run = []
-        if _joins(kind, sub, surface, run):
-            run.append((surface, kind))
+        if _joins(pos, sub, surface, run):
+            run.append((surface, pos))
             use = last
             continue
-        if len(run) != 1 or not _is_no_noun(use, kind, morpheme.dictionary_form(), surface):
-            _end(run, found)
+        if len(run) != 1 or not _is_no_noun(use, pos, morpheme.dictionary_form(), surface):
+            _end(run, phrases)
         run = []
     if len(run) != 1 or use != "副詞可能":
-        _end(run, found)
-    return found
+        _end(run, phrases)
+    return phrases
 
 
-def _is_no_noun(use: str, kind: str, form: str, surface: str) -> bool:
-    """Whether a word alone is a verb (`利用する`), an adjective (`正確な`) or an adverb (`通常`) where it stands."""
-    verb = use in {"サ変可能", "サ変形状詞可能"} and kind == "動詞" and form in _DOING
-    adjective = use in {"形状詞可能", "サ変形状詞可能"} and kind == "助動詞" and surface in {"な", "に"}
+def _is_no_noun(use: str, pos: str, form: str, surface: str) -> bool:
+    """Whether a single word is used as a verb (`利用する`), an adjective (`正確な`) or an adverb (`通常`)."""
+    verb = use in {"サ変可能", "サ変形状詞可能"} and pos == "動詞" and form in _DOING
+    adjective = use in {"形状詞可能", "サ変形状詞可能"} and pos == "助動詞" and surface in {"な", "に"}
     return verb or adjective or use == "副詞可能"
 
 
-def _joins(kind: str, sub: str, surface: str, run: list[tuple[str, str]]) -> bool:
-    if kind == "名詞":
+def _joins(pos: str, sub: str, surface: str, run: list[tuple[str, str]]) -> bool:
+    if pos == "名詞":
         return sub in _JOINS or (sub == "数詞" and bool(run))
-    if kind == "接尾辞":
+    if pos == "接尾辞":
         return sub == "名詞的" and bool(run)
-    if (surface, kind) == _SPACE:
+    if (surface, pos) == _SPACE:
         return bool(run) and run[-1][0].isascii() and run[-1] != _SPACE  # perhaps within "machine learning"
-    return kind == "接頭辞" or (surface in "-・" and bool(run))
+    return pos == "接頭辞" or (surface in "-・" and bool(run))
 
 
-def _end(run: list[tuple[str, str]], found: list[Phrase]) -> None:
-    """Keep a run that names something. A prefix at the end, a mark at either side belong to what follows."""
+def _end(run: list[tuple[str, str]], phrases: list[Phrase]) -> None:
+    """Keep a run that names something. A trailing prefix, and marks at either end, belong to the next word."""
     while run and run[-1][1] not in {"名詞", "接尾辞"}:
         run.pop()
-    if not any(kind == "名詞" for _, kind in run):
+    if not any(pos == "名詞" for _, pos in run):
         return
     surface = normalise("".join(text for text, _ in run[-MAX_PIECES:]))
     key = surface.casefold()
     if key in _STOP or any(shape.fullmatch(key) for shape in (_KANA_ONLY, _QUANTITY, _EDITION)):
         return
     if is_phrase(key):
-        found.append((key, surface))
+        phrases.append((key, surface))

@@ -1,4 +1,4 @@
-"""The phrases of one paper's chunks: each sentence parsed once, acronyms merged by the paper's own definitions."""
+"""The phrases of one paper's chunks: each sentence is parsed once, and acronyms merge by the paper's definitions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChunkText:
 
 @dataclass(frozen=True)
 class Mention:
-    """A phrase in a chunk: its key, the form it is written in there most often, how often it stands there."""
+    """A phrase in a chunk: its key, its most frequent form there, and how often it appears."""
 
     chunk_id: str
     phrase: str
@@ -36,16 +36,16 @@ class Mention:
 
 
 def paper_mentions(chunks: Sequence[ChunkText]) -> list[Mention]:
-    """All mentions of a paper. Depends on its chunks alone, so that a paper gives the same rows in any collection."""
+    """All mentions of a paper. They depend on its chunks alone, so they are the same in any collection."""
     sentences = list(dict.fromkeys(sentence for chunk in chunks for sentence in chunk.sentences))
     kept = [sentence for sentence in sentences if not is_boilerplate(sentence)]
-    known = agreed(found for sentence in kept for found in definitions(sentence))
+    known = agreed(pair for sentence in kept for pair in definitions(sentence))
     by_sentence = _parse(kept, known)
     return [mention for chunk in chunks for mention in _mentions(chunk, by_sentence)]
 
 
 def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Phrase]]:
-    """The phrases of each sentence, long forms in the place of acronyms."""
+    """The phrases of each sentence, with acronyms spelt out."""
     pieces = [
         (sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))
     ]
@@ -53,8 +53,8 @@ def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Ph
     others = [piece for piece in pieces if not is_japanese(piece[1])]
     parsed = english_phrases([*(window for _, window in others), *known.values()]) if others else []
     longs = {
-        short: long_of(form, found)
-        for (short, form), found in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
+        short: long_of(form, parse)
+        for (short, form), parse in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
     }
     by_sentence: dict[str, list[Phrase]] = {}
     for (sentence, _), phrases in zip(others, parsed, strict=False):
@@ -66,17 +66,17 @@ def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Ph
 
 
 def without_definitions(sentence: str, known: dict[str, str]) -> str:
-    """Without the bracket of a definition: the long form before it says the same."""
+    """The sentence without the brackets of definitions: the long form before them says the same."""
     for short in known:
         if f"({short}" in sentence:
             sentence = re.sub(rf"\({re.escape(short)}s?\)", " ", sentence)
     return sentence
 
 
-def long_of(form: str, found: list[Phrase]) -> Long:
-    """The long form as the parser reads it where that is one phrase, else as it is written."""
-    if len(found) == 1 and len(found[0][0].split()) == len(form.split()):
-        return found[0]
+def long_of(form: str, phrases: list[Phrase]) -> Long:
+    """The long form as the parser reads it if that is one phrase, else as written."""
+    if len(phrases) == 1 and len(phrases[0][0].split()) == len(form.split()):
+        return phrases[0]
     return normalise(form).casefold(), normalise(form)
 
 
@@ -107,6 +107,6 @@ def _mentions(chunk: ChunkText, by_sentence: dict[str, list[Phrase]]) -> list[Me
         for key, surface in by_sentence.get(sentence, ()):
             forms.setdefault(key, Counter())[surface] += 1
     return [
-        Mention(chunk.chunk_id, key, min(found, key=lambda form: (-found[form], form)), found.total())
-        for key, found in sorted(forms.items())
+        Mention(chunk.chunk_id, key, min(counts, key=lambda form: (-counts[form], form)), counts.total())
+        for key, counts in sorted(forms.items())
     ]

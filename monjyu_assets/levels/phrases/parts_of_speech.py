@@ -84,9 +84,9 @@ def _values(strings: Any, value: Any) -> tuple[frozenset[int] | None, frozenset[
 
 
 def _from_last(rules: list[_Rule]) -> list[_Rule]:
-    found = []
+    needed = []
     for rule in reversed(rules):
-        found.append(rule)
+        needed.append(rule)
         if rule.always:
             break
-    return found
+    return needed

@@ -1,4 +1,4 @@
-"""Whether a sentence is prose that can be quoted: no code, heading, list item or row of a table."""
+"""Whether a sentence is quotable prose: no code, heading, list item or table row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ FEWEST_WORDS, MOST_WORDS = 6, 80
 
 
 def is_prose(text: str, *, japanese: bool = False) -> bool:
-    """English: words enough, a mark at its end, letters for the most part, and no code. Japanese: a sentence."""
+    """Whether a text is prose. English needs enough words, a final mark, mostly letters and no code; Japanese a
+    sentence."""
     text = text.strip()
     if japanese:
         return 12 <= len(text) <= 300 and text[-1:] in _ENDS and not _CODE.search(text)
@@ -29,8 +30,8 @@ def is_prose(text: str, *, japanese: bool = False) -> bool:
 
 
 def statement_of(text: str) -> str:
-    """The sentence without citation markers, and without the gaps that they leave."""
-    said = clean(text)
+    """The sentence without citation markers and the gaps that they leave."""
+    cleaned = clean(text)
     for gap, mark in _GAPS:
-        said = said.replace(gap, mark)
-    return said
+        cleaned = cleaned.replace(gap, mark)
+    return cleaned

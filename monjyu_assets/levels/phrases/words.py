@@ -1,4 +1,4 @@
-"""What may stand in a phrase, and what is no phrase at all."""
+"""What may be part of a phrase, and what is not a phrase at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from importlib.resources import files
 
 MAX_WORDS = 5
-"""A longer phrase keeps its last words: in English the head stands at the end."""
+"""A longer phrase keeps its last words: in English the head comes last."""
 MAX_LETTERS = 120
 
 _SYMBOLS = frozenset("=<>≤≥≈≠∑∏∫√∂∇∞∈∉⊂∪∩∀∃±×÷→←↔⇒⇔\\^_{}|~$%@*`•·…©®™§¶�")
@@ -25,16 +25,16 @@ def word_list(name: str) -> frozenset[str]:
 
 
 STOP_WORDS = word_list("stop_words.txt")
-"""Words that say nothing as a phrase of their own; inside a longer phrase they may stand."""
+"""Words that mean nothing as a phrase, but may be inside a longer one."""
 
 LEADING = word_list("leading_words.txt")
-"""Adjectives that stand before a phrase without being part of it."""
+"""Adjectives before a phrase that are not part of it."""
 
 STOP_PHRASES = word_list("stop_phrases.txt")
 
 
 def normalise(text: str) -> str:
-    """NFC, white space made single, marks at the edges taken off; brackets go in pairs: `(E)-hex-2-enal`, `plot(x`."""
+    """NFC with single spaces and without marks at the edges; brackets stay in pairs: `(E)-hex-2-enal`, `plot(x`."""
     whole = " ".join(unicodedata.normalize("NFC", text).split())
     bare = whole.strip(_EDGES)
     missing = bare.count(")") - bare.count("(")
@@ -46,7 +46,7 @@ def normalise(text: str) -> str:
 
 
 def is_phrase(key: str) -> bool:
-    """Whether a normalised phrase names something: has a word, is no formula, no quantity and no stop phrase."""
+    """Whether a normalised phrase names something: it has a word and is no formula, quantity or stop phrase."""
     if not 2 <= len(key) <= MAX_LETTERS or key in STOP_WORDS or key in STOP_PHRASES:
         return False
     letters = len(_LETTERS.findall(key))

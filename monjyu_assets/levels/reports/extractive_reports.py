@@ -53,14 +53,14 @@ class ExtractiveReports:
 
 
 def rating(source: CommunitySource) -> float:
-    """0 to 10: how many papers share it and how much they say of it, both as logarithms."""
+    """The rating, 0 to 10: how many papers share the community and how much they say about it, both as logarithms."""
     papers = min(1.0, math.log2(1 + len(source.papers)) / 5)
     mentions = min(1.0, math.log2(1 + source.mentions) / 9)
     return round(10 * (0.6 * papers + 0.4 * mentions), 1)
 
 
 def main_members(source: CommunitySource, most: int) -> list[Member]:
-    """The subjects with most relationships inside; where it has none, its works, then whoever there is."""
+    """The subjects with most relationships inside; without subjects its works, then anyone else."""
     subjects = [member for member in source.members if member.type in SUBJECTS]
     works = [member for member in source.members if member.type == "paper"]
     return (subjects or works or list(source.members))[:most]
@@ -76,16 +76,16 @@ def _joined(names: Sequence[str], words: dict[str, str]) -> str:
 
 
 def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str, str]) -> str:
-    said = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
+    sentences = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
     titles = [f"“{title}”" for _, title in source.papers[:3]]
-    said.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
+    sentences.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
     works = [f"“{member.name}”" for member in source.members if member.type == "paper"]
-    if works and len(said) < 3:
-        said.append(words["works"].format(titles=_joined(works[:5], words)))
+    if works and len(sentences) < 3:
+        sentences.append(words["works"].format(titles=_joined(works[:5], words)))
     people = [member.name for member in source.members if member.type == "researcher"]
-    if people and len(said) < 3:
-        said.append(words["people"].format(names=_joined(people[:5], words)))
-    return " ".join(said)
+    if people and len(sentences) < 3:
+        sentences.append(words["people"].format(names=_joined(people[:5], words)))
+    return " ".join(sentences)
 
 
 def _finding(source: CommunitySource, sentence: Central, words: dict[str, str]) -> Finding:

@@ -1,4 +1,4 @@
-"""The engine `llm` of reports: one question a community. Findings that cite none of its sentences are dropped."""
+"""The engine `llm` of reports: one question a community. It drops findings that cite none of the sentences."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_TITLE, LONGEST_TEXT = 200, 2000
 
 
 class ModelReports:
-    """`calls` are made when the first community is asked about."""
+    """`calls` is called when the first community needs an answer."""
 
     def __init__(self, settings: Settings, calls: Callable[[], ModelCalls[ModelReport]]) -> None:
         self._recipe = ModelRecipe(settings, "report", "report", VERSION)
@@ -53,10 +53,10 @@ class ModelReports:
         findings: list[Finding] = []
         dropped = 0
         known = " ".join([*_lines(source), *(member.name for member in source.members)])
-        for said in answer.findings:
-            at = [source.sentences[n - 1].sentence_id for n in said.sentences if 1 <= n <= len(source.sentences)]
-            if at and rests_on(f"{said.summary} {said.explanation}", known):
-                texts = plain(said.summary, LONGEST_TEXT), plain(said.explanation, LONGEST_TEXT)
+        for finding in answer.findings:
+            at = [source.sentences[n - 1].sentence_id for n in finding.sentences if 1 <= n <= len(source.sentences)]
+            if at and rests_on(f"{finding.summary} {finding.explanation}", known):
+                texts = plain(finding.summary, LONGEST_TEXT), plain(finding.explanation, LONGEST_TEXT)
                 findings.append(Finding(*texts, tuple(dict.fromkeys(at))))
             else:
                 dropped += 1
@@ -74,7 +74,7 @@ class ModelReports:
 
 
 def _lines(source: CommunitySource) -> list[str]:
-    """The papers with letters, then the sentences with numbers, each with the letter of its paper."""
+    """The papers with letters, then numbered sentences, each with its paper's letter."""
     titles = dict(source.papers)
     letters = {paper: f"P{n}" for n, paper in enumerate(dict.fromkeys(s.paper_id for s in source.sentences), start=1)}
     lines = [f"{letter}: {titles.get(paper, paper)}" for paper, letter in letters.items()]

@@ -1,13 +1,14 @@
-"""The protocol of what writes reports, and a report."""
+"""The protocol of engines that write reports, and their results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from monjyu_assets.levels.engines.chunk_engine import Failure
 from monjyu_assets.levels.reports.report_sources import CommunitySource
+from monjyu_core.storage.rows_levels import CommunityReportRow, FindingRow
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,13 @@ class Report:
 
     @property
     def text(self) -> str:
-        """All of it as prose, for prompts and full text."""
+        """The whole report as prose, for prompts and full text."""
         return "\n\n".join([self.title, self.summary, *(f"{f.summary} {f.explanation}".strip() for f in self.findings)])
 
 
 @dataclass
 class ReportResult:
-    """A community's report or its failure; `dropped` findings or citations were not in the source."""
+    """A community's report or its failure; the `dropped` findings or citations are not in the source."""
 
     community_id: str
     report: Report | None = None
@@ -42,7 +43,7 @@ class ReportResult:
 
 
 class ReportEngine(Protocol):
-    """Writes reports. As `ChunkEngine`, with communities in the place of chunks."""
+    """Writes reports, as `ChunkEngine` makes rows of chunks."""
 
     @property
     def name(self) -> str: ...
@@ -53,9 +54,12 @@ class ReportEngine(Protocol):
     def run(self, communities: Sequence[CommunitySource]) -> Iterator[ReportResult]: ...
 
 
-def report_row(source: CommunitySource, report: Report, engine: str) -> dict[str, Any]:
+def report_row(source: CommunitySource, report: Report, engine: str) -> CommunityReportRow:
     """The row of `community_reports`."""
-    findings = [vars(finding) | {"sentence_ids": list(finding.sentence_ids)} for finding in report.findings]
+    findings: list[FindingRow] = [
+        {"summary": f.summary, "explanation": f.explanation, "sentence_ids": list(f.sentence_ids)}
+        for f in report.findings
+    ]
     return {
         "community_id": source.community_id,
         "level": source.level,

@@ -6,23 +6,27 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.prose import is_prose
 from monjyu_core.storage.ids import digest
+from monjyu_core.storage.rows_levels import EntityChunkRow
 from monjyu_core.text.tokens import count_many
 
-Row = dict[str, Any]
 MOST_SENTENCES = 60
 MOST_ENTITIES = 40
 MOST_LINKS = 40
 CANDIDATES = 400
-"""Sentences of a community that are looked at, those with most of its entities first."""
+"""Sentences considered for a community, those with most of its entities first."""
 LONGEST = 150
-"""Tokens of a sentence that a report may rest on."""
+"""Tokens at most of a sentence that a report may cite."""
 ALIKE = 0.6
-"""Share of words that two sentences have in common when they say the same."""
+"""Share of common words above which two sentences say the same."""
+
+
+Sentences = Callable[[set[str]], Mapping[str, tuple[str, str]]]
+"""Gives (paper_id, text) of sentence ids."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class Member:
 
 @dataclass(frozen=True)
 class CommunitySource:
-    """Members, links (source, type, target by name) and sentences, each the weightiest first."""
+    """Members, links (source, type, target by name) and sentences, the most important first."""
 
     community_id: str
     level: int
@@ -54,40 +58,80 @@ class CommunitySource:
     members: tuple[Member, ...]
     links: tuple[tuple[str, str, str], ...]
     sentences: tuple[Central, ...]
-    papers: tuple[tuple[str, str], ...]  # id and title, by how much of the community stands in each
+    papers: tuple[tuple[str, str], ...]  # id and title, those that mention the community most first
     mentions: int
     language: str
 
     def content(self) -> str:
-        """Hash of all that a report says: an equal one keeps its report."""
+        """Hash of what a report is made from: with an equal one the report is kept."""
         parts = (self.level, self.size, self.members, self.links, self.sentences, self.papers, self.mentions)
         return digest(*parts, self.language, length=32)
+
+
+class SizedCommunity(TypedDict):
+    """Columns of `entity_communities`."""
+
+    community_id: str
+    level: int
+    size: int
+
+
+class NamedEntity(TypedDict):
+    """Columns of `entities`."""
+
+    entity_id: str
+    name: str
+    type: str
+    mentions: int
+    sentence_ids: list[str]
+
+
+class CitedLink(TypedDict):
+    """Columns of `relationships`."""
+
+    relationship_id: str
+    source_id: str
+    target_id: str
+    type: str
+    weight: float
+    sentence_ids: list[str]
+
+
+class TitledPaper(TypedDict):
+    """Columns of `papers`."""
+
+    paper_id: str
+    title: str
+    language: str
 
 
 @dataclass(frozen=True)
 class GraphRows:
     """The tables of level 2 and the papers, as rows by id."""
 
-    entities: Mapping[str, Row]
-    members: Mapping[str, list[str]]
-    places: Mapping[str, list[Row]]
-    links: Mapping[str, list[Row]]  # by source entity
-    papers: Mapping[str, Row]
+    entities: Mapping[str, NamedEntity]
+    members: Mapping[str, Sequence[str]]
+    places: Mapping[str, Sequence[EntityChunkRow]]
+    links: Mapping[str, Sequence[CitedLink]]  # by source entity
+    papers: Mapping[str, TitledPaper]
 
 
 def community_sources(
-    communities: Sequence[Row],
+    communities: Sequence[SizedCommunity],
     graph: GraphRows,
-    sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]],
+    sentences: Sentences,
     most_tokens: int,
 ) -> Iterator[CommunitySource]:
-    """The source of each community. `sentences` gives (paper_id, text) of ids; `most_tokens` is the sentences' room."""
+    """The source of each community. `most_tokens` limits its sentences."""
     for row in communities:
         yield _source(row, graph, sentences, most_tokens)
 
 
 def _source(
-    row: Row, graph: GraphRows, sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]], most_tokens: int
+    row: SizedCommunity,
+    graph: GraphRows,
+    sentences: Sentences,
+    most_tokens: int,
 ) -> CommunitySource:
     ids = graph.members[row["community_id"]]
     links = _inside(ids, graph)
@@ -118,26 +162,26 @@ def _source(
     )
 
 
-def _inside(ids: Sequence[str], graph: GraphRows) -> list[Row]:
+def _inside(ids: Sequence[str], graph: GraphRows) -> list[CitedLink]:
     """Relationships between members, the weightiest first."""
     there = set(ids)
-    found = [link for one in ids for link in graph.links.get(one, ()) if link["target_id"] in there]
-    return sorted(found, key=lambda link: (-link["weight"], link["relationship_id"]))
+    links = [link for one in ids for link in graph.links.get(one, ()) if link["target_id"] in there]
+    return sorted(links, key=lambda link: (-link["weight"], link["relationship_id"]))
 
 
-def _named(link: Row, graph: GraphRows) -> tuple[str, str, str]:
+def _named(link: CitedLink, graph: GraphRows) -> tuple[str, str, str]:
     return graph.entities[link["source_id"]]["name"], link["type"], graph.entities[link["target_id"]]["name"]
 
 
 def _central(
     order: Sequence[str],
-    links: Sequence[Row],
+    links: Sequence[CitedLink],
     graph: GraphRows,
     members: Sequence[Member],
-    sentences: Callable[[set[str]], Mapping[str, tuple[str, str]]],
+    sentences: Sentences,
     most_tokens: int,
 ) -> list[Central]:
-    """Sentences by the members that stand in them, each member counting less the oftener it was said already."""
+    """Central sentences, by the members they name. A member counts less the more often chosen sentences name it."""
     holding: dict[str, set[int]] = defaultdict(set)
     for number, one in enumerate(order):
         for sentence in graph.entities[one]["sentence_ids"]:
@@ -162,23 +206,25 @@ def _diverse(
     clean = {one: " ".join(texts[one][1].split()) for one in order}
     sizes = dict(zip(order, count_many([clean[one] for one in order]), strict=True))
     left = [one for one in order if sizes[one] <= LONGEST and is_prose(clean[one], japanese=is_japanese(clean[one]))]
-    said: Counter[int] = Counter()
-    found: list[Central] = []
+    times_named: Counter[int] = Counter()
+    chosen: list[Central] = []
     room = most_tokens
     words = {one: frozenset(clean[one].casefold().split()) for one in left}
-    while left and len(found) < MOST_SENTENCES:
-        score = {one: sum(weight[n] / (1 + said[n]) for n in holding[one]) / math.log2(8 + sizes[one]) for one in left}
+    while left and len(chosen) < MOST_SENTENCES:
+        score = {
+            one: sum(weight[n] / (1 + times_named[n]) for n in holding[one]) / math.log2(8 + sizes[one]) for one in left
+        }
         best = min(left, key=lambda one: (-round(score[one], 9), one))
         left.remove(best)
         if sizes[best] > room:
             continue
-        if any(_alike(words[best], words[other.sentence_id]) for other in found):
+        if any(_alike(words[best], words[other.sentence_id]) for other in chosen):
             continue
         room -= sizes[best]
-        said.update(holding[best])
+        times_named.update(holding[best])
         entities = tuple(sorted(holding[best], key=lambda n: (-weight[n], n)))
-        found.append(Central(best, texts[best][0], clean[best], entities, round(score[best], 6)))
-    return found
+        chosen.append(Central(best, texts[best][0], clean[best], entities, round(score[best], 6)))
+    return chosen
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

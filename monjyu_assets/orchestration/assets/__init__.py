@@ -1,6 +1,6 @@
 """The assets: thin shells over the stages. Each reads parts, calls a stage, and reports what it wrote.
 
-Their modules do without `from __future__ import annotations`: Dagster checks the type of `context` itself.
+Their modules do not use `from __future__ import annotations`: Dagster checks the type of `context` itself.
 """
 
 import warnings

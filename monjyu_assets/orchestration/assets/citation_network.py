@@ -1,7 +1,5 @@
 """Asset `citation_network`: who cites whom within a collection, and the references that lead out of it."""
 
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
@@ -9,6 +7,7 @@ from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Materialized, Metadata
 from monjyu_assets.stages.citation_network import CODE_VERSION, build_network
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.work import Timer, Work
@@ -21,7 +20,7 @@ from monjyu_core.storage.parts import Part
     description="References resolved inside the collection (DOI, arXiv id, then title with first author and year) as "
     "edges with their contexts; the others with an id of the work they name.",
 )
-def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materialized:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = build_network(work)
@@ -32,7 +31,7 @@ def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource
     )
 
 
-def network_metadata(work: Work, edges: Part) -> dict[str, Any]:
+def network_metadata(work: Work, edges: Part) -> Metadata:
     """Counts, the share of references resolved, and how often papers are cited."""
     table = edges.read(["cited_id", "method"])
     methods = {entry["values"]: entry["counts"] for entry in table["method"].value_counts().to_pylist()}

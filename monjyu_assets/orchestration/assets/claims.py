@@ -1,14 +1,12 @@
 """Asset `claims`: what each chunk asserts."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Materializations
 from monjyu_assets.stages.claims import CODE_VERSION, claim_shards
 
 
@@ -18,5 +16,5 @@ from monjyu_assets.stages.claims import CODE_VERSION, claim_shards
     description="Claims of each chunk with subject, statement, the sentence they are quoted from, kind and confidence, "
     "and their vectors, by the engine of `roles.extract`. A quote that is not in the chunk is dropped and counted.",
 )
-def claims(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+def claims(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materializations:
     yield from run_stage(context, data, claim_shards)

@@ -1,8 +1,5 @@
 """Asset `communities`: the noun graph in communities, from coarse to fine."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
@@ -12,6 +9,7 @@ from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, check_results, check_specs, measure
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.stages.communities import CODE_VERSION, find_communities
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.work import Timer, Work
@@ -25,9 +23,7 @@ from monjyu_core.storage.parts import Part
     description="Hierarchical Leiden over the noun graph: what is larger than `graph.max_community_size` is split "
     "again until none is. Ids come from level and members. With the chunks that each touches. No model is called.",
 )
-def communities(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def communities(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_communities(work)
@@ -38,8 +34,9 @@ def communities(
     yield from check_results(work, COMMUNITY_CHECKS, values)
 
 
-def community_metadata(work: Work, part: Part, uncovered: float) -> dict[str, Any]:
-    """Sizes by level; of the largest communities the phrases that several papers share: the log outlives a purge."""
+def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:
+    """Sizes by level; of the largest communities only phrases that several papers share, as the log outlives a
+    purge."""
     rows = part.read(["community_id", "level", "size", "chunks", "top_phrases"]).to_pylist()
     shared = shared_surfaces(work)
     by_level: dict[int, list[int]] = {}
@@ -63,6 +60,6 @@ def community_metadata(work: Work, part: Part, uncovered: float) -> dict[str, An
 
 
 def shared_surfaces(work: Work) -> set[str]:
-    """Phrases that stand in two papers or more."""
+    """Phrases that two papers or more use."""
     nodes = whole_table(work, "graph_nodes", ["surface", "papers"]).to_pylist()
     return {row["surface"] for row in nodes if row["papers"] > 1}

@@ -1,8 +1,5 @@
 """Asset `community_reports`: a report of each community of entities."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata, spent
@@ -11,6 +8,7 @@ from monjyu_assets.orchestration.assets.entity_graph import entity_graph
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.checks.graph_checks import REPORT_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.community_reports import CODE_VERSION, write_reports
 from monjyu_assets.stages.shared.run_rules import tries_again
 from monjyu_assets.stages.shared.work import Timer
@@ -23,9 +21,7 @@ from monjyu_assets.stages.shared.work import Timer
     description="Title, summary, findings with cited sentences and a rating for each community of entities, by the "
     "engine of `roles.report`, with a vector. An unchanged community keeps its report.",
 )
-def community_reports(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def community_reports(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     with spent(work, "community_reports") as cost:

@@ -1,8 +1,5 @@
 """Asset `entity_communities`: the entity graph in communities, from coarse to fine."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
@@ -10,6 +7,7 @@ from monjyu_assets.orchestration.assets.entity_graph import entity_graph
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_COMMUNITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.entity_communities import CODE_VERSION, find_entity_communities
 from monjyu_assets.stages.shared.work import Timer
 
@@ -21,9 +19,7 @@ from monjyu_assets.stages.shared.work import Timer
     description="Hierarchical Leiden over the entity graph; what is larger than `levels.entities.max_community_size` "
     "is split again until none is. Ids come from level and members. No model is called.",
 )
-def entity_communities(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def entity_communities(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_entity_communities(work)

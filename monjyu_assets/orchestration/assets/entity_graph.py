@@ -1,8 +1,5 @@
 """Asset `entity_graph`: the entities of a collection and their relationships."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
@@ -12,6 +9,7 @@ from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.stages.entity_graph import CODE_VERSION, build_entity_graph
 from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.parts import Part
@@ -24,9 +22,7 @@ from monjyu_core.storage.parts import Part
     description="Mentions merged to entities by normalised name, acronym, initials and external ids, never across "
     "types; relationships with weights summed over their mentions. Files of one paper count once. No model is called.",
 )
-def entity_graph(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def entity_graph(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = build_entity_graph(work)
@@ -37,8 +33,8 @@ def entity_graph(
     yield from check_results(work, ENTITY_CHECKS)
 
 
-def entity_metadata(work: Work, entities: Part) -> dict[str, Any]:
-    """Sizes, types and degrees; no names: the log outlives a purge."""
+def entity_metadata(work: Work, entities: Part) -> Metadata:
+    """Sizes, types and degrees, but no names: the log outlives a purge."""
     table = entities.read(["type", "degree"])
     kinds = table["type"].value_counts().to_pylist()
     degrees = table["degree"].to_pylist()

@@ -1,11 +1,10 @@
 """Asset `index_snapshot`: the published index that readers open."""
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
+import duckdb
 from dagster_duckdb import DuckDBResource
 
 from monjyu_assets.orchestration.asset_base import OWNERS
@@ -29,6 +28,7 @@ from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
@@ -39,7 +39,7 @@ from monjyu_core.storage.other_files import OtherFiles, read_other_files
 from monjyu_core.storage.snapshot import DATABASE
 
 MOST_FILES = 50
-"""Files of no readable type that the metadata names."""
+"""Files of unreadable types that the metadata names."""
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network]
 LEVEL_1_PAPER_ASSETS = [noun_phrases]
@@ -61,7 +61,7 @@ ALL_ASSETS = [
 
 
 FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
-"""Told nothing, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
+"""Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
 
 @dg.asset(
@@ -84,9 +84,7 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
     "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
-def index_snapshot(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     gate = RetrievalGate(work)
@@ -107,12 +105,12 @@ def index_snapshot(
     yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
-def open_duckdb(path: Path) -> AbstractContextManager[Any]:
+def open_duckdb(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     """A DuckDB file opened for writing through Dagster's resource."""
     return DuckDBResource(database=str(path), connection_config=FILE_FORMAT).get_connection()
 
 
-def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
+def snapshot_metadata(published: Published, seconds: float) -> Metadata:
     manifest = published.manifest
     table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in manifest.rows.items())]
     return {
@@ -129,25 +127,25 @@ def snapshot_metadata(published: Published, seconds: float) -> dict[str, Any]:
     }
 
 
-def other_files_metadata(found: OtherFiles) -> dict[str, Any]:
-    """The files of the sources that are no papers: counts, and the first of those of no readable type."""
-    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in found.unsupported[:MOST_FILES]]
-    rows += [f"| {found.unsupported_count - len(rows)} more | |"] if found.unsupported_count > len(rows) else []
+def other_files_metadata(others: OtherFiles) -> Metadata:
+    """Other files of the sources: counts, and the first files of unreadable types."""
+    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in others.unsupported[:MOST_FILES]]
+    rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
     table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
-    passed = {reason: held.count for reason, held in sorted(found.skipped.items())}
+    passed = {reason: held.count for reason, held in sorted(others.skipped.items())}
     return {
-        "files_unsupported": found.unsupported_count,
+        "files_unsupported": others.unsupported_count,
         "files_not_read": dg.MetadataValue.md(table),
         "files_skipped": dg.MetadataValue.json(passed),
     }
 
 
-def lineage_metadata(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
-    """What has become of the previous snapshot's communities, for each graph that there is."""
-    return {f"communities_of_{graph}": dg.MetadataValue.json(found) for graph, found in counts.items()}
+def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
+    """What became of the previous snapshot's communities, for each graph."""
+    return {f"communities_of_{graph}": dg.MetadataValue.json(fates) for graph, fates in counts.items()}
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:
-    metadata: dict[str, Any] = {"offending": check.count, "examples": check.examples}
-    said = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
-    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=said, metadata=metadata)
+    metadata: Metadata = {"offending": check.count, "examples": check.examples}
+    description = "Nothing offends." if check.passed else f"{check.count} rows offend: the examples are their ids."
+    return dg.AssetCheckResult(check_name=check.name, passed=check.passed, description=description, metadata=metadata)

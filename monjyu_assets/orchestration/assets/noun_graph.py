@@ -1,7 +1,4 @@
-"""Asset `noun_graph`: the phrases of a collection and which stand together."""
-
-from collections.abc import Iterator
-from typing import Any
+"""Asset `noun_graph`: the phrases of a collection and which of them share chunks."""
 
 import dagster as dg
 
@@ -11,6 +8,7 @@ from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.checks.graph_checks import GRAPH_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.stages.noun_graph import CODE_VERSION, build_noun_graph
 from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.storage.parts import Part
@@ -25,9 +23,7 @@ SHOWN = 10
     description="Noun phrases as nodes, those that stand in one chunk joined by an edge of weight p(x,y) log2(p(x,y) / "
     "(p(x) p(y))); rare phrases, hubs and weak edges pruned (settings `graph`). No model is called.",
 )
-def noun_graph(
-    context: dg.AssetExecutionContext, data: DataFolderResource
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def noun_graph(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = build_noun_graph(work)
@@ -36,8 +32,8 @@ def noun_graph(
     yield from check_results(work, GRAPH_CHECKS)
 
 
-def graph_metadata(work: Work, nodes: Part) -> dict[str, Any]:
-    """Sizes and degrees; of the hubs their degree and document frequency, not their text: the log outlives a purge."""
+def graph_metadata(work: Work, nodes: Part) -> Metadata:
+    """Sizes and degrees. Hubs show degree and document frequency but not their text: the log outlives a purge."""
     table = nodes.read(["phrase", "df", "degree"]).sort_by([("degree", "descending"), ("phrase", "ascending")])
     degrees = table["degree"].to_pylist()
     hubs = table.slice(0, SHOWN).to_pylist()

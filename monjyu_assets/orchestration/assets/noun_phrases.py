@@ -1,13 +1,11 @@
 """Asset `noun_phrases`: the phrases of each chunk."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Materializations
 from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
 
 
@@ -17,5 +15,5 @@ from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
     description="Noun phrases of each chunk (spaCy; SudachiPy for Japanese), heads lemmatised, acronyms spelt out as "
     "their paper defines them; without citations, formulas and boilerplate. No model is called.",
 )
-def noun_phrases(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[dg.MaterializeResult[Any]]:
+def noun_phrases(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materializations:
     yield from run_stage(context, data, phrase_shards)

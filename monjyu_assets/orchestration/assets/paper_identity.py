@@ -1,12 +1,11 @@
 """Asset `paper_identity`: which files of a collection are the same paper."""
 
-from typing import Any
-
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Materialized
 from monjyu_assets.stages.paper_identity import CODE_VERSION, find_identities
 from monjyu_assets.stages.shared.work import Timer
 
@@ -17,7 +16,7 @@ from monjyu_assets.stages.shared.work import Timer
     description="Files of one paper (same DOI, same arXiv id, or near-equal title and authors) and the one that stands "
     "for them in counts, citations and search. Each file keeps its paper_id.",
 )
-def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource) -> dg.MaterializeResult[Any]:
+def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materialized:
     timer = Timer()
     work = data.work(context.partition_key, context.log, context.run.run_id)
     report = find_identities(work)

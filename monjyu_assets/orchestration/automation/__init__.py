@@ -1,4 +1,4 @@
-"""What runs by itself: a sensor that watches the sources, schedules, and conditions by which assets follow changes.
+"""Automation: a sensor that watches the sources, schedules, and conditions under which assets follow changes.
 
-Modules with definitions do without `from __future__ import annotations`: Dagster looks at the types of their arguments.
+Modules with definitions do not use `from __future__ import annotations`: Dagster reads the types of their arguments.
 """

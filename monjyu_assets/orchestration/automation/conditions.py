@@ -1,7 +1,7 @@
-"""Conditions by which assets follow what they are made from, where somebody (or a backfill) made that anew.
+"""Conditions under which assets follow their inputs, once a person or a backfill has remade those.
 
-They look at data versions, so an equal result ends the cascade; shards are waited for, so that many of them make one
-graph and one snapshot. They never fill what is missing, and levels beyond 1 ask the collection first.
+They compare data versions, so an equal result ends the cascade. They wait for shards, so that many of them make one
+graph and one snapshot. They never fill what is missing, and levels beyond 1 need the collection's permission.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ OF_COLLECTIONS = dg.AssetSelection.assets(*(asset for asset in RESTS_ON if not b
 
 
 class RequestedThisTick(When[dg.AssetKey]):
-    """Whether a run of the asset is asked for in this tick, in whatever run. (Dagster's `will_be_requested` is blind to
-    assets of other partitions, whose runs are not the target's.)"""
+    """Whether this tick asks for a run of the asset, in any run.
+
+    (Dagster's `will_be_requested` does not see assets of other partitions, whose runs are not the target's.)
+    """
 
     @property
     def name(self) -> str:
@@ -38,7 +40,7 @@ class RequestedThisTick(When[dg.AssetKey]):
 
 
 class MayFollow(When[dg.AssetKey]):
-    """Whether the collection is kept at the level, allows it to follow changes, and no index run is under way."""
+    """Whether the collection is kept at the level, allows it to follow changes, and is not being indexed."""
 
     def __init__(self, level: int) -> None:
         self.level = level
@@ -62,7 +64,7 @@ class MayFollow(When[dg.AssetKey]):
 
 
 def follows(data: DataFolder, name: str, level: int) -> bool:
-    """Whether a level of a collection may follow changes now. A collection that cannot be read does not."""
+    """Whether a level of a collection may follow changes now; an unreadable collection may not."""
     work = Work(data, name)
     try:
         kept = target_level(work.record) >= level
@@ -73,7 +75,7 @@ def follows(data: DataFolder, name: str, level: int) -> bool:
 
 @cache
 def shard_condition(level: int) -> When[Any]:
-    """Of an asset by shard: just the shards whose inputs have another data version, when those are done."""
+    """For an asset by shard: only shards whose inputs have another data version, once those are done."""
     changed: When[Any] = When.any_deps_match(When.data_version_changed() | When.will_be_requested())
     if level <= 1:
         changed = changed | When.code_version_changed()
@@ -86,10 +88,8 @@ def shard_condition(level: int) -> When[Any]:
 
 @cache
 def collection_condition(level: int, *, publishes: bool = False) -> When[Any]:
-    """Of an asset of a collection: once, when no shard is under way or asked for any more.
-
-    What publishes needs level 0 alone: a collection may stand there.
-    """
+    """For an asset of a collection: once, when no shard is in progress or requested any more. Publishing needs only
+    level 0, as a collection may stay there."""
     changed: When[Any] = When.any_deps_match(When.data_version_changed())
     along = When.any_deps_match(When.will_be_requested()).allow(OF_COLLECTIONS)
     waiting = When.any_deps_in_progress() | When.any_deps_match(RequestedThisTick()).ignore(OF_COLLECTIONS)
@@ -97,6 +97,7 @@ def collection_condition(level: int, *, publishes: bool = False) -> When[Any]:
     ready = ~(missing.allow(BASELINE) if publishes else missing) & ~waiting & ~When.in_progress()
     if level <= 1 and not publishes:
         changed = changed | When.code_version_changed()
-    trigger = changed.since_last_handled() | along  # what goes along goes now or not at all: its result may be equal
+    # An input requested along with it is handled now or never: its result may be equal.
+    trigger = changed.since_last_handled() | along
     label = "publish what changed" if publishes else "rebuild once for all changed shards"
     return (trigger & ready & ~When.missing() & MayFollow(level)).with_label(label)

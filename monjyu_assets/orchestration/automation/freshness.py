@@ -1,13 +1,13 @@
-"""Check `snapshot_fresh`, asked of every collection by a sensor: is what readers see what the sources hold?"""
+"""Check `snapshot_fresh`, which a sensor evaluates for every collection: do readers see what the sources hold?"""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import dagster as dg
 
 from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Metadata
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import collection_settings, known_record
@@ -27,10 +27,10 @@ def snapshot_fresh(context: dg.AssetCheckExecutionContext, data: DataFolderResou
 
 
 def freshness_of(data: DataFolder, name: str) -> dg.AssetCheckResult:
-    """By a look at the sources; nothing is read but what changed."""
+    """Evaluates the check by a look at the sources; only changed files are read."""
     seen = watch_collection(data, name)
     hours = _hours_since_build(data, name)
-    metadata: dict[str, Any] = {"sources": seen.message or "as published"}
+    metadata: Metadata = {"sources": seen.message or "as published"}
     if hours is not None:
         metadata["hours_since_published"] = round(hours, 2)
     limit = collection_settings(known_record(data, name)).checks.fresh_hours

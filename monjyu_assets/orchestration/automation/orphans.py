@@ -1,8 +1,8 @@
-"""Runs whose process is gone with the daemon that started it: nobody else notices, and they would hold the queue.
+"""Runs whose process ended with the daemon that started it: nobody else notices, and they would hold the queue.
 
-A `reindex` run, and every run made inside a process, works under its collection's index lock, which the kernel lets go
-with the process. One that stands as started while the lock is free, look after look, has no process any more. Of other
-runs (a backfill's) Dagster's default launcher notes the process, beside whose code server this code runs.
+A `reindex` run, and every run made inside a process, works under its collection's index lock, which the kernel releases
+with the process. If such a run counts as started while the lock stays free, its process is gone. For other runs (a
+backfill's), Dagster's default launcher records the process, on the machine of the code server that runs this.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ REINDEX = "reindex"
 SUSPECTS = ("automation", "runs without their lock")
 PROCESS = re.compile(r"Started process for run \(pid: (\d+)\)")
 GRACE_SECONDS = 60.0
-"""A run may be started and not yet have its lock, or have let it go and not yet be reported as done."""
+"""Seconds. A started run may not have its lock yet, or may have released it before it is reported as done."""
 
 
 def end_orphans(instance: dg.DagsterInstance, data: DataFolder, grace: float = GRACE_SECONDS) -> list[str]:
-    """Mark such runs as failed when they have stood so for `grace` seconds; gives their ids.
+    """Mark such runs as failed once they have lasted for `grace` seconds, and return their ids.
 
-    When each was first seen is in the state store: a sensor loses its cursor with every tick that fails.
+    The state store remembers when each was first seen: a sensor loses its cursor with every tick that fails.
     """
     store, now = StateStore(data.state), time.time()
     before: dict[str, float] = store.get(*SUSPECTS) or {}
@@ -55,16 +55,17 @@ def _seems_gone(instance: dg.DagsterInstance, data: DataFolder, run: dg.DagsterR
 
 
 def _process(instance: dg.DagsterInstance, run: dg.DagsterRun) -> int | None:
-    """The process that the default launcher started for a run; None where another launcher did, or it is not noted."""
+    """The process that the default launcher started for a run; None where another launcher did, or it is not
+    recorded."""
     if not isinstance(instance.run_launcher, DefaultRunLauncher) or run.status != dg.DagsterRunStatus.STARTED:
         return None
     noted = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=20).records
-    found = (PROCESS.match(record.event_log_entry.message) for record in noted)
-    return next((int(match[1]) for match in found if match), None)
+    matches = (PROCESS.match(record.event_log_entry.message) for record in noted)
+    return next((int(match[1]) for match in matches if match), None)
 
 
 def _collection(run: dg.DagsterRun) -> str | None:
-    """The collection whose lock the run works under; None for others (those of a backfill have no such lock)."""
+    """The collection whose lock the run works under; None for other runs (a backfill's have no such lock)."""
     if is_commands_own(run):
         return run.tags[COMMAND_TAG]
     if run.job_name == REINDEX and run.status == dg.DagsterRunStatus.STARTED:

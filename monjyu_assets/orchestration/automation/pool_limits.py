@@ -1,4 +1,4 @@
-"""Limits that Dagster keeps in its instance, not in dagster.yaml: how many runs may call models at once."""
+"""Limits that Dagster keeps in its instance, not in dagster.yaml: how many runs may call models in parallel."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def model_pools(settings: Settings) -> list[str]:
-    """The pools of the assets that may call a model: each asset has one of its name."""
+    """The pools of assets that may call a model: each asset has one with its name."""
     return [*(["chunk_embeddings"] if settings.embedding.remote else []), *FAILURES]
 
 
 def set_limits(instance: DagsterInstance, settings: Settings) -> dict[str, int]:
-    """Set the limit of every pool, and free slots of runs that are no more; gives the limits of all pools."""
+    """Set the limit of every pool, free the slots of ended runs, and return the limits of all pools."""
     storage = instance.event_log_storage
     for pool in model_pools(settings):
         storage.set_concurrency_slots(pool, settings.runs.runs_calling_models)

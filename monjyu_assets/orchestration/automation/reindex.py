@@ -1,6 +1,4 @@
-"""Job `reindex`: one collection to its sources, as `monjyu index` does it, in the one process of this run."""
-
-from typing import Any
+"""Job `reindex`: brings one collection up to date with its sources, like `monjyu index`, in this run's process."""
 
 import dagster as dg
 
@@ -10,11 +8,12 @@ from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.orchestration.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
 from monjyu_core.errors import MonjyuError
 
 COLLECTION_TAG = "monjyu/collection"
-"""dagster.yaml lets one run a collection go at a time by this tag."""
+"""By this tag, dagster.yaml allows one run a collection at a time."""
 
 
 @dg.op(
@@ -36,7 +35,7 @@ def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -
     context.add_output_metadata(_metadata(done))
 
 
-def _metadata(done: IndexResult) -> dict[str, Any]:
+def _metadata(done: IndexResult) -> Metadata:
     counts = done.papers.model_dump()
     return {
         "snapshot_id": done.snapshot_id,

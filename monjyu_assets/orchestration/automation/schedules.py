@@ -1,4 +1,4 @@
-"""Schedule `nightly`: every collection is brought to its sources, also where a run failed during the day."""
+"""Schedule `nightly`: brings every collection up to date, even where a run failed during the day."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from monjyu_core.settings.operations_settings import AutomationSettings
 
 
 def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
-    """At the time of `automation.nightly`, in `automation.time_zone`."""
+    """Runs at `automation.nightly`, in `automation.time_zone`."""
 
     @dg.schedule(
         name="nightly",

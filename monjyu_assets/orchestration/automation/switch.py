@@ -1,6 +1,6 @@
-"""The one switch of `monjyu automation`: the state of sensors and schedules in Dagster's instance, as its UI sets it.
+"""The switch of `monjyu automation`: sets the state of sensors and schedules in Dagster's instance, as its UI does.
 
-Dagster's own command loads all code in a process of its own for this; the state needs only names, so it is set at once.
+Dagster's own command loads all code in another process for this. The state needs only names, so it is set directly.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Switched:
 
 
 def switch(instance: DagsterInstance, on: bool, names: Iterable[str] = (*SENSORS, *SCHEDULES)) -> None:
-    """Put sensors and schedules on or off, all of them by default."""
+    """Turn sensors and schedules on or off, all of them by default."""
     from dagster._core.scheduler.instigation import InstigatorStatus
 
     status = InstigatorStatus.RUNNING if on else InstigatorStatus.STOPPED
@@ -47,7 +47,7 @@ def switch(instance: DagsterInstance, on: bool, names: Iterable[str] = (*SENSORS
 
 
 def switched(instance: DagsterInstance) -> Iterator[Switched]:
-    """Each with whether it is on."""
+    """Whether each sensor and schedule is on."""
     for name, what in (SENSORS | SCHEDULES).items():
         state = _stored(instance, _origin(name))
         yield Switched(name, what, state is not None and state.is_running)
@@ -62,8 +62,8 @@ def _set(instance: DagsterInstance, name: str, status: InstigatorStatus) -> None
     if stored is not None:
         instance.update_instigator_state(stored.with_status(status).with_data(_data(name)))
         return
-    kind = InstigatorType.SENSOR if name in SENSORS else InstigatorType.SCHEDULE
-    instance.add_instigator_state(InstigatorState(origin, kind, status, _data(name)))
+    instigator_type = InstigatorType.SENSOR if name in SENSORS else InstigatorType.SCHEDULE
+    instance.add_instigator_state(InstigatorState(origin, instigator_type, status, _data(name)))
 
 
 def _data(name: str) -> ScheduleInstigatorData | SensorInstigatorData:

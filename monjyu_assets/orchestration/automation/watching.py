@@ -1,4 +1,4 @@
-"""A look at a collection's sources, without Dagster: what would a run do, and may it start by itself?"""
+"""A look at a collection's sources, without Dagster: what would a run do, and may it start on its own?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
-from monjyu_assets.indexing.pending import Todo, look, paid_levels
+from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
@@ -27,7 +27,7 @@ State = Literal["same", "changed", "settling", "busy", "stopped"]
 
 @dataclass(frozen=True)
 class Watched:
-    """What was seen of a collection. `key` stands for the change: the same change has the same key until it is in."""
+    """The state of a collection. `key` identifies the change: it stays the same until the change is published."""
 
     name: str
     state: State
@@ -36,7 +36,7 @@ class Watched:
 
 
 def watched_collections(data: DataFolder) -> list[str]:
-    """The collections that are indexed, and the folders in `papers/` that hold a document and are no other's source."""
+    """The indexed collections, and the folders in `papers/` that hold a document and are not another's source."""
     known = data.collections()
     sources = {source for name in known for source in _sources(data, name)}
     folders = [path for path in data.papers.iterdir() if path.is_dir()] if data.papers.is_dir() else []
@@ -57,11 +57,11 @@ def _begins_a_collection(data: DataFolder, name: str) -> bool:
         check_collection_name(name)
         return bool(find_files(known_record(data, name)))
     except MonjyuError:
-        return False  # a folder whose name no collection can have is the user's own affair
+        return False  # a folder whose name cannot be a collection's is up to the user
 
 
 def watch_collection(data: DataFolder, name: str) -> Watched:
-    """Look at one collection. Its errors are in the message: one that cannot be read must not keep others waiting."""
+    """Look at one collection. Errors become its message: an unreadable collection must not keep others waiting."""
     try:
         return _look(data, name)
     except MonjyuError as error:
@@ -84,19 +84,20 @@ def _look_at(work: Work) -> Watched:
         return Watched(name, "busy", "It is being indexed.")
     if not work.parts.heads("manifest"):
         return _first_look(work)
-    todo = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
-    if not todo.needed:
+    pending = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
+    if not pending.needed:
         keep_other_files(work)
         return Watched(name, "same")
-    fresh = _seconds_since_change(work, todo.scanned)
+    fresh = _seconds_since_change(work, pending.scanned)
     if abs(fresh) < work.settings.automation.settle_seconds:  # a time far ahead is another clock's
         return _settling(name, fresh)
-    _may_embed(work, describe(todo))
-    return Watched(name, "changed", describe(todo), _key(work, todo))
+    _may_embed(work, describe(pending))
+    return Watched(name, "changed", describe(pending), _key(work, pending))
 
 
 def _first_look(work: Work) -> Watched:
-    """At what was never scanned: by names, sizes and times alone, since hashing a large folder would outlast a tick."""
+    """Look at a collection that was never scanned: by names, sizes and times alone, since hashing a large folder would
+    outlast a tick."""
     stats = [(file.relative, file.path.stat()) for file in find_files(work.record)]
     if not stats:
         return Watched(work.name, "same")
@@ -113,7 +114,7 @@ def _settling(name: str, fresh: float) -> Watched:
 
 
 def _may_embed(work: Work, what: str) -> None:
-    """ConfigurationError where the change would be embedded by a model on a server and that is not allowed."""
+    """ConfigurationError where a model on a server would embed the change and the settings do not allow that."""
     if work.settings.embedding.remote and not work.settings.automation.allow_paid_embeddings:
         raise ConfigurationError(
             f"{what}, and embedding calls the model {work.settings.embedding.remote!r}.",
@@ -133,7 +134,8 @@ def is_being_indexed(folder: CollectionFolder) -> bool:
 
 
 def automatic_level(work: Work) -> int:
-    """The level that may be kept up without asking: 0 and 1, then those that the collection allows and has begun."""
+    """The level that may be kept up to date without asking: 0 and 1, then those that the collection allows and has
+    begun."""
     target = min(target_level(work.record), HIGHEST)
     level = min(target, 1)
     while level < target and may_follow(work, level + 1):
@@ -142,8 +144,8 @@ def automatic_level(work: Work) -> int:
 
 
 def may_follow(work: Work, level: int) -> bool:
-    """Whether a level follows changes by itself: up to 1 always; beyond, if built before by somebody and allowed, which
-    it is unless a setting says otherwise or a model is paid for it."""
+    """Whether a level follows changes on its own: up to 1 always. Higher levels must have been built before and be
+    allowed, which they are unless a setting says otherwise or they use a paid model."""
     if level <= 1:
         return True
     begun = any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
@@ -152,7 +154,7 @@ def may_follow(work: Work, level: int) -> bool:
 
 
 def _seconds_since_change(work: Work, scanned: pa.Table) -> float:
-    """Since the newest of the files that are new or different was written; infinity where there is none."""
+    """Seconds since the newest new or changed file was written; infinity where there is none."""
     columns = ("paper_id", "sha256", "mtime_ns")
     before = set(zip(*(current_manifest(work)[name].to_pylist() for name in columns), strict=True))
     after = zip(*(scanned[name].to_pylist() for name in columns), strict=True)
@@ -160,20 +162,20 @@ def _seconds_since_change(work: Work, scanned: pa.Table) -> float:
     return float("inf") if newest is None else time.time() - newest / 1e9
 
 
-def _key(work: Work, todo: Todo) -> str:
-    """Of the sources as they are, what is stale, and the snapshot it starts from."""
-    papers = zip(*(todo.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
-    stale = (repr(todo.shards), repr(todo.further), str(todo.level), read_current(work.folder) or "")
+def _key(work: Work, pending: Pending) -> str:
+    """Hash of the sources as they are, what is stale, and the current snapshot."""
+    papers = zip(*(pending.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
+    stale = (repr(pending.shards), repr(pending.further), str(pending.level), read_current(work.folder) or "")
     return digest(work.name, *stale, *("\t".join(paper) for paper in sorted(papers)), length=20)
 
 
-def describe(todo: Todo) -> str:
-    """`2 papers added, 1 deleted`, or what else there is to do."""
-    counts = todo.counts
+def describe(pending: Pending) -> str:
+    """The change in words: `2 papers added, 1 deleted`, or what else is pending."""
+    counts = pending.counts
     changed = {"added": counts.added, "changed": counts.changed, "deleted": counts.deleted}
-    said = ", ".join(f"{count} {what}" for what, count in changed.items() if count)
-    if said:
-        return f"Papers: {said}"
-    if any(todo.shards.values()) or todo.further:
+    counted = ", ".join(f"{count} {what}" for what, count in changed.items() if count)
+    if counted:
+        return f"Papers: {counted}"
+    if any(pending.shards.values()) or pending.further:
         return "Moved files, other code or other settings"
     return "What is computed is not published"

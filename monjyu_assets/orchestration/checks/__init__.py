@@ -1,1 +1,1 @@
-"""Checks beside the blocking ones: drift, graph, quality of parsing."""
+"""Checks that do not block: drift, graph, quality of parsing."""

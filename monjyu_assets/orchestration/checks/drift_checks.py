@@ -1,11 +1,11 @@
-"""Checks of `index_snapshot` beside those that block: how it differs from the one before, and the user's questions."""
+"""Checks of `index_snapshot` that do not block: its difference from the one before, and the user's questions."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import dagster as dg
 
 from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.drift import DRIFT_CHECKS, Drift, drift
 from monjyu_assets.publishing.retrieval_gate import NAME, WHAT, RetrievalGate
 from monjyu_assets.stages.shared.work import Work
@@ -21,24 +21,24 @@ def drift_specs(asset: str) -> list[dg.AssetCheckSpec]:
 
 
 def drift_results(work: Work, manifest: Manifest, gate: RetrievalGate) -> Iterator[dg.AssetCheckResult]:
-    """All of them, also where there is nothing to compare: a check that is not reported looks as if it had not run."""
-    found = {one.name: one for one in drift(work.folder, manifest, work.settings.checks)}
+    """All checks, even where there is nothing to compare: a check without a report looks as if it had not run."""
+    drifts = {one.name: one for one in drift(work.folder, manifest, work.settings.checks)}
     for name in DRIFT_CHECKS:
-        yield _result(name, found.get(name))
+        yield _result(name, drifts.get(name))
     yield retrieval_result(gate)
 
 
-def _result(name: str, found: Drift | None) -> dg.AssetCheckResult:
-    metadata: dict[str, Any] = {}
-    if found is not None:
-        rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in found.figures.items())
+def _result(name: str, measured: Drift | None) -> dg.AssetCheckResult:
+    metadata: Metadata = {}
+    if measured is not None:
+        rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in measured.figures.items())
         table = "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])
-        metadata = {"change": round(found.value, 4), "allowed": found.most, "figures": dg.MetadataValue.md(table)}
+        metadata = {"change": round(measured.value, 4), "allowed": measured.most, "figures": dg.MetadataValue.md(table)}
     return dg.AssetCheckResult(
         check_name=name,
-        passed=found is None or found.passed,
+        passed=measured is None or measured.passed,
         severity=dg.AssetCheckSeverity.WARN,
-        description=None if found else "There is no snapshot before to compare with, or none of this level.",
+        description=None if measured else "There is no snapshot before to compare with, or none of this level.",
         metadata=metadata,
     )
 

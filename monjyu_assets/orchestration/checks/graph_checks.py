@@ -1,5 +1,5 @@
-"""Checks of the noun graph and its communities. They warn, but for the one on community size, which says of the code
-that it keeps what it promises."""
+"""Checks of the noun graph and its communities. They warn, except the one on community size, which holds the code to
+its promise."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

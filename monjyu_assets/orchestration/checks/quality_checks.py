@@ -1,14 +1,15 @@
-"""Checks of what was understood of a collection's papers: they warn and name the papers, and block nothing.
+"""Checks of how well papers were understood: they warn and name the papers, but do not block.
 
-They stand on `index_snapshot`, whose partition is a whole collection: a share of the two papers of a shard says little.
+They belong to `index_snapshot`, whose partition is a whole collection: a share of the two papers of a shard says
+little.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import dagster as dg
 
 from monjyu_assets.orchestration.partitions import collections
+from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.quality import QUALITY_CHECKS, SHOWN, QualityResult
@@ -34,7 +35,7 @@ def quality_results(work: Work, manifest: Manifest) -> Iterator[dg.AssetCheckRes
         )
 
 
-def _metadata(result: QualityResult) -> dict[str, Any]:
+def _metadata(result: QualityResult) -> Metadata:
     lines = ["| paper | |", "| --- | --- |", *(f"| `{paper_id}` | {detail} |" for paper_id, detail in result.papers)]
     if result.count > SHOWN:
         lines.append(f"| and {result.count - SHOWN} more | |")

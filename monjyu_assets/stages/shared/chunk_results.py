@@ -1,34 +1,34 @@
-"""What the stages that work chunk by chunk share (entities, claims): only new chunks are done, failures are rows.
+"""What the stages of entities and claims share: they process only new chunks and record failures as rows.
 
-A chunk's result is kept under its key in the part; a chunk that failed has none, so that it is tried again whenever its
-shard is made again.
+A part holds a key for each chunk with a result. A failed chunk has no key, so every new run of its shard retries it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, Rows, failure_row
+from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, failure_cause
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.rows_levels import ChunkFailureRow, ChunkPlace
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
 
 Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
-"""Adds tables that are made from the others (vectors of claims, say)."""
+"""Adds tables derived from the others (vectors of claims, say)."""
 
 
 @dataclass(frozen=True)
 class ChunkStage:
     """One asset made chunk by chunk. `failures` names its table of failures; `chosen` the chunks, None = all.
 
-    `made_with` is the part's recipe; `rows_made_with` what the engine's rows depend on, which may be less.
+    `made_with` is the part's recipe; `rows_made_with` is what the engine's rows depend on, which may be less.
     """
 
     asset: str
@@ -41,7 +41,7 @@ class ChunkStage:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Those that the engine gives rows of."""
+        """The tables that the engine makes rows of."""
         return tuple(n for n in ASSET_TABLES[self.asset] if n != self.failures and "chunk_id" in TABLES[n].schema.names)
 
 
@@ -49,7 +49,7 @@ class ChunkStage:
 class _Shard:
     shard: str
     papers: list[SourcePaper]
-    own: Part | None
+    previous: Part | None
     keys: dict[str, str]
     kept: set[str]
     results: list[ChunkResult] = field(default_factory=list)
@@ -61,7 +61,7 @@ class _Shard:
 
 
 def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Iterator[ShardReport]:
-    """Write these shards. An engine that pays has each shard written before it begins the next."""
+    """Write these shards. An engine that costs money finishes each shard before it begins the next."""
     groups = [(shard,) for shard in shards] if stage.engine.pays else [shards]
     done = 0
     for group in groups:
@@ -82,12 +82,12 @@ def new_chunks(
 ) -> Iterator[tuple[SourcePaper, SourceChunk]]:
     """The chunks of a shard that have no result yet, for estimates."""
     papers = read_papers(work, shard)
-    own = work.parts.head(primary(asset), shard)
+    previous = work.parts.head(primary(asset), shard)
     keys = _keys(papers, engine, rows_made_with, chosen)
     for paper in papers:
         for chunk in paper.chunks:
             key = keys.get(chunk.chunk_id)
-            if key is not None and (own is None or own.keys.get(chunk.chunk_id) != key):
+            if key is not None and (previous is None or previous.keys.get(chunk.chunk_id) != key):
                 yield paper, chunk
 
 
@@ -104,22 +104,22 @@ def _keys(
 
 def _plan(work: Work, shard: str, stage: ChunkStage) -> _Shard:
     papers = read_papers(work, shard)
-    own = work.parts.head(primary(stage.asset), shard)
+    previous = work.parts.head(primary(stage.asset), shard)
     keys = _keys(papers, stage.engine, stage.rows_made_with, stage.chosen)
-    kept = {chunk_id for chunk_id, key in keys.items() if own and own.keys.get(chunk_id) == key}
-    return _Shard(shard, papers, own, keys, kept)
+    kept = {chunk_id for chunk_id, key in keys.items() if previous and previous.keys.get(chunk_id) == key}
+    return _Shard(shard, papers, previous, keys, kept)
 
 
 def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
     paper_of = {chunk.chunk_id: paper.paper_id for paper in plan.papers for chunk in paper.chunks}
-    rows: dict[str, Rows] = {name: [] for name in stage.tables}
-    failures: Rows = []
+    rows: dict[str, list[Record]] = {name: [] for name in stage.tables}
+    failures: list[ChunkFailureRow] = []
     for result in plan.results:
-        place = {"paper_id": paper_of[result.chunk_id], "chunk_id": result.chunk_id}
+        place: ChunkPlace = {"paper_id": paper_of[result.chunk_id], "chunk_id": result.chunk_id}
         if result.failure or result.dropped:
-            failures.append(failure_row(place, result.failure, result.dropped))
+            failures.append({**place, **failure_cause(result.failure, result.dropped)})
         for name, several in result.rows.items():
-            rows[name] += [place | {"engine": stage.engine.name} | row for row in several]
+            rows[name] += [{**place, "engine": stage.engine.name, **row} for row in several]
     tables = {name: _with_kept(work, plan, name, several) for name, several in rows.items()}
     tables[stage.failures] = _with_kept(work, plan, stage.failures, failures)
     if stage.finisher:
@@ -131,9 +131,8 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
     return finish(_report(plan, paper_of, failed), part, work.parts, stage.asset, plan.timer)
 
 
-def _with_kept(work: Work, plan: _Shard, name: str, rows: Rows) -> pa.Table:
-    names = TABLES[name].schema.names
-    table = pa.Table.from_pylist([{n: row[n] for n in names} for row in rows], TABLES[name].schema)
+def _with_kept(work: Work, plan: _Shard, name: str, rows: Sequence[Record]) -> pa.Table:
+    table = table_of(name, rows)
     part = work.parts.head(name, plan.shard)
     return pa.concat_tables([table, rows_of(part.read(), sorted(plan.kept), "chunk_id")]) if part else table
 
@@ -142,7 +141,7 @@ def _report(plan: _Shard, paper_of: dict[str, str], failed: dict[str, str]) -> S
     papers = {paper_of[chunk_id] for chunk_id in plan.keys}
     changed = sorted({paper_of[chunk_id] for chunk_id in plan.new})
     causes = list(failed.values())
-    before = set(plan.own.read(["paper_id"])["paper_id"].to_pylist()) if plan.own else set()
+    before = set(plan.previous.read(["paper_id"])["paper_id"].to_pylist()) if plan.previous else set()
     return ShardReport(
         plan.shard,
         total=len(papers),

@@ -1,9 +1,10 @@
-"""What the collection-level stages share: one part set for all papers, written anew where its inputs have changed."""
+"""What the collection-level stages share: one part set for all papers, rewritten when its inputs change."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import pyarrow as pa
 
@@ -12,25 +13,31 @@ from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 
+R = TypeVar("R")
 Tables = dict[str, pa.Table]
 
 
 @dataclass(frozen=True)
 class CollectionReport:
-    """The asset's current primary part, and whether it was computed now."""
+    """The asset's current primary part, and whether this run computed it."""
 
     part: Part
     recomputed: bool
 
 
 def run_collection_stage(work: Work, asset: str, made_with: str, compute: Callable[[Work], Tables]) -> CollectionReport:
-    """The asset's tables for the collection; kept as they are where code, settings and inputs are the same."""
+    """Compute the asset's tables for the collection, unless code, settings and inputs are unchanged."""
     inputs = input_versions(work.parts, asset, COLLECTION_SHARD)
-    own = work.parts.head(primary(asset), COLLECTION_SHARD)
-    if own is not None and own.inputs == inputs and own.code_version == made_with:
-        return CollectionReport(own, recomputed=False)
+    previous = work.parts.head(primary(asset), COLLECTION_SHARD)
+    if previous is not None and previous.inputs == inputs and previous.code_version == made_with:
+        return CollectionReport(previous, recomputed=False)
     part = work.parts.write(asset, COLLECTION_SHARD, compute(work), inputs=inputs, code_version=made_with)
     return CollectionReport(part, recomputed=True)
+
+
+def whole_rows(work: Work, table: str, row: type[R]) -> list[R]:
+    """The rows of a table as records, all shards together."""
+    return [record for part in work.parts.heads(table) for record in part.records(row)]
 
 
 def whole_table(work: Work, table: str, columns: list[str]) -> pa.Table:

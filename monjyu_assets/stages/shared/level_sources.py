@@ -1,9 +1,9 @@
-"""What the engines of levels 2 to 4 read, out of the parts of level 0."""
+"""What the engines of levels 2 to 4 read from the parts of level 0."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TypedDict, TypeVar
 
 from monjyu_assets.levels.engines.paper_sources import (
     SourceAuthor,
@@ -12,14 +12,53 @@ from monjyu_assets.levels.engines.paper_sources import (
     SourceReference,
     SourceSentence,
 )
-from monjyu_assets.stages.shared.work import Work
+from monjyu_assets.stages.shared.work import Work, records_of
 from monjyu_core.errors import StorageError
+from monjyu_core.storage.rows import ChunkSentenceRow
 
-Rows = list[dict[str, Any]]
-_PAPER = ["paper_id", "title", "abstract", "language", "doi", "arxiv_id", "keywords"]
-_AUTHOR = ["paper_id", "ord", "name", "affiliation", "orcid"]
-_REFERENCE = ["paper_id", "ord", "ref_id", "title", "authors", "year", "doi", "arxiv_id"]
-_CHUNK = ["paper_id", "ord", "chunk_id", "header", "section_type", "text"]
+R = TypeVar("R", "_Author", "_Reference")
+
+
+class _Paper(TypedDict):
+    paper_id: str
+    title: str
+    abstract: str
+    language: str
+    doi: str | None
+    arxiv_id: str | None
+    keywords: list[str]
+
+
+class _Author(TypedDict):
+    paper_id: str
+    name: str
+    affiliation: str | None
+    orcid: str | None
+
+
+class _Reference(TypedDict):
+    paper_id: str
+    ref_id: str
+    title: str | None
+    authors: list[str]
+    year: int | None
+    doi: str | None
+    arxiv_id: str | None
+
+
+class _Citation(TypedDict):
+    paper_id: str
+    ref_id: str
+    context: str
+
+
+class _Chunk(TypedDict):
+    paper_id: str
+    ord: int
+    chunk_id: str
+    header: str
+    section_type: str
+    text: str
 
 
 def read_papers(work: Work, shard: str) -> list[SourcePaper]:
@@ -27,11 +66,11 @@ def read_papers(work: Work, shard: str) -> list[SourcePaper]:
     if work.parts.head("chunks", shard) is None:
         raise StorageError(f"Shard {shard} of {work.name} has no chunks.", "Materialise chunks first.")
     chunks = _chunks(work, shard)
-    papers = {row["paper_id"]: row for row in _rows(work, "papers", shard, _PAPER)}
-    authors = _grouped(_rows(work, "authors", shard, _AUTHOR))
-    references = _grouped(_rows(work, "references", shard, _REFERENCE))
+    papers = {row["paper_id"]: row for row in records_of(work, "papers", shard, _Paper)}
+    authors = _grouped(records_of(work, "authors", shard, _Author))
+    references = _grouped(records_of(work, "references", shard, _Reference))
     contexts: dict[tuple[str, str], list[str]] = {}
-    for row in _rows(work, "inline_citations", shard, ["paper_id", "ord", "ref_id", "context"]):
+    for row in records_of(work, "inline_citations", shard, _Citation):
         contexts.setdefault((row["paper_id"], row["ref_id"]), []).append(row["context"])
     return [
         SourcePaper(
@@ -51,40 +90,35 @@ def read_papers(work: Work, shard: str) -> list[SourcePaper]:
 
 
 def _chunks(work: Work, shard: str) -> dict[str, list[SourceChunk]]:
-    links: dict[str, list[dict[str, Any]]] = {}
-    for row in _rows(work, "chunk_sentences", shard, ["chunk_id", "ord", "sentence_id", "start", "end"]):
-        links.setdefault(row["chunk_id"], []).append(row)
-    found: dict[str, list[SourceChunk]] = {}
-    for row in sorted(_rows(work, "chunks", shard, _CHUNK), key=lambda row: (row["paper_id"], row["ord"])):
+    links: dict[str, list[ChunkSentenceRow]] = {}
+    for link in records_of(work, "chunk_sentences", shard, ChunkSentenceRow):
+        links.setdefault(link["chunk_id"], []).append(link)
+    by_paper: dict[str, list[SourceChunk]] = {}
+    for row in sorted(records_of(work, "chunks", shard, _Chunk), key=lambda row: (row["paper_id"], row["ord"])):
         sentences = tuple(
             SourceSentence(link["sentence_id"], row["text"][link["start"] : link["end"]])
             for link in links.get(row["chunk_id"], ())
         )
         chunk = SourceChunk(row["chunk_id"], row["header"], row["section_type"], row["text"], sentences)
-        found.setdefault(row["paper_id"], []).append(chunk)
-    return found
+        by_paper.setdefault(row["paper_id"], []).append(chunk)
+    return by_paper
 
 
-def _reference(row: dict[str, Any], contexts: dict[tuple[str, str], list[str]]) -> SourceReference:
+def _reference(row: _Reference, contexts: dict[tuple[str, str], list[str]]) -> SourceReference:
     cited = tuple(dict.fromkeys(contexts.get((row["paper_id"], row["ref_id"]), ())))
     return SourceReference(
         row["ref_id"], row["title"] or "", tuple(row["authors"] or ()), row["year"], row["doi"], row["arxiv_id"], cited
     )
 
 
-def _rows(work: Work, table: str, shard: str, columns: list[str]) -> Rows:
-    part = work.parts.head(table, shard)
-    return part.read(columns).to_pylist() if part else []
-
-
-def _grouped(rows: Rows) -> dict[str, Rows]:
-    grouped: dict[str, Rows] = {}
+def _grouped(rows: Sequence[R]) -> dict[str, list[R]]:
+    grouped: dict[str, list[R]] = {}
     for row in rows:
         grouped.setdefault(row["paper_id"], []).append(row)
     return grouped
 
 
 def only(papers: list[SourcePaper], chunk_ids: Collection[str]) -> dict[str, set[str]]:
-    """These chunks by paper, of papers that have some."""
-    found = {paper.paper_id: {c.chunk_id for c in paper.chunks if c.chunk_id in chunk_ids} for paper in papers}
-    return {paper_id: chunks for paper_id, chunks in found.items() if chunks}
+    """These chunks by paper, without papers that have none."""
+    by_paper = {paper.paper_id: {c.chunk_id for c in paper.chunks if c.chunk_id in chunk_ids} for paper in papers}
+    return {paper_id: chunks for paper_id, chunks in by_paper.items() if chunks}

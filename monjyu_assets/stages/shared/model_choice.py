@@ -1,4 +1,4 @@
-"""Which embedding model a collection has: settled once, when its first chunks are made, and kept in its record."""
+"""The embedding model of a collection: chosen when its first chunks are made, and kept in its record."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from monjyu_core.storage.collection import CollectionRecord, collection_yaml, wa
 ENGLISH_MODEL: EmbeddingModel = "all-MiniLM-L6-v2"
 MULTILINGUAL_MODEL: EmbeddingModel = "multilingual-e5-small"
 SHARE = 0.05
-"""From this share of papers in other scripts on, the collection needs the multilingual model."""
+"""A collection needs the multilingual model from this share of papers in other scripts on."""
 
 _OTHER_SCRIPTS = """
 am ar as be bg bn dz el fa gu he hi hy ja ka kk km kn ko ky lo mk ml mn mr ne or pa ps ru si sr ta te th ug uk ur zh
 """
 OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
-"""Languages that are not written in Latin letters: the English model reads next to nothing of them."""
+"""Languages not written in Latin letters: the English model reads almost nothing of them."""
 
 
 def settle_model(work: Work) -> None:
-    """Write language and model to the collection's record where they are not there yet, or where a setting names
-    another model; warn of what has changed since. A model on a server is the settings' own business."""
+    """Write language and model to the collection's record where they are missing, or where a setting names another
+    model. Warn of what has changed since. A model on a server is up to the settings."""
     languages = paper_languages(work)
     if work.settings.embedding.remote is not None:
         _settle_language(work, languages)
@@ -44,14 +44,14 @@ def settle_model(work: Work) -> None:
 
 
 def _installed(model: EmbeddingModel) -> EmbeddingModel:
-    """The English model where the packages of the multilingual one are missing: papers in other scripts are then found
-    by keywords, which is better than an index of none."""
+    """The model, or the English one where the packages of the multilingual model are missing: papers in other scripts
+    are then found by keywords, which is better than no index."""
     return model if model == ENGLISH_MODEL or installed() else ENGLISH_MODEL
 
 
 def _unread(name: str, languages: Counter[str]) -> str:
-    """Said at every run: what the collection lacks, and the way to it. Its model is settled, so the extra alone changes
-    nothing."""
+    """The warning of every run: what the collection lacks and how to change it. Its model is settled, so the extra
+    alone changes nothing."""
     install = "" if installed() else f"install what reads them ({install_line(EXTRA)}), then "
     way = f"{install}set embedding.model to {MULTILINGUAL_MODEL} (overrides in collection.yaml, or monjyu.yaml)"
     return (
@@ -67,13 +67,13 @@ def _settle_language(work: Work, languages: Counter[str]) -> None:
 
 
 def choose_model(named: str | None, languages: Counter[str]) -> EmbeddingModel:
-    """By the language that a person named, else by the papers' own."""
+    """The model for the language that the user named, else for the papers' languages."""
     other = named in OTHER_SCRIPTS if named else other_share(languages) >= SHARE
     return MULTILINGUAL_MODEL if other else ENGLISH_MODEL
 
 
 def paper_languages(work: Work) -> Counter[str]:
-    """Papers by language, of all shards that are parsed."""
+    """Papers by language, over all parsed shards."""
     counts: Counter[str] = Counter()
     for part in work.parts.heads("papers"):
         counts.update(language or "en" for language in part.read(["language"])["language"].to_pylist())
@@ -81,7 +81,7 @@ def paper_languages(work: Work) -> Counter[str]:
 
 
 def other_share(languages: Counter[str]) -> float:
-    """Share of papers that are in a language of another script, 0 to 1."""
+    """Share of papers in languages of other scripts, 0 to 1."""
     other = sum(count for language, count in languages.items() if language in OTHER_SCRIPTS)
     return other / max(1, languages.total())
 
@@ -93,5 +93,5 @@ def _named_language(record: CollectionRecord) -> str | None:
 
 
 def _main_language(languages: Counter[str]) -> str:
-    """The language of most papers; of equally many, the first by its code."""
+    """The language of most papers; of equally frequent ones, the first by its code."""
     return min(languages, key=lambda code: (-languages[code], code), default="en")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.rows import FailureRow
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record
 
-Rows = dict[str, list[dict[str, Any]]]
+PaperRows = dict[str, list[Record]]
+"""Rows of the `parsed_papers` tables, by table."""
 
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
@@ -17,9 +18,9 @@ def sentence_id(paper_id: str, number: int) -> str:
     return f"{paper_id}.s{number}"
 
 
-def paper_rows(paper: ParsedPaper, sha256: str) -> Rows:
-    """Rows by table. Ordinals follow the reading order; a sentence's id is the paper's with its ordinal."""
-    rows: Rows = {name: [] for name in ASSET_TABLES["parsed_papers"]}
+def paper_rows(paper: ParsedPaper, sha256: str) -> PaperRows:
+    """Rows by table. Ordinals follow the reading order; a sentence's id is the paper's id with its ordinal."""
+    rows: PaperRows = {name: [] for name in ASSET_TABLES["parsed_papers"]}
     rows["papers"].append(_paper_row(paper, sha256))
     for name, items in _lists(paper).items():
         columns = set(TABLES[name].schema.names)
@@ -38,12 +39,12 @@ def paper_rows(paper: ParsedPaper, sha256: str) -> Rows:
     return rows
 
 
-def _lists(paper: ParsedPaper) -> dict[str, list[dict[str, Any]]]:
+def _lists(paper: ParsedPaper) -> dict[str, list[dict[str, object]]]:
     names = ("authors", "references", "inline_citations", "tables", "figures", "equations")
     return {name: [item.model_dump() for item in getattr(paper, name)] for name in names}
 
 
-def _paper_row(paper: ParsedPaper, sha256: str) -> dict[str, Any]:
+def _paper_row(paper: ParsedPaper, sha256: str) -> Record:
     columns = set(TABLES["papers"].schema.names)
     row = {key: value for key, value in paper.model_dump(exclude={"sections"}).items() if key in columns}
     year = _YEAR.search(paper.publication_date or "")
@@ -52,5 +53,5 @@ def _paper_row(paper: ParsedPaper, sha256: str) -> dict[str, Any]:
     return row | {"sha256": sha256, "year": int(year[1]) if year else None} | counts
 
 
-def failure_row(paper_id: str, error_type: str, message: str) -> dict[str, Any]:
+def failure_row(paper_id: str, error_type: str, message: str) -> FailureRow:
     return {"paper_id": paper_id, "error_type": error_type, "message": message, "source_path": ""}

@@ -1,5 +1,5 @@
-"""What holds for a whole run in this process: what its assets may spend on models together, whether what failed before
-is tried again, whether the sources are scanned, and the record that the run is to reach."""
+"""Rules of a whole run in this process: what its assets together may spend on models, whether failures are retried,
+whether sources are scanned, and the record that the run aims at."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _goals: list[Goal] = []
 
 @dataclass(frozen=True)
 class Goal:
-    """What a command asks of a collection. The record is written by the run that publishes, and by no other.
+    """What a command wants of a collection. Only the run that publishes writes the record.
 
-    It is kept at the level `kept` until a higher one is published; `lowers`: whatever stood above it before. Papers of
-    the sources `removed` are meant to go.
+    It keeps the level `kept` until a higher one is published; with `lowers`, even if a higher one was published before.
+    Papers of the sources `removed` are dropped on purpose.
     """
 
     folder: CollectionFolder
@@ -34,7 +34,7 @@ class Goal:
 
 
 class NoCalls(SpendingCap):
-    """Admits nothing: a run that only takes away may use what is stored, and asks no model."""
+    """Admits no call: a run that only removes uses what is stored and asks no model."""
 
     def __init__(self) -> None:
         super().__init__("run")
@@ -45,7 +45,7 @@ class NoCalls(SpendingCap):
 
 @contextmanager
 def spending_of(cap: SpendingCap | None) -> Iterator[None]:
-    """Runs of this process spend within this cap meanwhile, all assets together; None = what the settings say."""
+    """Inside, runs of this process stay within this cap, all assets together; None = as the settings say."""
     _caps.append(cap)
     try:
         yield
@@ -59,7 +59,7 @@ def current_cap() -> SpendingCap | None:
 
 @contextmanager
 def trying_again(again: bool) -> Iterator[None]:
-    """Whether communities without a report are asked about again meanwhile."""
+    """Inside, say whether communities without a report are retried."""
     _again.append(again)
     try:
         yield
@@ -69,7 +69,7 @@ def trying_again(again: bool) -> Iterator[None]:
 
 @contextmanager
 def without_scan() -> Iterator[None]:
-    """The sources are not looked at meanwhile: the papers are those of before, less what is purged."""
+    """Inside, no source is scanned: the papers are those of before, less what is purged."""
     _unscanned.append(True)
     try:
         yield
@@ -79,7 +79,7 @@ def without_scan() -> Iterator[None]:
 
 @contextmanager
 def aiming_at(goal: Goal) -> Iterator[None]:
-    """Runs of this process take the collection's record from this goal meanwhile, not from the file."""
+    """Inside, runs of this process take the collection's record from this goal, not from the file."""
     _goals.append(goal)
     try:
         yield
@@ -96,5 +96,5 @@ def is_without_scan() -> bool:
 
 
 def tries_again() -> bool:
-    """Yes, where nobody says otherwise: materialising in the UI is a person's decision."""
+    """True unless said otherwise: materialising in the UI is the user's decision."""
     return _again[-1] if _again else True

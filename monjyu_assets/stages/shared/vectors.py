@@ -1,9 +1,8 @@
-"""Vectors of reports and claims: each text once, taken over where the same model has embedded it already."""
+"""Vectors of reports and claims: each text is embedded once, and the same model's vectors are reused."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -13,13 +12,11 @@ from monjyu_core.embedding import load_embedder
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import TABLES
-
-Row = dict[str, Any]
+from monjyu_core.storage.schemas import Record, table_of
 
 
-def vector_table(work: Work, asset: str, table: str, rows: Sequence[Row], texts: Sequence[str]) -> pa.Table:
-    """`table` with the vector of each row's text; `rows` hold its other columns."""
+def vector_table(work: Work, asset: str, table: str, rows: Sequence[Record], texts: Sequence[str]) -> pa.Table:
+    """The rows of `table`, each with the vector of its text; `rows` hold the other columns."""
     embedder = load_embedder(work.settings)
     hashes = [digest(embedder.fingerprint, text, length=32) for text in texts]
     known = _known(work.parts.heads(table), set(hashes))
@@ -30,11 +27,11 @@ def vector_table(work: Work, asset: str, table: str, rows: Sequence[Row], texts:
         with charged_to(work.account(asset)):
             known |= dict(zip(batch, embedder.embed_passages([missing[key] for key in batch]), strict=True))
         work.progress("vectors", start + len(batch), len(order))
-    full = [
-        row | {"input_hash": key, "model": embedder.model_id, "vector": known[key]}
+    full: list[Record] = [
+        {**row, "input_hash": key, "model": embedder.model_id, "vector": known[key]}
         for row, key in zip(rows, hashes, strict=True)
     ]
-    return pa.Table.from_pylist(full, schema=TABLES[table].schema)
+    return table_of(table, full)
 
 
 def _known(parts: Sequence[Part], wanted: set[str]) -> Vectors:
@@ -42,6 +39,6 @@ def _known(parts: Sequence[Part], wanted: set[str]) -> Vectors:
     for part in parts:
         if part.rows:
             rows = part.read(["input_hash", "vector"])
-            found = zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True)
-            known.update((key, vector) for key, vector in found if key in wanted)
+            pairs = zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True)
+            known.update((key, vector) for key, vector in pairs if key in wanted)
     return known

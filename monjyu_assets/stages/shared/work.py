@@ -1,4 +1,4 @@
-"""What all stages share: the work on one collection, a stage's recipe, and the report of each shard."""
+"""What all stages share: the work on one collection, a stage's recipe, and each shard's report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,32 +20,33 @@ from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.parts import Part, PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, columns_of
 
 if TYPE_CHECKING:
     from monjyu_core.models.calls.gateway import Gateway, Session
 
+R = TypeVar("R")
 Progress = Callable[[str, int, int], None]
 """Called with (stage, done, total)."""
 
 
 Warn = Callable[[str], None]
-"""Called with what a person should know of a run that goes on."""
+"""Called with a warning for the user; the run goes on."""
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
-    """Report to nobody."""
+    """Ignore progress."""
 
 
 def no_warning(text: str) -> None:
-    """Warn nobody."""
+    """Ignore warnings."""
 
 
 @dataclass
 class Work:
-    """One collection at work: where it lies, what it is made of, and who hears of the progress.
+    """The work on one collection: its folder, its settings, and who hears of progress.
 
-    `run_id` is the Dagster run's where there is one; `run_tags` go to the runs that this work starts.
+    `run_id` is the Dagster run's, if there is one; `run_tags` go to the runs that this work starts.
     """
 
     data: DataFolder
@@ -55,7 +56,7 @@ class Work:
     run_id: str = ""
     run_tags: Mapping[str, str] = field(default_factory=dict)
     others: OtherFiles | None = field(default=None, init=False, repr=False, compare=False)
-    """What the last scan of this work has met besides papers."""
+    """Other files that the last scan of this work met besides papers."""
     _accounts: dict[str, Account] = field(default_factory=dict, init=False, repr=False, compare=False)
     _gateway: Gateway | None = field(default=None, init=False, repr=False, compare=False)
 
@@ -81,7 +82,7 @@ class Work:
         return Accounting(self.settings, self.data)
 
     def account(self, asset: str) -> Account:
-        """What an asset's calls of models are charged to, one account while this work lasts."""
+        """The account that an asset's model calls are charged to, one while this work lasts."""
         if asset not in self._accounts:
             scope = Scope("asset", asset, level_of(asset), self.name)
             self._accounts[asset] = self.accounting.account(scope, current_cap())
@@ -104,7 +105,7 @@ class Work:
             self._gateway = None
 
     def take_record(self, record: CollectionRecord) -> None:
-        """Go on with this record, and with the settings that follow from it."""
+        """Continue with this record, and with the settings that follow from it."""
         self.record = record
         for made_of_it in ("settings", "accounting"):
             self.__dict__.pop(made_of_it, None)
@@ -113,7 +114,7 @@ class Work:
 
 
 def level_of(asset: str) -> int:
-    """The level an asset belongs to; what publishes belongs to the lowest."""
+    """The level of an asset; 0 for the one that publishes."""
     return TABLES[ASSET_TABLES[asset][0]].level if asset in ASSET_TABLES else 0
 
 
@@ -136,7 +137,7 @@ class ShardReport:
     tokens: int = 0
     cost_usd: float = 0.0
     notes: dict[str, int] = field(default_factory=dict)
-    """Counts of the whole collection that stand beside those of the shard."""
+    """Counts of the whole collection, shown beside those of the shard."""
 
 
 class Timer:
@@ -151,7 +152,7 @@ class Timer:
 
 
 def recipe(asset: str, code_version: str, settings: Settings, *more: str) -> str:
-    """What a part was made with, beside its inputs: code, settings that change rows, limits, models."""
+    """What a part is made with besides its inputs: code, settings that change rows, limits, models."""
     return digest(code_version, settings_key(settings, asset), settings_key(settings, asset, Limit), *more)
 
 
@@ -160,13 +161,22 @@ def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id")
     return table.filter(pc.is_in(table[column], pa.array(list(paper_ids), pa.string())))
 
 
+def records_of(work: Work, table: str, shard: str, row: type[R], paper_ids: Iterable[str] | None = None) -> list[R]:
+    """The rows of a shard, of all papers or of these, as records of this TypedDict; none where there is no part."""
+    part = work.parts.head(table, shard)
+    if part is None or paper_ids is None:
+        return part.records(row) if part else []
+    records: list[R] = rows_of(part.read(columns_of(table, row)), paper_ids).to_pylist()
+    return records
+
+
 def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
     heads = {name: parts.head(name, shard) for name in ASSET_TABLES[asset]}
     return {name: part.rows for name, part in heads.items() if part}
 
 
 def finish(report: ShardReport, part: Part, parts: PartStore, asset: str, timer: Timer) -> ShardReport:
-    """Fill in what a written part tells."""
+    """Complete the report from the part that was written."""
     report.asset_version = part.asset_version
     report.inputs = part.inputs
     report.rows = table_rows(parts, asset, report.shard)

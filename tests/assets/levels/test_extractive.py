@@ -17,7 +17,7 @@ from monjyu_assets.levels.engines.paper_sources import (
 from monjyu_assets.levels.entities.cited import person_key
 from monjyu_assets.levels.entities.entity_tables import entity_graph
 from monjyu_assets.levels.entities.merging import Ids
-from monjyu_assets.levels.entities.paper_entities import ENTITIES, LINKS, paper_results
+from monjyu_assets.levels.entities.paper_entities import paper_results
 
 NO_IDS = Ids({}, {}, {})
 
@@ -35,11 +35,11 @@ def paper(sentences: Sequence[str], paper_id: str = "p", **more: object) -> Sour
 
 def found(*sentences: str, **more: object) -> dict[str, str]:
     """Name to type of what is found."""
-    return {row["name"]: row["type"] for r in paper_results(paper(sentences, **more)) for row in r.rows[ENTITIES]}
+    return {row["name"]: row["type"] for r in paper_results(paper(sentences, **more)) for row in r.entities}
 
 
 def links(*sentences: str) -> set[tuple[str, str, str]]:
-    rows = [row for result in paper_results(paper(sentences)) for row in result.rows[LINKS]]
+    rows = [row for result in paper_results(paper(sentences)) for row in result.relationships]
     return {(row["source_key"], row["type"], row["target_key"]) for row in rows}
 
 
@@ -90,7 +90,7 @@ def test_the_reference_list_gives_papers_and_researchers_at_the_sentences_that_c
             authors=(SourceAuthor("Ada Lovelace", "Computing Lab, University of London, UK", None),),
         )
     )
-    rows = {(row["type"], row["entity_key"]): row for row in made[0].rows[ENTITIES]}
+    rows = {(row["type"], row["entity_key"]): row for row in made[0].entities}
     assert rows["paper", "quick sorting of rows"]["sentence_ids"] == ["p.s0"]
     assert {("researcher", "t hoare"), ("researcher", "ann van dam"), ("researcher", "ada lovelace")} <= rows.keys()
     assert ("organization", "university of london") in rows
@@ -110,7 +110,7 @@ def graph(*papers: SourcePaper) -> list[dict[str, object]]:
         row | {"paper_id": p.paper_id, "chunk_id": r.chunk_id, "engine": "e"}
         for p in papers
         for r in paper_results(p)
-        for row in r.rows[ENTITIES]
+        for row in r.entities
     ]
     return entity_graph(mentions, [], {p.paper_id: 2000 for p in papers}, NO_IDS)["entities"].to_pylist()
 
@@ -141,9 +141,9 @@ def test_claims_are_sentences_that_assert() -> None:
     engine = ExtractiveClaims(3, 0.4)
     source = paper(texts)
     [result] = engine.run([source], {"p": {"p-c"}})
-    assert [row["quote"] for row in result.rows["claims"]] == texts[:1]
-    assert result.rows["claims"][0]["kind"] == "comparison"
-    assert result.rows["claims"][0]["subject"] == "method"
+    assert [row["quote"] for row in result.claims] == texts[:1]
+    assert result.claims[0]["kind"] == "comparison"
+    assert result.claims[0]["subject"] == "method"
     said = assertion("提案手法は従来手法より12%高い精度を示した。", "results", japanese=True)
     assert said is not None and said.kind == "comparison" and said.confidence > 0.5
     assert assertion("それは本当に速いのだろうか。", "results", japanese=True) is None

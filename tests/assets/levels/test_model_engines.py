@@ -143,7 +143,7 @@ def test_what_a_model_spoils_is_a_failure_with_its_cause(
     results = list(entity_engine(work).run([paper], only([paper], {chunk.chunk_id for chunk in paper.chunks})))
     assert len(results) == len(paper.chunks)
     assert [result.failure.error_type for result in results if result.failure] == [cause] * len(results)
-    assert not any(result.rows for result in results)
+    assert not any(rows for result in results for rows in result.rows.values())
 
 
 def test_failures_hold_a_level_back_until_they_are_mended(world: World, fake: FakeModels) -> None:

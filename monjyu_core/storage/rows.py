@@ -1,0 +1,291 @@
+"""The rows of the tables of levels 0 and 1: one record a table, from which its schema follows column by column.
+
+Keys first, as everywhere. `_id`s are stable over runs; `ord` counts from 0 in reading order; pages count from 1;
+`start` and `end` are character offsets. A column that may be empty says `| None`.
+"""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from monjyu_core.storage.table_spec import BigInt, Float32
+
+
+class ManifestRow(TypedDict):
+    """A file of the sources, or a record of a JSON Lines file: its line (`record`) and its first byte (`offset`)."""
+
+    paper_id: str
+    sha256: str
+    document_type: str
+    size: BigInt  # bytes
+    record: BigInt | None
+    source_path: str
+    mtime_ns: BigInt
+    offset: BigInt | None
+
+
+class PaperRow(TypedDict):
+    """What a paper's first page, its end and its file say of it. `raw_characters`: those visible on a PDF's pages."""
+
+    paper_id: str
+    sha256: str
+    document_type: str
+    processor: str
+    is_academic_paper: bool
+    title: str
+    abstract: str
+    doi: str | None
+    arxiv_id: str | None
+    pmid: str | None
+    semantic_scholar_id: str | None
+    publication_date: str | None
+    year: int | None
+    venue: str | None
+    venue_type: str
+    volume: str | None
+    issue: str | None
+    pages: str | None
+    citation_count: int | None
+    influential_citation_count: int | None
+    keywords: list[str]
+    language: str
+    page_count: int
+    characters: BigInt
+    raw_characters: BigInt | None
+    warnings: list[str]
+    source_path: str
+
+
+class AuthorRow(TypedDict):
+    paper_id: str
+    ord: int
+    name: str
+    affiliation: str | None
+    email: str | None
+    orcid: str | None
+    is_corresponding: bool
+
+
+class SectionRow(TypedDict):
+    paper_id: str
+    section_ord: int
+    heading: str
+    level: int
+    section_type: str
+    page_start: int | None
+    page_end: int | None
+    text: str
+
+
+class SpanRow(TypedDict):
+    """Where a sentence stands on a page: rectangles in PDF points, origin top left, one a line."""
+
+    page: int
+    boxes: list[list[Float32]]
+
+
+class SentenceRow(TypedDict):
+    """`section.text[start:end] == text`; no spans where the source has no pages."""
+
+    sentence_id: str
+    paper_id: str
+    section_ord: int
+    ord: int
+    start: int
+    end: int
+    text: str
+    spans: list[SpanRow]
+
+
+class ReferenceRow(TypedDict):
+    """An entry of a paper's reference list."""
+
+    paper_id: str
+    ord: int
+    ref_id: str
+    raw_text: str
+    title: str | None
+    authors: list[str]
+    year: int | None
+    venue: str | None
+    doi: str | None
+    arxiv_id: str | None
+
+
+class InlineCitationRow(TypedDict):
+    """A place that cites a reference; `position` is its character offset in the section's text."""
+
+    paper_id: str
+    ord: int
+    ref_id: str
+    context: str
+    section: str
+    position: int
+
+
+class TableRow(TypedDict):
+    """A table of a paper; `rows` are lines of cells."""
+
+    paper_id: str
+    ord: int
+    page: int | None
+    box: list[Float32] | None
+    caption: str | None
+    headers: list[str]
+    rows: list[list[str]]
+
+
+class FigureRow(TypedDict):
+    paper_id: str
+    ord: int
+    page: int | None
+    box: list[Float32] | None
+    caption: str | None
+
+
+class EquationRow(TypedDict):
+    paper_id: str
+    ord: int
+    page: int | None
+    box: list[Float32] | None
+    text: str
+    latex: str | None
+    inline: bool
+
+
+class FailureRow(TypedDict):
+    """A file that could not be read; `error_type` is the name of an error class."""
+
+    paper_id: str
+    error_type: str
+    message: str
+    source_path: str
+
+
+class ChunkRow(TypedDict):
+    """A passage. `tokens` as tiktoken counts them; `pieces`: word pieces of the model, its special tokens included."""
+
+    chunk_id: str
+    paper_id: str
+    section_ord: int
+    ord: int
+    section_type: str
+    heading: str
+    header: str
+    text: str
+    input_hash: str
+    tokens: int
+    pieces: int
+    page_start: int | None
+    page_end: int | None
+
+
+class ChunkSentenceRow(TypedDict):
+    """A sentence of a chunk, with its offsets in the chunk's text."""
+
+    chunk_id: str
+    paper_id: str
+    ord: int
+    sentence_id: str
+    start: int
+    end: int
+
+
+class ChunkEmbeddingRow(TypedDict):
+    """A vector of length one; `model` is the embedding model's id."""
+
+    chunk_id: str
+    paper_id: str
+    input_hash: str
+    model: str
+    vector: list[Float32]
+
+
+class PaperIdentityRow(TypedDict):
+    """The file that counts for a paper (`canonical_id`), and by what this one was joined to it."""
+
+    paper_id: str
+    canonical_id: str
+    reason: str
+
+
+class CitationContextRow(TypedDict):
+    section: str
+    context: str
+
+
+class CitationEdgeRow(TypedDict):
+    """A paper of the collection cites another; `score` (0 to 1) says how sure the match is."""
+
+    citing_id: str
+    cited_id: str
+    paper_id: str
+    ref_ord: int
+    ref_id: str
+    method: str
+    score: Float32
+    contexts: list[CitationContextRow]
+
+
+class UnresolvedReferenceRow(TypedDict):
+    """A reference to a work outside of the collection; equal works have one `work_id`."""
+
+    paper_id: str
+    ord: int
+    ref_id: str
+    work_id: str
+
+
+class PhraseMentionRow(TypedDict):
+    """A noun phrase of a chunk: its key, the form it has there most often, and how often it stands there."""
+
+    paper_id: str
+    chunk_id: str
+    phrase: str
+    surface: str
+    count: int
+
+
+class GraphNodeRow(TypedDict):
+    """A phrase of the noun graph; `df` counts chunks, `degree` neighbours."""
+
+    phrase: str
+    surface: str
+    df: int
+    papers: int
+    tfidf: float
+    degree: int
+
+
+class GraphEdgeRow(TypedDict):
+    """Two phrases and the number of chunks that hold both."""
+
+    source: str
+    target: str
+    cooccurrences: int
+    weight: float
+
+
+class CommunityRow(TypedDict):
+    """A group of phrases; `level` 0 is the coarsest, `size` counts phrases."""
+
+    community_id: str
+    level: int
+    parent_id: str | None
+    size: int
+    chunks: int
+    top_phrases: list[str]
+
+
+class CommunityMemberRow(TypedDict):
+    community_id: str
+    phrase: str
+
+
+class ChunkCommunityRow(TypedDict):
+    """`share` (0 to 1) of the chunk's phrases belongs to the community."""
+
+    chunk_id: str
+    community_id: str
+    level: int
+    share: Float32
