@@ -46,7 +46,7 @@ Array = NDArray[np.float64]
 SETS = {"covidqa": "spaced", "pubmedqa": "spaced", "jsquad": "wide"}
 LICENCES = {"spaced": "MIT (as Monjyu)", "wide": "CC BY-SA 4.0 (learned from JSQuAD)"}
 SHARES = {"pubmedqa": 0.3}
-"""What a question weighs: all of pubmedqa are of one form (a title that asks yes or no), which takes from the others."""
+"""What a question weighs in learning: all of pubmedqa have one form, a title that asks yes or no."""
 EVERY = {"jsquad": 4}
 """Of so many questions one is taken: jsquad has 4,442."""
 FOLDS = 5
@@ -56,8 +56,8 @@ WEIGHTS = Path(__file__).parent.parent / "monjyu_query/answers/evidence_ranking/
 
 @dataclass
 class Asked:
-    """A question with its sentences: features (n, k) of words, cosines (n,), which are evidence (n,); `share` is what it
-    weighs in learning."""
+    """A question with its sentences: features (n, k) of words, cosines (n,), which are evidence (n,); it weighs `share`
+    in learning."""
 
     share: float
     question: GoldQuestion
@@ -144,9 +144,8 @@ def ask(searcher: Searcher, papers: PaperTexts, one: GoldQuestion, paper: str) -
     ]
     words = word_features(one.text, question, sentences, terms)
     group = paper.split("#")[0]
-    return Asked(
-        one, group, sentences, terms, words, np.zeros(len(sentences)), index.scale, np.array(label, dtype=float), gold
-    )
+    share, near = SHARES.get(searcher.collection, 1.0), np.zeros(len(sentences))
+    return Asked(share, one, group, sentences, terms, words, near, index.scale, np.array(label, dtype=float), gold)
 
 
 def learn(asked: Sequence[Asked]) -> Scorer:
