@@ -113,7 +113,7 @@ def whole_up(data: Path, log: Path, **variables: str) -> Iterator[Up]:
             assert process.wait(30) == 0
             assert time.monotonic() - asked < 20
             assert len(children) >= 3
-            assert not psutil.wait_procs(children, timeout=5)[1]
+            assert not psutil.wait_procs(children, timeout=30)[1]
         finally:
             if process.poll() is None:
                 process.terminate()

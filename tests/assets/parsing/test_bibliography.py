@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.schemas import SHARDS, empty
 from tests.assets.worlds import World
 from tests.conftest import CORPORA, needs_corpora
+from tests.timing import within
 
 BIB = r"""
 @string{jt = "Journal of Things"}
@@ -141,18 +141,19 @@ def test_a_bibliography_that_cites_nothing_or_cannot_be_read() -> None:
     ["{", "}", "@article{a,", "@", '"', "@article{a, title={", "@string{a=", "\\", "$", "{\\'", "@a{a,author={A and "],
 )
 def test_hostile_bibliographies_end(piece: str) -> None:
-    started = time.perf_counter()
-    cited("# T\n\nAs said [@a; @b].\n", piece * (100_000 // len(piece)))
     deep = "@article{a, title = {" + piece * (20_000 // len(piece)) + "}, author = {" + piece * 2000 + "}}"
-    cited("# T\n\nAs said [@a; @b].\n", deep)
-    assert time.perf_counter() - started < 20
+
+    def work() -> None:
+        cited("# T\n\nAs said [@a; @b].\n", piece * (100_000 // len(piece)))
+        cited("# T\n\nAs said [@a; @b].\n", deep)
+
+    within(20, work)
 
 
 def test_large_bibliographies_are_read_for_what_is_cited() -> None:
     many = "".join(BIB.split("@inproceedings")[0].replace("smith", f"smith{n}x") for n in range(5000))
-    started = time.perf_counter()
-    assert [r.ref_id for r in cited("# T\n\nAs said [@smith4999x].\n", many).references] == ["smith4999x"]
-    assert time.perf_counter() - started < 30
+    paper = within(30, lambda: cited("# T\n\nAs said [@smith4999x].\n", many))
+    assert [r.ref_id for r in paper.references] == ["smith4999x"]
 
 
 def write(folder: Path, **files: str) -> Path:

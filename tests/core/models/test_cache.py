@@ -7,6 +7,7 @@ import shutil
 import socket
 import sqlite3
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -227,8 +228,8 @@ def test_a_cancelled_call_gives_its_claim_back_and_a_long_one_keeps_it(cache: Re
         raise AssertionError
 
     async def scenario() -> None:
-        task = asyncio.create_task(once(cache, "k", never, CHAT, claim_seconds=0.3))
-        await asyncio.sleep(0.8)
+        task = asyncio.create_task(once(cache, "k", never, CHAT, claim_seconds=1))
+        await asyncio.sleep(1.5)
         assert not cache.claim("k", new_owner(), 1), "renewed while the call runs"
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -239,37 +240,42 @@ def test_a_cancelled_call_gives_its_claim_back_and_a_long_one_keeps_it(cache: Re
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35])
-def test_cancelled_at_any_step_no_claim_is_left(tmp_path: Path, after: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each step of the store takes a tenth of a second here, so that the cancellation falls into its middle."""
+@pytest.mark.parametrize("step", range(4))
+def test_cancelled_at_any_step_no_claim_is_left(tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store looks, claims, looks again and puts; one of these steps waits here for the cancellation."""
     cache, looking = (SQLiteCache(tmp_path / "model_cache.sqlite", 100) for _ in range(2))
     cache.put_many({"other": b"1"})
     looking.put_many({"another": b"1"})
-    for step in ("get_many", "claim", "put_many"):
-        monkeypatch.setattr(cache, step, _slow(getattr(cache, step)))
+    steps, midway, cancelled = iter(range(4)), threading.Event(), threading.Event()
+
+    def waiting(work: Callable[..., Any]) -> Callable[..., Any]:
+        def begun(*arguments: Any) -> Any:
+            if next(steps, None) == step:
+                midway.set()
+                assert cancelled.wait(30)
+            return work(*arguments)
+
+        return begun
+
+    for name in ("get_many", "claim", "put_many"):
+        monkeypatch.setattr(cache, name, waiting(getattr(cache, name)))
 
     async def make() -> ChatReply:
         return reply("paid")
 
     async def scenario() -> None:
         task = asyncio.create_task(once(cache, "k", make, CHAT))
-        await asyncio.sleep(after)
+        assert await asyncio.to_thread(midway.wait, 30)
         task.cancel()
+        await asyncio.sleep(0)
+        cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert looking.has_many(["k"]) == ({"k"} if after > 0.3 else set()), "what was paid is kept"
+        assert looking.has_many(["k"]) == ({"k"} if step == 3 else set()), "what was paid is kept"
         await asyncio.sleep(0.15)
         assert looking.claim("k", new_owner(), 1)
 
     asyncio.run(scenario())
-
-
-def _slow(step: Callable[..., Any]) -> Callable[..., Any]:
-    def slowly(*arguments: Any) -> Any:
-        time.sleep(0.1)
-        return step(*arguments)
-
-    return slowly
 
 
 def test_what_is_not_to_be_kept_is_not_and_damaged_values_are_made_anew(tmp_path: Path) -> None:

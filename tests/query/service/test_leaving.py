@@ -81,4 +81,4 @@ def test_searches_that_nobody_waits_for_are_not_begun(serve_with: Serving) -> No
             fresh = _seconds(client)
             _until(lambda: _figure(client, "running", line) == 0)  # noqa: B023
             assert _figure(client, "begun_total", line) - before < DROPPED / 2, (path, line)
-            assert fresh < 2 * idle + 1, (path, line)
+            assert fresh < 2 * idle + 5, (path, line)
