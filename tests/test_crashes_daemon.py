@@ -26,6 +26,7 @@ from monjyu_assets.orchestration.supervising import supervising
 from monjyu_core.storage.snapshot import read_current
 from tests.conftest import ROOT
 from tests.killing import World, readable
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -107,8 +108,7 @@ def is_killed(pid: int) -> bool:
 
 
 def wait_for(found: Callable[[], Any], instance: dg.DagsterInstance) -> Any:
-    deadline = time.monotonic() + WAIT
-    while not (value := found()):
-        assert time.monotonic() < deadline, [(run.job_name, run.status, run.tags) for run in instance.get_runs(limit=9)]
-        time.sleep(0.3)
-    return value
+    def runs() -> object:
+        return [(run.job_name, run.status, run.tags) for run in instance.get_runs(limit=9)]
+
+    return wait_until(found, WAIT, state=runs, every=0.3)

@@ -15,6 +15,9 @@ from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.settings.settings import data_folder
 from monjyu_core.storage.ids import check_collection_name
 
+DATABASE = "index.duckdb"
+"""The database of a snapshot, in the snapshot's folder."""
+
 
 @dataclass(frozen=True)
 class CollectionFolder:
@@ -37,6 +40,12 @@ class CollectionFolder:
     @property
     def snapshots(self) -> Path:
         return self.root / "snapshots"
+
+    def snapshot(self, snapshot_id: str) -> Path:
+        return self.snapshots / snapshot_id
+
+    def database(self, snapshot_id: str) -> Path:
+        return self.snapshot(snapshot_id) / DATABASE
 
     @property
     def sources(self) -> Path:

@@ -37,6 +37,7 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.folders import DataFolder, host_id
 from tests.core.models.workers import CONTEXT, ask, in_processes, note, noted, reply
+from tests.waiting import free_port
 
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no Redis: apt-get install redis-server")
 BOTH = ["sqlite", pytest.param("redis", marks=needs_redis)]
@@ -44,9 +45,7 @@ BOTH = ["sqlite", pytest.param("redis", marks=needs_redis)]
 
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     folder = tmp_path_factory.mktemp("redis")
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import httpx2
@@ -15,6 +14,7 @@ from tests.core.models import fake_server
 from tests.core.models.fake_server import FakeModels
 from tests.query.service.conftest import running_service
 from tests.query.service.test_api import events
+from tests.waiting import wait_until
 
 QUESTION = {"query": "How are leases of readers kept?", "collection": "samples", "mode": "keyword"}
 
@@ -38,16 +38,8 @@ def test_a_revoked_key_is_refused_by_all_workers_while_its_stream_ends(
     store = StateStore(service_data / "state")
     key, record = create_key(store, "streams", "reader")
     with FakeModels() as fake:
-        values = {
-            "MODELS__DEFAULT__MODEL": "fake-model-1",
-            "MODELS__DEFAULT__BASE_URL": fake.openai,
-            "MODELS__DEFAULT__API_KEY": fake_server.KEY,
-            "ROLES__ANSWER__ENGINE": "llm",
-            "SERVICE__REQUIRE_KEY": "true",
-            "SERVICE__CACHE": "off",
-        }
-        for name, value in values.items():
-            monkeypatch.setenv(f"MONJYU_{name}", value)
+        for name, value in fake.environment("ANSWER", SERVICE__REQUIRE_KEY="true", SERVICE__CACHE="off").items():
+            monkeypatch.setenv(name, value)
         fake.default = fake_server.slow("Leases are renewed [1].", 0.5)
         with running_service(service_data, "--workers", "2") as (served, _):
             headers = {"Authorization": f"Bearer {key}"}
@@ -62,10 +54,7 @@ def test_a_revoked_key_is_refused_by_all_workers_while_its_stream_ends(
                 client.stream("POST", "/search/stream", json=QUESTION) as stream,
             ):
                 assert stream.status_code == 200
-                deadline = time.monotonic() + 60
-                while not fake.busy:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.02)
+                wait_until(lambda: fake.busy, 60)
                 revoke_key(store, record.id)
                 assert [status() for _ in range(20)] == [401] * 20
                 assert fake.busy, "the stream had ended before"
