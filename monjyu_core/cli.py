@@ -81,8 +81,8 @@ class RootCommand(click.Group):
         except click.BadParameter as error:
             if isinstance(getattr(error.param, "type", None), click.Choice) and (given := _GIVEN.match(error.message)):
                 meant = did_you_mean(given[1], error.param.type.choices)  # type: ignore[union-attr]
-                said = f"{error.message} {meant}".rstrip()
-                raise click.BadParameter(said, ctx=error.ctx, param=error.param) from None
+                corrected = f"{error.message} {meant}".rstrip()
+                raise click.BadParameter(corrected, ctx=error.ctx, param=error.param) from None
             raise
         except KeyboardInterrupt:
             self.interrupted = True

@@ -108,7 +108,7 @@ class Snapshot:
         return self.collection.database(self.id)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A cursor of one's own on the snapshot's read-only database."""
+        """A new cursor on the snapshot's read-only database."""
         import duckdb
 
         with self._lock:
@@ -166,7 +166,7 @@ def held(collection: CollectionFolder) -> str | None:
 
 
 def read_current(collection: CollectionFolder) -> str | None:
-    """What stands in CURRENT, or None where nothing has been published. Whether it is an id says `read_manifest`."""
+    """The content of CURRENT, or None if nothing is published. `read_manifest` checks that it is an id."""
     try:
         with collection.current.open("rb") as file:
             return file.read(_LONGEST_ID).decode("utf-8", "backslashreplace").strip() or None
@@ -281,7 +281,7 @@ class SnapshotReader:
 
 
 class PinnedReader(SnapshotReader):
-    """Stays at one snapshot, published to readers or not."""
+    """Keeps to one snapshot, whether it is the published one or not."""
 
     def __init__(self, collection: CollectionFolder, snapshot_id: str) -> None:
         super().__init__(collection)

@@ -44,6 +44,6 @@ class TableSpec:
 
 
 def table(name: str, asset: str, columns: dict[str, pa.DataType], keys: tuple[str, ...], **more: object) -> TableSpec:
-    """Of level 0 unless it says another."""
+    """A table of level 0 unless another is given."""
     values = {"level": 0} | more
     return TableSpec(name, asset, schema=pa.schema(list(columns.items())), keys=keys, **values)  # type: ignore[arg-type]

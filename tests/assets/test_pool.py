@@ -83,7 +83,7 @@ def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
     file.write_text("A Title\n\nA sentence stands here. And another one.\n")
     pool_of_hostile.settings.timeout_seconds = 4
     told: list[tuple[int, int]] = []
-    pool_of_hostile.told = lambda page, pages: told.append((page, pages))
+    pool_of_hostile.on_page = lambda page, pages: told.append((page, pages))
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": kind} for kind in ("slow", "greedy")]
     started = time.monotonic()
     with pool_of_hostile as pool:

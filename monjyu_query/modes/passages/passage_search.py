@@ -26,7 +26,7 @@ CANDIDATES = 50
 ANSWER_PASSAGES = 8
 """An answer rests on this many of the best passages, however few hits are shown."""
 _EXPANDED_WEIGHT = 1 / 3
-"""Of the expanded question beside the question itself: related terms help, but are not what was asked."""
+"""Weight of the expanded question, the rest being the question's own: related terms help, but were not asked for."""
 
 
 def search_passages(tools: Tools, ask: Ask) -> SearchResult:
@@ -74,7 +74,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
 def _answer(
     tools: Tools, ask: Ask, passages: list[Passage], asked: Sequence[QueryTerm], closest: float | None
 ) -> tuple[Answer, str]:
-    """By the engine of the role `answer`; where its model fails the extractive answer, marked as partial."""
+    """Answer with the engine of the role `answer`; if its model fails, extract the answer and mark it as partial."""
     failure = ""
     if tools.uses_model("answer") and passages:
         written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
