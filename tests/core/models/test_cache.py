@@ -7,6 +7,7 @@ import shutil
 import socket
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -431,3 +432,9 @@ def test_what_many_threads_write_is_there(cache: ResponseCache, tmp_path: Path) 
 
     asyncio.run(all_at_once())
     assert len(cache) == len(noted(tmp_path / "put")) == 100
+
+
+def test_without_the_client_of_redis_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(ConfigurationError, match=r"cache\.redis_url is set.*Install it: .*redis<9,>=8"):
+        RedisCache("redis://127.0.0.1:6379/0", 10)
