@@ -207,8 +207,8 @@ def test_a_killed_upgrade_pays_no_call_twice(world: World, fake: FakeModels) -> 
     fake.default = lambda request: server.slow(model.good(request).text, 0.15)
     script = (
         "import sys; from pathlib import Path\n"
-        "from tests.assets.levels.test_model_engines import existing, upgrade\n"
-        "upgrade(existing(Path(sys.argv[1]), Path(sys.argv[2])))\n"
+        "from tests.assets.levels.test_model_engines import World, upgrade\n"
+        "upgrade(World(Path(sys.argv[1]), Path(sys.argv[2])))\n"
     )
     environment = os.environ | {"MONJYU_ROLES__EXTRACT__CONCURRENCY": "2"}
     command = [sys.executable, "-c", script, str(world.data.root), str(world.papers)]
