@@ -18,12 +18,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psutil
+from service_process import serving
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
@@ -161,20 +161,6 @@ async def publish_under_load(port: int, asked: Iterator[str], papers: Path, data
     return whole
 
 
-@contextmanager
-def serving(data: Path) -> Iterator[tuple[int, psutil.Process]]:
-    command = [sys.executable, "-c", "from monjyu_query.commands import serve; serve(['--port', '0'])"]
-    settings = {"MONJYU_SERVICE__REQUESTS_PER_MINUTE": "0", "MONJYU_SERVICE__CACHE": "off", "PYTHONUNBUFFERED": "1"}
-    environment = {**os.environ, **settings, "MONJYU_DATA": str(data)}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline().split()[3].rpartition(":")[2]), psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
 def processor_seconds(process: psutil.Process) -> float:
     """What the service itself took: the same on a busy machine as on an idle one, but for caches."""
     used = process.cpu_times()
@@ -192,7 +178,8 @@ def prepare(corpus: Path, folder: Path) -> tuple[Path, Path]:
 
 async def measure(papers: Path | None, data: Path, seconds: float, streams: int, publishes: int) -> Document:
     asked = questions(data)
-    with serving(data) as (port, process):
+    with serving(data, SERVICE__CACHE="off") as (url, service):
+        port, process = int(url.rpartition(":")[2]), psutil.Process(service.pid)
         await ask_hybrid(port, asked, 10 * RATE, None)
         await ask_lazy(port, asked, streams)
         before, spent = process.memory_info().rss, processor_seconds(process)

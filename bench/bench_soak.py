@@ -18,8 +18,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -27,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+from service_process import serving
 from soak_load import MAIN, Client, Watch, Writer, write_note
 
 from monjyu_core.storage.folders import DataFolder
@@ -58,22 +57,6 @@ async def sample(process: psutil.Process, until: float) -> list[Sample]:
         found.append(Sample(time.monotonic(), memory, process.num_fds(), process.num_threads(), children))
         await asyncio.sleep(1)
     return found
-
-
-@contextmanager
-def serving(data: DataFolder, log: Path) -> Iterator[tuple[int, psutil.Process]]:
-    command = [sys.executable, "-c", "from monjyu_query.commands import serve; serve(['--port', '0'])"]
-    settings = {"MONJYU_SERVICE__REQUESTS_PER_MINUTE": "0", "PYTHONUNBUFFERED": "1", "MONJYU_DATA": str(data.root)}
-    with log.open("w") as messages:
-        process = subprocess.Popen(
-            command, env={**os.environ, **settings}, stdout=subprocess.PIPE, stderr=messages, text=True
-        )
-    try:
-        assert process.stdout is not None
-        yield int(process.stdout.readline().split()[3].rpartition(":")[2]), psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 def prepare(corpus: Path, notes: int, folder: Path) -> tuple[Path, DataFolder]:
@@ -143,7 +126,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
         papers, data = prepare(arguments.corpus, arguments.notes, Path(folder))
         watch, log = Watch(data), Path(folder) / "service.log"
-        with serving(data, log) as (port, process):
+        with log.open("w") as messages, serving(data.root, messages=messages) as (url, service):
+            port, process = int(url.rpartition(":")[2]), psutil.Process(service.pid)
             samples = asyncio.run(go(port, process, watch, papers, seconds))
         sys.stderr.write(log.read_text()[-5000:])
     if arguments.samples:

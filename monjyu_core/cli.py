@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -40,11 +43,15 @@ SUMMARIES: Mapping[str, str] = {
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""
 
 
+INTERRUPTED = 130
+"""What a command exits with that Ctrl-C has ended: 128 and the number of the signal, as shells have it."""
 _GIVEN = re.compile(r"'(.*?)' is not one of")
 
 
 class RootCommand(click.Group):
     """Lists the commands by name and imports the one that is called."""
+
+    interrupted = False
 
     @cached_property
     def points(self) -> dict[str, EntryPoint]:
@@ -74,12 +81,13 @@ class RootCommand(click.Group):
         except click.BadParameter as error:
             if isinstance(getattr(error.param, "type", None), click.Choice) and (given := _GIVEN.match(error.message)):
                 meant = did_you_mean(given[1], error.param.type.choices)  # type: ignore[union-attr]
-                said = f"{error.message} {meant}".rstrip()
-                raise click.BadParameter(said, ctx=error.ctx, param=error.param) from None
+                corrected = f"{error.message} {meant}".rstrip()
+                raise click.BadParameter(corrected, ctx=error.ctx, param=error.param) from None
             raise
         except KeyboardInterrupt:
+            self.interrupted = True
             click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
-            ctx.exit(130)
+            ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -95,8 +103,18 @@ def root() -> None:
     """
 
 
+def _end_at_once_when_interrupted() -> None:
+    """All is written and closed by now. Python would go on for up to a second to free what libraries have loaded."""
+    if root.interrupted:
+        with contextlib.suppress(OSError, ValueError):  # nobody reads on
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(INTERRUPTED)
+
+
 def main(args: list[str] | None = None) -> Any:
     """Run the command line; errors meant for the user become one line on stderr and an exit code."""
+    atexit.register(_end_at_once_when_interrupted)  # the first registered is the last to run
     try:
         return root.main(args=args, prog_name="monjyu")
     except MonjyuError as error:

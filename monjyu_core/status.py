@@ -81,7 +81,7 @@ def _level_failures(snapshot: Snapshot) -> dict[str, dict[str, int]]:
 
 
 def _level_causes(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """The same with what was said; messages that differ in numbers alone are one cause."""
+    """The same with its message; messages that differ only in numbers are one cause."""
     cursor = snapshot.cursor()
     there = {row[0] for row in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     columns = ("table", "error_type", "message", "count")

@@ -51,7 +51,7 @@ class Telemetry:
 
     @contextmanager
     def span(self, name: str, attributes: Attributes) -> Iterator[dict[str, Value]]:
-        """A span; what is put into the dictionary inside is added. Of an error it tells the kind, not the text."""
+        """A span; what is put into the dictionary inside is added. An error is recorded by its class, not its text."""
         found: dict[str, Value] = {}
         with self._tracer.start_as_current_span(name, attributes=dict(attributes), record_exception=False) as current:
             try:

@@ -74,7 +74,7 @@ def is_probe(folder: Path) -> bool:
     return folder.is_dir() and {path.name for path in folder.iterdir()} <= {"probe-source", "probe-link"}
 
 
-class World:
+class KilledWorld:
     """Papers of one collection `c` in a data folder; commands run on it in processes of their own."""
 
     def __init__(self, root: Path, seed: int) -> None:
@@ -271,7 +271,7 @@ class World:
             self.run("release")
         self.run("upgrade" if level else "index")
         self.run("again")
-        undisturbed = World(fresh, 0)
+        undisturbed = KilledWorld(fresh, 0)
         shutil.rmtree(undisturbed.papers)
         shutil.copytree(self.papers, undisturbed.papers)
         undisturbed.run("index", ["index", str(undisturbed.papers), "-c", "c", "--level", str(level)])

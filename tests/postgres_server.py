@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.test_up import free_port
+from tests.waiting import free_port
 
 FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 PG_CTL = shutil.which("pg_ctl", path=os.pathsep.join([os.environ.get("PATH", ""), *map(str, FOLDERS)]))

@@ -25,7 +25,8 @@ from monjyu_assets.orchestration.run_tags import UNFINISHED
 from monjyu_assets.orchestration.supervising import supervising
 from monjyu_core.storage.snapshot import read_current
 from tests.conftest import ROOT
-from tests.killing import World, readable
+from tests.killing import KilledWorld, readable
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +43,7 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
     monkeypatch.setenv("DAGSTER_HOME", "")
     monkeypatch.setenv("MONJYU_AUTOMATION__INTERVAL_SECONDS", "2")
     monkeypatch.setenv("MONJYU_AUTOMATION__SETTLE_SECONDS", "0.5")
-    world, chance = World(tmp_path / "world", seed=SEED), random.Random(SEED)
+    world, chance = KilledWorld(tmp_path / "world", seed=SEED), random.Random(SEED)
     for paper in range(12):
         world.write(f"p{paper}.md")
     world.settle()
@@ -74,14 +75,14 @@ def test_kills_of_runs_and_of_the_daemon_lose_nothing(tmp_path: Path, monkeypatc
 
 
 @contextmanager
-def daemon(world: World) -> Iterator[None]:
+def daemon(world: KilledWorld) -> Iterator[None]:
     own = {"DAGSTER_HOME": str(world.data.dagster), "DAGSTER_SENSOR_GRPC_TIMEOUT_SECONDS": up.LOOK_SECONDS}
     with supervising(world.environment() | own, threading.Event()) as supervisor:
         supervisor.start(up.daemon(ROOT / "workspace.yaml"))
         yield
 
 
-def is_published(world: World) -> bool:
+def is_published(world: KilledWorld) -> bool:
     return read_current(world.data.collection("c")) is not None and readable(world.data, "c") == world.states[-1]
 
 
@@ -107,8 +108,7 @@ def is_killed(pid: int) -> bool:
 
 
 def wait_for(found: Callable[[], Any], instance: dg.DagsterInstance) -> Any:
-    deadline = time.monotonic() + WAIT
-    while not (value := found()):
-        assert time.monotonic() < deadline, [(run.job_name, run.status, run.tags) for run in instance.get_runs(limit=9)]
-        time.sleep(0.3)
-    return value
+    def runs() -> object:
+        return [(run.job_name, run.status, run.tags) for run in instance.get_runs(limit=9)]
+
+    return wait_until(found, WAIT, state=runs, every=0.3)

@@ -109,7 +109,7 @@ def test_the_page_of_tables_is_that_of_the_schemas() -> None:
 def test_the_page_of_tables_says_what_a_snapshot_holds(level_1_data: Path) -> None:
     sql_type = runpy.run_path(str(ROOT / "docs" / "tables_page.py"))["sql_type"]
     snapshot = open_current(DataFolder(level_1_data).collection("samples"))
-    with duckdb.connect(str(snapshot.folder / "index.duckdb"), read_only=True) as database:
+    with duckdb.connect(str(snapshot.database), read_only=True) as database:
         for name, spec in TABLES.items():
             if not spec.served or spec.level > 1:
                 continue

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, op
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
-from tests.assets.worlds import World, write_records
+from tests.assets.worlds import World, keep, put_back, write_records
 
 TEXTS = {str(number): f"This is record {number}. It speaks of graphs and of provenance." for number in range(6)}
 SECRET = "Zyzzyvaword is a library that shows better results than Python in this paper alone."
@@ -41,18 +40,17 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for texts in (TEXTS, TEXTS | {"secret": SECRET}, TEXTS | {"secret": SECRET, "0": "Another text. It is new."}):
         write_records(made.papers, texts)
         made.build()
-    shutil.copytree(root / "live", root / "kept")
+    keep(root)
     return root
 
 
 @pytest.fixture
 def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """Those snapshots as they were built, at the paths that they were built at."""
-    shutil.rmtree(built / "live")
-    shutil.copytree(built / "kept", built / "live")
+    made = put_back(built)
     monkeypatch.setenv("MONJYU_DATA", str(built / "live" / "data"))
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
-    return World(built / "live" / "data", built / "live" / "papers")
+    return made
 
 
 def run(command: Any, *arguments: str) -> Result:
@@ -93,7 +91,7 @@ def files(world: World) -> Iterator[Path]:
     folder = world.work.folder
     snapshot = open_current(folder)
     yield snapshot.folder / "manifest.json"
-    yield snapshot.folder / "index.duckdb"
+    yield snapshot.database
     for table in ("papers", "sentences", "chunk_embeddings"):
         entry = next(e for e in snapshot.manifest.parts if e.table == table and e.rows)
         yield world.work.parts.path(entry.table, entry.shard, entry.version)

@@ -22,6 +22,7 @@ import pytest
 from monjyu_assets.orchestration.up import check_port
 from monjyu_core.errors import ConfigurationError
 from tests.conftest import call_monjyu, run_monjyu
+from tests.waiting import free_port, wait_until
 
 QUERY = """{
   instance { daemonHealth { allDaemonStatuses { daemonType healthy required } } }
@@ -29,12 +30,6 @@ QUERY = """{
     ... on Workspace { locationEntries { name locationOrLoadError { __typename ... on PythonError { message } } } }
   }
 }"""
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def ask(port: int, query: str, **variables: Any) -> dict[str, Any]:
@@ -97,8 +92,8 @@ def whole_up(data: Path, log: Path, **variables: str) -> Iterator[Up]:
         process = subprocess.Popen(command, cwd=log.parent, env=environment, stdout=output, stderr=output)
         up = Up(port, page, process, log)
         try:
-            wait_for(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in log.read_text(), process, 120)
-            wait_for(lambda: healthy_daemons(ask(port, QUERY)), process, 60)
+            wait_until(lambda: f"The Dagster UI is at http://127.0.0.1:{port}" in log.read_text(), 120, process=process)
+            wait_until(lambda: healthy_daemons(ask(port, QUERY)), 60, process=process)
             entries = ask(port, QUERY)["workspaceOrError"]["locationEntries"]
             assert [(entry["name"], entry["locationOrLoadError"]["__typename"]) for entry in entries] == [
                 (variables.get("MONJYU_AUTOMATION__CODE_LOCATION", "monjyu"), "RepositoryLocation")
@@ -113,19 +108,11 @@ def whole_up(data: Path, log: Path, **variables: str) -> Iterator[Up]:
             assert process.wait(30) == 0
             assert time.monotonic() - asked < 20
             assert len(children) >= 3
-            assert not psutil.wait_procs(children, timeout=5)[1]
+            assert not psutil.wait_procs(children, timeout=30)[1]
         finally:
             if process.poll() is None:
                 process.terminate()
                 process.wait(30)
-
-
-def wait_for(done: Any, process: subprocess.Popen[bytes], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert process.poll() is None, "it ended by itself"
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.3)
 
 
 def test_a_port_in_use_is_said(tmp_path: Path) -> None:
@@ -160,11 +147,11 @@ def test_programs_that_are_killed_come_back(tmp_path: Path) -> None:
             return {word for word in words if pid(up, word) not in (None, first[word])} == set(killed)
 
         os.kill(first[words[0]], signal.SIGTERM)
-        wait_for(lambda: are_back(words[0]) and up.page_answers(), up.process, 60)
+        wait_until(lambda: are_back(words[0]) and up.page_answers(), 60, process=up.process)
         assert "monjyu-service ended by itself (exit code 0); starting it again in 1 s." in up.log.read_text()
         for word in words[1:]:
             os.kill(first[word], signal.SIGKILL)
-        wait_for(lambda: are_back(*words) and is_well(up.port), up.process, 120)
+        wait_until(lambda: are_back(*words) and is_well(up.port), 120, process=up.process)
 
         second = run_monjyu(data, "up", "--port", str(free_port()), "--page-port", str(free_port()))
         assert second.returncode == 2
@@ -173,8 +160,10 @@ def test_programs_that_are_killed_come_back(tmp_path: Path) -> None:
         os.kill(up.program(words[0]).pid, signal.SIGKILL)
         with socket.socket() as other:
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            wait_for(lambda: takes(other, up.page), up.process, 10)
-            wait_for(lambda: "and is not started again; the others go on" in up.log.read_text(), up.process, 120)
+            wait_until(lambda: takes(other, up.page), 10, process=up.process)
+            wait_until(
+                lambda: "and is not started again; the others go on" in up.log.read_text(), 120, process=up.process
+            )
         assert is_well(up.port)
 
 

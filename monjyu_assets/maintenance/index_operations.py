@@ -18,7 +18,7 @@ from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-from monjyu_core.storage.snapshot import DATABASE, held, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
 from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
 
@@ -104,7 +104,7 @@ def diff(folder: CollectionFolder, older: str, newer: str) -> SnapshotDiff:
 
 def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
     read_manifest(folder, snapshot_id)  # raises an error that names what is missing
-    path = folder.snapshots / snapshot_id / DATABASE
+    path = folder.database(snapshot_id)
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
             return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())

@@ -17,7 +17,7 @@ from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
-from monjyu_core.storage.snapshot import DATABASE, Manifest
+from monjyu_core.storage.snapshot import Manifest
 
 REPORTS = "community_reports"
 Tables = dict[str, pa.Table]
@@ -37,7 +37,7 @@ def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> bool:
 
 def _published_contents(folder: CollectionFolder, snapshot: Manifest) -> set[tuple[str, str]]:
     """Papers with their content hashes; empty where the database is gone, as nothing is then built on it."""
-    path = folder.snapshots / snapshot.snapshot_id / DATABASE
+    path = folder.database(snapshot.snapshot_id)
     if not path.is_file():
         return set()
     with duckdb.connect(str(path), read_only=True) as connection:

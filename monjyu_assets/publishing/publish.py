@@ -63,7 +63,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         keep_record(work, manifest.level)
         set_current(work.folder, serve)
         if damaged:
-            remove_folder(work.folder.snapshots / damaged)
+            remove_folder(work.folder.snapshot(damaged))
         collect(work.folder, work.settings.publish.keep_snapshots)
         return Published(manifest, new, checks)
 
@@ -87,7 +87,7 @@ def _pass(gate: Gate, folder: CollectionFolder, snapshot_id: str, *, new: bool) 
             raise PublishBlocked([outcome])
     except BaseException:
         if new:
-            remove_folder(folder.snapshots / snapshot_id)
+            remove_folder(folder.snapshot(snapshot_id))
         raise
 
 

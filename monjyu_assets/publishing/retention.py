@@ -33,9 +33,9 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
     """
     ids, stay = published(folder), (read_current(folder), held(folder))
     old = [snapshot_id for snapshot_id in ids[:-keep] if snapshot_id not in stay]
-    gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshots / snapshot_id)]
+    gone = [snapshot_id for snapshot_id in old if force or not is_leased(folder.snapshot(snapshot_id))]
     for snapshot_id in gone:
-        remove_folder(folder.snapshots / snapshot_id)
+        remove_folder(folder.snapshot(snapshot_id))
     try:
         manifests = [read_manifest(folder, snapshot_id) for snapshot_id in ids if snapshot_id not in gone]
     except UnknownVersion:

@@ -19,10 +19,10 @@ from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
-from monjyu_core.storage.folders import CollectionFolder, sync_folder, write_atomically
+from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.parts import file_version
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
-from monjyu_core.storage.snapshot import DATABASE, MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
+from monjyu_core.storage.snapshot import MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 """The beginning of a snapshot's id."""
@@ -42,14 +42,14 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
                 publish_chunks, work.folder.lance, parts, candidate.embedding, snapshot_id, before, anew=base is None
             )
             build_database(database, parts, connect, *_base(work.folder, base))
-            write_lineage(database, connect, _database_of(work.folder, before) if before else None)
+            write_lineage(database, connect, work.folder.database(before.snapshot_id) if before else None)
             hashed = file_version(database)
         manifest = _manifest(work, candidate, snapshot_id, now, lance.result(), hashed)
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
         write_atomically(building / "manifest.json", content_bytes)
         sync_folder(building)
-        building.rename(work.folder.snapshots / snapshot_id)
+        building.rename(work.folder.snapshot(snapshot_id))
         sync_folder(work.folder.snapshots)
     except BaseException:
         shutil.rmtree(building, ignore_errors=True)
@@ -97,9 +97,5 @@ def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[P
     """The previous database and its parts, where the new one can build on it."""
     if base is None:
         return ()
-    database = _database_of(folder, base)
+    database = folder.database(base.snapshot_id)
     return (database, base.parts) if database.is_file() else ()
-
-
-def _database_of(folder: CollectionFolder, manifest: Manifest) -> Path:
-    return folder.snapshots / manifest.snapshot_id / DATABASE

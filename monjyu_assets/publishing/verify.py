@@ -10,12 +10,12 @@ from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.parts import PartStore, file_version
-from monjyu_core.storage.snapshot import DATABASE, MANIFEST_HASH, Manifest, read_manifest
+from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, read_manifest
 
 
 def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
     """What is wrong with a snapshot, one line each; empty when it is intact."""
-    path = folder.snapshots / snapshot_id
+    path = folder.snapshot(snapshot_id)
     try:
         manifest = read_manifest(folder, snapshot_id)
         expected = (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
@@ -28,7 +28,7 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
     problems = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
     if not problems:
         problems += _lance_tables(folder, manifest)
-    database = path / DATABASE
+    database = folder.database(snapshot_id)
     if not database.is_file():
         problems.append("index.duckdb is missing")
     elif file_version(database) != manifest.database_sha256:
@@ -38,7 +38,7 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
 
 def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
     """Whether a manifest is damaged, and not merely of another version of Monjyu."""
-    path = folder.snapshots / snapshot_id
+    path = folder.snapshot(snapshot_id)
     try:
         return file_sha256(path / "manifest.json") != (path / MANIFEST_HASH).read_text(encoding="ascii").strip()
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
     """Whether a snapshot's own files (its database and Lance tables, not the parts) are as published. Files are hashed
     once, and again when their size or time has changed."""
-    database = folder.snapshots / manifest.snapshot_id / DATABASE
+    database = folder.database(manifest.snapshot_id)
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
         return False
     files = {

@@ -34,7 +34,7 @@ class Embedder(Protocol):
         ...
 
     def warm_up(self) -> None:
-        """Make ready for questions what else the first `embed_query` makes ready."""
+        """Load now what the first `embed_query` would load."""
         ...
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -20,7 +20,7 @@ def load_embedder(settings: Settings | EmbeddingSettings) -> Embedder:
     """The embedder that the settings name, shared by all threads of this process.
 
     Cheap: files are checked and the model compiled when first needed, or by `warm_up`. `auto` without a collection to
-    ask is the English model. `embedding.remote` needs all settings, for the model that it names is among them.
+    ask is the English model. `embedding.remote` needs all settings: they describe the model that it names.
     Raises ConfigurationError for a model that is not installed or not described, or a precision that this processor
     does not have.
     """

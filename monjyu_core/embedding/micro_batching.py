@@ -24,7 +24,7 @@ MOST = 8
 
 @dataclass(eq=False)
 class _Waiting:
-    """`answer` is the vectors, or None: it is this thread's turn to run the next batch."""
+    """`answer` is the vectors, or None when this thread must run the next batch."""
 
     ids: Ids
     answer: Future[Vectors | None] = field(default_factory=Future)
@@ -68,7 +68,8 @@ class MicroBatcher:
             raise
 
     def _lead(self, mine: _Waiting) -> Vectors:
-        """Run one's own ids with others of their length; then who waits longest runs the next batch."""
+        """Run this thread's ids with others of the same length; the thread that waits longest then runs the next
+        batch."""
         others = self._take(mine.ids.shape[1])
         try:
             vectors = self._run(np.concatenate([each.ids for each in (mine, *others)]))

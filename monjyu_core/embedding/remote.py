@@ -46,11 +46,11 @@ class RemoteEmbedder:
         self._role = settings.roles.embed
         self._settings = settings
         self._dimensions = model.dimensions
-        server_of(name, model)  # what is missing in the settings is said here
+        server_of(name, model)  # raises where settings are missing
 
     @property
     def dimensions(self) -> int:
-        """From the settings, or from the first answer: an answer is asked for if there was none."""
+        """From the settings, else from the first answer; without one yet, a text is sent for it."""
         if self._dimensions is None:
             self.embed_query("dimensions")
         assert self._dimensions is not None

@@ -235,10 +235,10 @@ def load_settings(overrides: dict[str, Any] | None = None) -> Settings:
         raise _wrong([f"MONJYU_{field[1].upper()} must be JSON" if field else str(error)]) from error
 
 
-def _wrong(said: list[str], overrides: dict[str, Any] | None = None) -> ConfigurationError:
+def _wrong(complaints: list[str], overrides: dict[str, Any] | None = None) -> ConfigurationError:
     places = [str(path) for path in [config_file()] if path] + ["the MONJYU_… variables"]
     places += ["`overrides` in collection.yaml"] if overrides else []
-    return ConfigurationError(f"Settings are wrong: {sentence(said)}", f"Look at {' and at '.join(places)}.")
+    return ConfigurationError(f"Settings are wrong: {sentence(complaints)}", f"Look at {' and at '.join(places)}.")
 
 
 def settings_of(asset: str, kind: Mark = Changes) -> tuple[str, ...]:

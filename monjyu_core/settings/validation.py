@@ -41,9 +41,9 @@ _QUOTED = re.compile(r"'([^']*)'")
 
 
 def sentence(several: Iterable[str]) -> str:
-    """What is wrong, each said once, ended as a sentence is."""
-    said = "; ".join(dict.fromkeys(several))
-    return said if said.endswith(("?", ".")) else f"{said}."
+    """All problems as one sentence, each named once."""
+    joined = "; ".join(dict.fromkeys(several))
+    return joined if joined.endswith(("?", ".")) else f"{joined}."
 
 
 def plain(error: Mapping[str, Any]) -> str:

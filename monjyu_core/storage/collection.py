@@ -110,7 +110,7 @@ def target_level(record: CollectionRecord) -> int:
 
 
 def wanted_model(record: CollectionRecord) -> ModelName:
-    """What the settings say of the model, before `auto` is settled."""
+    """The model that the settings name, before `auto` is resolved."""
     return _own_settings(record).embedding.model
 
 

@@ -15,6 +15,9 @@ from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.settings.settings import data_folder
 from monjyu_core.storage.ids import check_collection_name
 
+DATABASE = "index.duckdb"
+"""The database of a snapshot, in the snapshot's folder."""
+
 
 @dataclass(frozen=True)
 class CollectionFolder:
@@ -38,6 +41,12 @@ class CollectionFolder:
     def snapshots(self) -> Path:
         return self.root / "snapshots"
 
+    def snapshot(self, snapshot_id: str) -> Path:
+        return self.snapshots / snapshot_id
+
+    def database(self, snapshot_id: str) -> Path:
+        return self.snapshot(snapshot_id) / DATABASE
+
     @property
     def sources(self) -> Path:
         return self.root / "sources"
@@ -52,7 +61,7 @@ class CollectionFolder:
 
     @property
     def at_work(self) -> Path:
-        """There while a command runs Dagster runs; without one it is what a killed command has left."""
+        """Exists while a command runs Dagster runs; a killed command leaves it behind."""
         return self.root / "AT_WORK"
 
     @property
@@ -69,7 +78,7 @@ class CollectionFolder:
 class DataFolder:
     """One world: sources in `papers/`, outputs in `index/`, the rest in `state/`.
 
-    `only`: the collections that whoever asks may see; any other is, for them, none that there is.
+    `only`: the collections that the caller may see (None = all); for the caller no other exists.
     """
 
     root: Path
@@ -96,7 +105,8 @@ class DataFolder:
         return self.root / "state" / "dagster"
 
     def collection(self, name: str) -> CollectionFolder:
-        """ConfigurationError for what is no name, and, before anything is looked at, for one that may not be seen."""
+        """ConfigurationError for an invalid name and, before any look-up, for a collection that the caller may not
+        see."""
         folder = CollectionFolder(self.index / check_collection_name(name))
         if self.only is not None and name not in self.only:
             known = ", ".join(self.collections()) or "none"
@@ -104,7 +114,8 @@ class DataFolder:
         return folder
 
     def collections(self) -> list[str]:
-        """Names of the collections that are published here, sorted. One whose first run has not ended is none yet."""
+        """Names of the collections that are published here, sorted. A collection whose first run has not ended is not
+        among them."""
         if not self.index.is_dir():
             return []
         published = (path.parent for path in self.index.glob("[!.]*/CURRENT"))
@@ -112,7 +123,7 @@ class DataFolder:
         return [name for name in found if self.only is None or name in self.only]
 
     def seen_by(self, collections: frozenset[str] | None) -> DataFolder:
-        """The same for someone who may see these collections only; None = all of them."""
+        """The same folder for a caller who may see only these collections; None = all."""
         return replace(self, only=collections)
 
 
@@ -135,12 +146,13 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def temporary_for(path: Path) -> Path:
-    """A name beside `path` that says which process writes there, so that a dead one's file can be told and removed."""
+    """A name beside `path` that says which process writes there, so that the file of a dead process can be recognised
+    and removed."""
     return path.with_name(f".{path.name}.{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}.tmp")
 
 
 GONE = ".gone-"
-"""How the name of a folder begins that is being removed."""
+"""Prefix of a folder that is being removed."""
 
 
 def remove_folder(folder: Path) -> None:
@@ -160,7 +172,7 @@ def remove_gone(parent: Path) -> set[str]:
 
 
 def _remove(folder: Path) -> None:
-    """Another process may be at it, too."""
+    """Another process may be removing it too."""
     while folder.exists():
         with contextlib.suppress(FileNotFoundError):
             shutil.rmtree(folder)

@@ -17,8 +17,8 @@ _BESIDE = ("-wal", "-shm", "-journal")
 
 _log = logging.getLogger(__name__)
 _making = threading.Lock()
-_told: set[Path] = set()
-"""Paths that a warning was given of."""
+_warned: set[Path] = set()
+"""Paths that were warned about already."""
 
 
 def private_folder(folder: Path) -> None:
@@ -64,7 +64,7 @@ def private_database(path: Path) -> None:
 
 
 def _tighten(path: Path, mode: int) -> bool:
-    """Whether others had rights, which they have no more."""
+    """Take others' rights away; whether they had any."""
     try:
         found = path.lstat().st_mode
         if stat.S_ISLNK(found) or not found & _OTHERS:
@@ -73,8 +73,8 @@ def _tighten(path: Path, mode: int) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:  # another user's, or a disk that takes no changes
-        if path not in _told:
-            _told.add(path)
+        if path not in _warned:
+            _warned.add(path)
             _log.warning("%s is open to others, and cannot be closed to them: %s", path, error)
         return False
     return True

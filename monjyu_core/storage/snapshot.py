@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 OPEN_TRIES = 3
-DATABASE = "index.duckdb"
-"""The tables of a snapshot, in its folder."""
 MANIFEST_HASH = "manifest.sha256"
 """The file beside a manifest that holds its SHA-256."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -103,17 +101,20 @@ class Snapshot:
 
     @property
     def folder(self) -> Path:
-        return self.collection.snapshots / self.id
+        return self.collection.snapshot(self.id)
+
+    @property
+    def database(self) -> Path:
+        return self.collection.database(self.id)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
-        """A cursor of one's own on the snapshot's read-only database."""
+        """A new cursor on the snapshot's read-only database."""
         import duckdb
 
         with self._lock:
             if self._connection is None:
-                path = self.folder / DATABASE
                 try:
-                    self._connection = duckdb.connect(str(path), read_only=True)
+                    self._connection = duckdb.connect(str(self.database), read_only=True)
                 except duckdb.Error as error:
                     raise unreadable(self.collection.name, self.id, error) from error
             return self._connection.cursor()
@@ -165,7 +166,7 @@ def held(collection: CollectionFolder) -> str | None:
 
 
 def read_current(collection: CollectionFolder) -> str | None:
-    """What stands in CURRENT, or None where nothing has been published. Whether it is an id says `read_manifest`."""
+    """The content of CURRENT, or None if nothing is published. `read_manifest` checks that it is an id."""
     try:
         with collection.current.open("rb") as file:
             return file.read(_LONGEST_ID).decode("utf-8", "backslashreplace").strip() or None
@@ -195,7 +196,7 @@ def unreadable(collection: str, snapshot_id: str, error: Exception) -> StorageEr
 def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
     if not _ID.fullmatch(snapshot_id):
         raise StorageError(f"{snapshot_id[:80]!r} is no snapshot of {collection.name}.", mend(collection.name))
-    path = collection.snapshots / snapshot_id / "manifest.json"
+    path = collection.snapshot(snapshot_id) / "manifest.json"
     try:
         manifest = Manifest.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
@@ -280,7 +281,7 @@ class SnapshotReader:
 
 
 class PinnedReader(SnapshotReader):
-    """Stays at one snapshot, published to readers or not."""
+    """Keeps to one snapshot, whether it is the published one or not."""
 
     def __init__(self, collection: CollectionFolder, snapshot_id: str) -> None:
         super().__init__(collection)

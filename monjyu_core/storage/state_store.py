@@ -21,7 +21,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS state (
 _BY_AGE = "CREATE INDEX IF NOT EXISTS state_by_age ON state (namespace, written)"
 """`written` stands behind the value: without the index, values of 200 MB were read to find the oldest."""
 _TICK = 1e-6
-"""Seconds between two writes at least, so that which came first can be told."""
+"""Seconds between two writes at least, so that their order is certain."""
 
 
 class StateStore:
@@ -41,7 +41,7 @@ class StateStore:
         self.put_many(namespace, {key: value})
 
     def put_many(self, namespace: str, values: Mapping[str, Any]) -> None:
-        """All of them or, where that fails, none. They count as the newest, whatever the clock says."""
+        """Write all of them or, if that fails, none. They count as the newest, whatever the clock says."""
         texts = [(key, json.dumps(value, ensure_ascii=False)) for key, value in values.items()]
         with self._connect() as connection:
             newest = connection.execute("SELECT max(written) FROM state WHERE namespace = ?", (namespace,)).fetchone()[
@@ -62,7 +62,7 @@ class StateStore:
             return [row[0] for row in rows]
 
     def delete_those(self, namespace: str, field: str, value: str) -> None:
-        """Delete the values, objects, that have this in a field."""
+        """Delete the objects that hold this value in a field."""
         with self._connect() as connection:
             connection.execute(
                 "DELETE FROM state WHERE namespace = ? AND json_extract(value, '$.' || ?) = ?",

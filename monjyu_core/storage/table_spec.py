@@ -47,7 +47,7 @@ class TableSpec:
 
 
 def table(name: str, asset: str, row: type, keys: tuple[str, ...], **more: object) -> TableSpec:
-    """Of level 0 unless it says another."""
+    """A table of level 0 unless another is given."""
     values = {"level": 0} | more
     return TableSpec(name, asset, row=row, schema=schema_of(row), keys=keys, **values)  # type: ignore[arg-type]
 

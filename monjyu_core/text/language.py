@@ -60,7 +60,7 @@ def _by_script(sample: str, letters: int) -> str | None:
 
 
 def _by_words(sample: str, letters: int) -> str:
-    """English is told by its function words first: the model takes half a second to load in each process."""
+    """Recognise English by its function words first: the model takes half a second to load in each process."""
     if letters < MIN_LETTERS:
         return DEFAULT
     words = len(_WORD.findall(sample))

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 SHORTEST = 8
-"""Characters of a quote: shorter ones stand anywhere."""
+"""Shortest quote in characters: a shorter one could be found anywhere."""
 LONG_ENOUGH = 20
-"""Characters of a sentence that a longer quote may hold."""
+"""Shortest sentence in characters that may be found inside a longer quote."""
 
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -19,7 +19,7 @@ _ADDRESS = re.compile(
     | </?(?:a|img|script|style|iframe|svg|object|embed|form|input|button|link|meta|base|video|audio)\b[^>\n]*>?""",
     re.I | re.X,
 )
-"""What a reader could follow or a program fetch."""
+"""Addresses that a reader could follow or a program fetch."""
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 _STEM = 5

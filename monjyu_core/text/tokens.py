@@ -46,6 +46,16 @@ def count_many(texts: Sequence[str]) -> list[int]:
     return [len(tokens) for tokens in _encoding().encode_ordinary_batch(list(texts))]
 
 
+def first_within(texts: Sequence[str], most: int, at_least: int = 1) -> int:
+    """How many of the first texts have at most `most` tokens together; `at_least` so many whatever they have."""
+    total = 0
+    for number, tokens in enumerate(count_many(texts)):
+        total += tokens
+        if total > most and number >= at_least:
+            return number
+    return len(texts)
+
+
 @lru_cache(maxsize=1)
 def _encoding() -> Encoding:
     from tiktoken import Encoding

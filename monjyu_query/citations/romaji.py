@@ -21,9 +21,9 @@ _SMALL = dict(zip("ァィゥェォャュョ", ("a", "i", "u", "e", "o", "ya", "y
 _KANA = {kana: head + vowel for head, row in _ROWS.items() for kana, vowel in zip(row, "aiueo", strict=True)}
 _KANA |= _IRREGULAR
 _PAIRS = {
-    large + small: head[:-1] + (said[1:] if head[:-1] in ("sh", "ch", "j") and len(said) > 1 else said)
-    for (large, head), (small, said) in product(_KANA.items(), _SMALL.items())
-    if head and (head[-1] == "i" or said in "aiueo")
+    large + small: head[:-1] + (sound[1:] if head[:-1] in ("sh", "ch", "j") and len(sound) > 1 else sound)
+    for (large, head), (small, sound) in product(_KANA.items(), _SMALL.items())
+    if head and (head[-1] == "i" or sound in "aiueo")
 }
 _VARIANTS = str.maketrans("髙﨑", "高崎")
 """Forms of ideographs in names that dictionaries do not have."""
@@ -40,16 +40,16 @@ def romaji(text: str) -> str:
     """Kana in Hepburn's letters without macrons (ガクシュウ: gakushuu); what is no kana stays."""
     kana = unicodedata.normalize("NFKC", text).translate(_HIRAGANA)
     kana = re.sub("|".join(sorted(_PAIRS, key=len, reverse=True)), lambda match: _PAIRS[match.group()], kana)
-    said = "".join(_KANA.get(character, _SMALL.get(character, character)) for character in kana)
-    return re.sub(r"ッ([a-z])", r"\1\1", said).replace("ッ", "")
+    sound = "".join(_KANA.get(character, _SMALL.get(character, character)) for character in kana)
+    return re.sub(r"ッ([a-z])", r"\1\1", sound).replace("ッ", "")
 
 
 def family_name(name: str) -> str:
     """Of a Japanese name, which begins with it, as it is read; empty where that cannot be known."""
     first = name.split()[0]
     words = readings(first) or [("", romaji(first))]
-    said = next((said for kind, said in words if kind == "姓"), words[0][1])
-    return "" if is_japanese(said) else said
+    sound = next((sound for kind, sound in words if kind == "姓"), words[0][1])
+    return "" if is_japanese(sound) else sound
 
 
 def readings(text: str) -> list[tuple[str, str]]:

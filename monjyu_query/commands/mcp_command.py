@@ -27,7 +27,8 @@ def mcp(http: bool, host: str, port: int | None) -> None:
         return
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.mcp_server.mcp_http import address, http_app, listen, run
+    from monjyu_query.mcp_server.mcp_http import address, http_app, run
+    from monjyu_query.service.server.listening import listen
 
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
     bound = listen(host, settings.mcp.port if port is None else port)

@@ -13,7 +13,7 @@ from monjyu_query.service.access.audit import AuditLog
 
 
 class Audited:
-    """Around the gate: what it refuses has a line, too."""
+    """Wraps the gate, so that a refused request gets a line too."""
 
     def __init__(self, app: ASGIApp, log: AuditLog | None, route: str) -> None:
         self._app = app
@@ -60,7 +60,7 @@ class Named:
 
 
 def _called(body: bytes) -> dict[str, str]:
-    """Of a call of a tool its name and the collection: of its arguments nothing else."""
+    """Name and collection of a tool call; no other argument."""
     try:
         call: Any = json.loads(body)
         if call["method"] != "tools/call":

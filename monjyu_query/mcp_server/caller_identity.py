@@ -14,11 +14,11 @@ from monjyu_query.api.facade_async import AsyncMonjyu
 
 NONE: frozenset[str] = frozenset()
 _seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)
-"""Nobody has been asked about: then nothing is seen."""
+"""No caller is known: then no collection is visible."""
 
 
 class CallersMonjyu(AsyncMonjyu):
-    """`AsyncMonjyu` as whoever calls may see it, at every use anew."""
+    """The `AsyncMonjyu` of what the current caller may see, looked up at each use."""
 
     @property
     def blocking(self) -> Monjyu:
@@ -26,7 +26,7 @@ class CallersMonjyu(AsyncMonjyu):
 
 
 async def know_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Around every message to the server: what is seen while it is answered."""
+    """Wraps every message to the server: sets what its caller may see while it is answered."""
     request = ctx.request
     seen = None if request is None else getattr(_principal(request), "collections", NONE)
     token = _seen.set(seen)

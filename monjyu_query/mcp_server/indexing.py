@@ -20,7 +20,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import collection_name_for
 
 Tell = Callable[[dict[str, Any]], Awaitable[None]]
-"""Hears of `{"stage", "text", "done", "total"}`."""
+"""Receives `{"stage", "text", "done", "total"}`."""
 
 LONGEST_LINE = 1 << 24
 """Bytes of a line of the child's output; a result names each failed paper."""
@@ -64,8 +64,8 @@ def allowed_roots(data: DataFolder, settings: McpSettings) -> list[Path]:
 
 
 def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
-    """Folders and files right in the allowed folders, by names that `source_for` takes. Who may not see all collections
-    is shown those that are named as theirs."""
+    """Folders and files right in the allowed folders, by names that `source_for` takes. A caller who may see some
+    collections only gets those named after them."""
     found = {
         path.name
         for root in allowed_roots(data, settings)
@@ -79,7 +79,7 @@ def sources_within(data: DataFolder, settings: McpSettings) -> list[str]:
 def source_for(data: DataFolder, settings: McpSettings, folder: str) -> Path:
     """The folder or file meant, inside an allowed one once links are followed. QueryError for any other.
 
-    What lies outside is not looked at: its existence cannot be asked for.
+    Nothing outside is looked at, so nobody can probe for files there.
     """
     roots = allowed_roots(data, settings)
     if not roots:
@@ -180,7 +180,7 @@ async def _child(arguments: list[str], environment: Mapping[str, str]) -> AsyncI
 
 
 async def _follow(process: asyncio.subprocess.Process, tell: Tell) -> str:
-    """Hand progress on; gives the last line that is none."""
+    """Pass progress on; return the last line that is not progress."""
     complaint = ""
     assert process.stderr is not None
     async for raw in process.stderr:

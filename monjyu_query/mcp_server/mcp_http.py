@@ -14,7 +14,6 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.mcp_server.audited import Audited, Named
@@ -93,20 +92,6 @@ def _names(settings: ServiceSettings) -> TransportSecuritySettings:
             *settings.cors_origins,
         ],
     )
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens; ConfigurationError where the port is taken."""
-    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind((host.strip("[]"), port))
-        bound.listen(128)  # who reads the address may connect at once
-    except OSError as error:
-        bound.close()
-        reason = error.strerror or str(error)
-        raise ConfigurationError(f"{host}:{port} cannot be listened on: {reason}.", "Choose a --port.") from error
-    return bound
 
 
 def run(app: ASGIApp, bound: socket.socket, settings: ServiceSettings) -> None:

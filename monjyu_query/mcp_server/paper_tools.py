@@ -20,7 +20,7 @@ from monjyu_query.mcp_server.tool_errors import as_tool_errors
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
 
 TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
-"""For clients to know; what is asked otherwise is refused in the words of `compare`."""
+"""Documented for clients; `compare` itself refuses other numbers."""
 
 
 def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> None:

@@ -1,4 +1,4 @@
-"""How tools are made: with their docstring as it reads, and refusing in words what they do not take."""
+"""Tools described by their docstrings, which refuse wrong arguments in plain words."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def wrong_values(errors: Sequence[Any]) -> str:
     by_name: dict[str, list[str]] = {}
     for error in errors:
         by_name.setdefault(str(error["loc"][0]) if error["loc"] else "arguments", []).append(_must(error))
-    return "; ".join(f"{name} {' or '.join(dict.fromkeys(said))}" for name, said in by_name.items()) + "."
+    return "; ".join(f"{name} {' or '.join(dict.fromkeys(wording))}" for name, wording in by_name.items()) + "."
 
 
 _KINDS = {
@@ -79,9 +79,9 @@ _KINDS = {
 
 
 def _must(error: Any) -> str:
-    said = _KINDS.get(error["type"])
+    wording = _KINDS.get(error["type"])
     item = next((f"item {place + 1} " for place in error["loc"][1:] if isinstance(place, int)), "")
-    return item + (said.format(**error.get("ctx", {})) if said else f"is not as it must be: {error['msg']}")
+    return item + (wording.format(**error.get("ctx", {})) if wording else f"is not as it must be: {error['msg']}")
 
 
 def _listed(names: Sequence[str]) -> str:

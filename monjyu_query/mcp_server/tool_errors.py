@@ -30,7 +30,7 @@ def advice(error: MonjyuError) -> str:
 
 @contextmanager
 def as_tool_errors() -> Iterator[None]:
-    """Errors meant for users are the tool's answer; others are logged and told as a fault."""
+    """Errors meant for users are the tool's answer; others are logged and reported as a fault."""
     try:
         yield
     except MonjyuError as error:

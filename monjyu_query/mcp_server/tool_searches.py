@@ -1,4 +1,4 @@
-"""Searches of a tool call: run in a thread, their progress told to the client, ended when the call is cancelled."""
+"""Searches of a tool call: run in a thread, with progress for the client, ended when the call is cancelled."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Work = Callable[[Emit, threading.Event], T]
 
 
 async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[T]) -> T:
-    """The result of `work(emit, cancel)`; budgets and subqueries it tells of become progress notifications."""
+    """The result of `work(emit, cancel)`; its events of budgets and subqueries become progress notifications."""
     loop, cancel = asyncio.get_running_loop(), threading.Event()
     heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
@@ -43,7 +43,7 @@ async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[
 
 
 class _Progress:
-    """Notifications whose numbers only grow, as the protocol wants them."""
+    """Progress notifications with rising numbers, as the protocol demands."""
 
     def __init__(self, context: Context[Any, Any]) -> None:
         self._context = context

@@ -28,11 +28,11 @@ _SPLIT = re.compile(_SEPARATORS)
 _AT_ONCE = 5_000
 """Pieces that are cut into terms in one call."""
 _K1, _B = np.float32(1.2), np.float32(0.75)
-"""As Lance has them, without a setting."""
+"""Lance's constants; it has no setting for them."""
 
 
 def pieces_of(text: str) -> list[str]:
-    """What stands between separators: its terms are the same wherever it stands."""
+    """Text between separators: it has the same terms wherever it occurs."""
     return [piece for piece in _SPLIT.split(text) if piece]
 
 
@@ -51,7 +51,7 @@ class Postings:
     weights: NDArray[np.float32]
 
     def unknown(self, pieces: Sequence[str]) -> list[str]:
-        """Those that stand in no chunk, each once; their terms may."""
+        """The pieces that occur in no chunk, each once; their terms may still occur."""
         return [piece for piece in dict.fromkeys(pieces) if piece not in self.pieces]
 
     def scores(self, pieces: Sequence[str], cut: Mapping[str, Sequence[str]]) -> Scores:
@@ -84,7 +84,7 @@ def make_postings(texts: pa.ChunkedArray, order: NDArray[np.intp], cut: Cut) -> 
 def _occurrences(
     piece: NDArray[np.int32], owner: NDArray[np.intp], numbered: Sequence[tuple[int, ...]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of each piece in each chunk to each term in each chunk: two arrays, terms and chunks."""
+    """From each piece in each chunk to each term in each chunk: two arrays, terms and chunks."""
     counts = np.fromiter(map(len, numbered), np.int64, len(numbered))
     flat = np.fromiter((term for terms in numbered for term in terms), np.int64, int(counts.sum()))
     first = np.cumsum(counts) - counts

@@ -27,7 +27,8 @@ class QueryEmbedder:
         self._ready: Future[None] | None = None
 
     def prepare(self) -> Future[None]:
-        """Begin to load the model, once, and return at once. A load that fails fails again where a question waits."""
+        """Start to load the model, once, and return at once. If loading fails, the question that waits for it raises
+        the error."""
         with self._lock:
             if self._ready is None:
                 pool = ThreadPoolExecutor(1, thread_name_prefix="embedder")

@@ -38,7 +38,8 @@ _REMEMBERED = 50_000
 IN_MEMORY = 20_000
 """Chunks up to which the full text is held in memory: about a kilobyte each, less than their vectors."""
 ASKED_BEFORE = 20
-"""Questions to a snapshot before it is: a process that asks one or two does not wait for it."""
+"""Questions to a snapshot before its full text is read into memory: a process that asks one or two does not wait for
+that."""
 _log = logging.getLogger(__name__)
 
 Pieces = Mapping[str, Sequence[str]]
@@ -114,7 +115,7 @@ class KeywordIndex:
         return [own + gram_terms(text) for own, text in zip(words, texts, strict=True)]
 
     def _note(self, query: str) -> None:
-        """Count the question; after enough of them the full text is read, behind the searches' back."""
+        """Count the question; after enough of them the full text is read in the background."""
         with self._lock:
             if len(self._asked) >= ASKED_BEFORE:
                 return

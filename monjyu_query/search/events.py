@@ -21,7 +21,7 @@ def last_events(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def kept_events(result: dict[str, Any]) -> list[dict[str, Any]]:
-    """What of a search can be told again from its result alone: all but its single tests."""
+    """The events that can be made again from a result alone: all but single tests."""
     used = result["usage"]
     events = [{"event": "subquery", "n": n, "text": text} for n, text in enumerate(result["subqueries"])]
     events += [{"event": "community", "community_id": name} for name in result["communities_visited"]]

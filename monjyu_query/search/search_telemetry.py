@@ -1,4 +1,5 @@
-"""What is told of a search: a structured log line, a span and metrics. Names, counts and ids, never a word of it."""
+"""What is logged and measured of a search: a structured line, a span and metrics. Names, counts and ids, never its
+words."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from monjyu_query.search.result import SearchResult
 
 
 def with_telemetry(request: SearchRequest, search: Callable[[], SearchResult]) -> SearchResult:
-    """Make a search inside a span `search`, and tell logs and metrics of it."""
+    """Run a search inside a span `search`, then log and measure it."""
     with span("search", collection=request.collection, mode=request.mode, controller=request.controller) as found:
         result = search()
         found |= _facts(result)

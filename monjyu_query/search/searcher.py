@@ -34,7 +34,7 @@ from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.search.which_collection import require_collection
 
 FORGET_SECONDS = 5.0
-"""Between two readings of a snapshot whose files fail."""
+"""Seconds between two readings of a snapshot whose files fail."""
 
 
 class Searcher:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from monjyu_query.modes.passages.reranking import Reranker
 
 ROLES: tuple[Role, ...] = ("answer", "rerank", "expand", "assess", "extract")
-"""Roles that a search may give to a model; a wrong setting is said before anything is read."""
+"""Roles that a search may give to a model; a wrong setting is reported before anything is read."""
 
 
 class Tools:

@@ -22,7 +22,7 @@ _TRACED = {
     *("event", "n", "subquery", "community_id", "level", "chunk_id", "paper_id", "sentence_ids"),
     *("score", "relevant", "used", "total", "status", "mode"),
 }
-"""Of an event: ids and numbers. Claims and subqueries hold words of papers."""
+"""Fields kept of an event: ids and numbers. Claims and subqueries hold words of papers."""
 _TIDY_EVERY = 100
 _DAY = 24 * 60 * 60
 
@@ -37,7 +37,7 @@ def trace_of(
     request: SearchRequest, result: SearchResult, settings: dict[str, Any], events: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
     """Request and settings, snapshot, hits by id and score, the sentences cited, and the events without their texts."""
-    ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes side by side tell in any order
+    ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes that run side by side report in any order
     return {
         "collection": result.collection,  # what a purge finds it by
         "request": request.model_dump(),
@@ -61,7 +61,7 @@ def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
 
 
 class TraceLog:
-    """Writes traces behind the searches' back. A full disk loses traces only."""
+    """Writes traces in the background. A full disk loses traces only."""
 
     def __init__(self, store: StateStore, pause: float = 0.0) -> None:
         """`pause`: seconds in which traces gather before they are written together."""

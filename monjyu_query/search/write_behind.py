@@ -1,4 +1,4 @@
-"""Writing behind the searches' back: no answer waits for a disk, and what comes close together is one write."""
+"""Writing in the background: no answer waits for a disk, and what comes close together is one write."""
 
 from __future__ import annotations
 

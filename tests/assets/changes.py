@@ -54,6 +54,15 @@ def paper_text(seed: int) -> str:
     )
 
 
+def built_world(folder: Path, papers: int, level: int) -> World:
+    """A world of so many generated papers, `p0.md` and on, built up to a level: `data` and `papers` in the folder."""
+    world = World(folder / "data", folder / "papers")
+    for number in range(papers):
+        (world.papers / f"p{number}.md").write_text(paper_text(number))
+    world.build(level=level)
+    return world
+
+
 def full_paper(seed: int) -> str:
     """A paper with front matter, a table, claims, and references to others of its kind; every fifth in Japanese."""
     chance = random.Random(seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import shutil
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from monjyu_core.status import collection_status
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
 from tests.assets.changes import full_paper
-from tests.assets.worlds import World, differences
+from tests.assets.worlds import World, differences, keep, put_back
 from tests.query.service.conftest import serving
 
 PLACES = ("title", "author", "heading", "body", "claim", "caption", "cell", "reference", "sidecar", "record", "edited")
@@ -69,18 +68,16 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MONJYU_PARSE__TIMEOUT_SECONDS", "600")  # a busy machine is no failure
         made.build(level=4)
-    shutil.copytree(root / "live", root / "kept")
+    keep(root)
     return root
 
 
 @pytest.fixture
 def world(built: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     """As it was built, at the paths that it was built at."""
-    shutil.rmtree(built / "live")
-    shutil.copytree(built / "kept", built / "live")
+    made = put_back(built)
     monkeypatch.setenv("MONJYU_DATA", str(built / "live" / "data"))
     monkeypatch.setenv("MONJYU_PARSE__TIMEOUT_SECONDS", "600")
-    made = World(built / "live" / "data", built / "live" / "papers")
     assert found_in(texts_in_use(made)) == set(PLACES), "else this test looks in the wrong places"
     return made
 

@@ -19,7 +19,7 @@ from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
-from tests.assets.changes import paper_text
+from tests.assets.changes import built_world, paper_text
 from tests.assets.worlds import World
 
 LEVEL_1 = [name for name, spec in TABLES.items() if spec.level == 1 and not spec.view]
@@ -30,12 +30,7 @@ SECRETS = ("zyzzyva", "quokka")
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Four papers at level 1. Tests that change it leave it with the same papers."""
-    folder = tmp_path_factory.mktemp("world")
-    made = World(folder / "data", folder / "papers")
-    for number in range(4):
-        (made.papers / f"p{number}.md").write_text(paper_text(number))
-    made.build(level=1)
-    return made
+    return built_world(tmp_path_factory.mktemp("world"), papers=4, level=1)
 
 
 def versions(world: World) -> dict[tuple[str, str], str]:
@@ -53,7 +48,7 @@ def lineage(world: World) -> list[dict[str, Any]]:
 def database(world: World) -> Path:
     snapshot = open_current(world.work.folder)
     snapshot.close()
-    return snapshot.folder / "index.duckdb"
+    return snapshot.database
 
 
 def members(path: Path) -> dict[str, set[str]]:

@@ -85,7 +85,7 @@ def test_index_brings_a_collection_to_its_level_and_keeps_it_there(
     assert (again.level, again.papers.changed) == (4, 1)
     idle = index_collection(data, world.papers, "k", level=0, **quiet)  # type: ignore[arg-type]
     assert (idle.level, idle.snapshot_id) == (4, again.snapshot_id)
-    manifest = json.loads((data.collection("k").snapshots / again.snapshot_id / "manifest.json").read_text())
+    manifest = json.loads((data.collection("k").snapshot(again.snapshot_id) / "manifest.json").read_text())
     assert manifest["rows"]["communities"] > 0 and manifest["rows"]["entities"] > 0
     assert {"community_reports", "claims"} <= manifest["rows"].keys()
     with pytest.raises(ConfigurationError):

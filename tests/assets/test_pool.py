@@ -34,7 +34,7 @@ def hostile(task, settings):
 
         for page in range(4 if what == "slow" else 100):
             ask_for_time(page, 3)
-            time.sleep(1)
+            time.sleep(1.2)
     if what == "print":
         print("noise on stdout")
     if what == "lie":
@@ -71,7 +71,7 @@ def test_what_hangs_dies_or_eats_memory_costs_one_paper(pool_of_hostile: ParserP
     started = time.monotonic()
     with pool_of_hostile as pool:
         outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
-    assert time.monotonic() - started < 40
+    assert time.monotonic() - started < 50
     found = [type(outcomes[n]) for n in range(len(kinds))]
     assert found == [ParsedPaper, DocumentTimeout, ParserCrash, DocumentMemory, ParsedPaper, ParsedPaper, ParsedPaper]
 
@@ -81,14 +81,14 @@ def test_pages_read_by_ocr_get_time_of_their_own_as_much_as_the_settings_allow(
 ) -> None:
     file = tmp_path / "a.txt"
     file.write_text("A Title\n\nA sentence stands here. And another one.\n")
-    pool_of_hostile.settings.timeout_seconds = 2.5
+    pool_of_hostile.settings.timeout_seconds = 4
     told: list[tuple[int, int]] = []
-    pool_of_hostile.told = lambda page, pages: told.append((page, pages))
+    pool_of_hostile.on_page = lambda page, pages: told.append((page, pages))
     tasks = [{"path": str(file), "document_type": "txt", "record": kind, "n": kind} for kind in ("slow", "greedy")]
     started = time.monotonic()
     with pool_of_hostile as pool:
         outcomes = {task["n"]: outcome for task, outcome in pool.map(tasks)}
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < 50
     assert isinstance(outcomes["slow"], ParsedPaper)
     assert isinstance(outcomes["greedy"], DocumentTimeout)
     assert "ocr.timeout_seconds" in outcomes["greedy"].hint

@@ -243,7 +243,7 @@ def test_a_damaged_snapshot_is_built_again_from_the_parts(world: World, name: st
     """By the next publish, whether there is something new or not; what was damaged goes."""
     folder = world.work.folder
     before = str(read_current(folder))
-    DAMAGE[name](folder, folder.snapshots / before)
+    DAMAGE[name](folder, folder.snapshot(before))
     if changed:
         write_records(world.papers, TEXTS | {"new": "A new record."})
         world.build()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,18 @@ class World:
                 for row in part.read([key, "vector"]).to_pylist():
                     found[name, row[key]] = np.array(row["vector"], np.float32)
         return found
+
+
+def keep(folder: Path) -> None:
+    """Put a copy of the world in `folder/live` aside, before tests change it."""
+    shutil.copytree(folder / "live", folder / "kept")
+
+
+def put_back(folder: Path) -> World:
+    """The world as it was kept, at the paths that it was built at."""
+    shutil.rmtree(folder / "live")
+    shutil.copytree(folder / "kept", folder / "live")
+    return World(folder / "live" / "data", folder / "live" / "papers")
 
 
 def differences(one: World, other: World) -> list[str]:

@@ -19,6 +19,7 @@ from monjyu_core.embedding.local.e5 import E5
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.e5_reference import E5Reference
+from tests.offline import NO_NETWORK_NO_WRITES
 
 VARIED = [
     "",
@@ -36,15 +37,7 @@ VARIED = [
     "Readers see one consistent snapshot and never block. " * 15,
     "長い文は切られるので、チャンクは窓に収まらなければならない。" * 60,
 ]
-OFFLINE = """
-import os, sys
-def watch(event, args):
-    if event.startswith("socket."):
-        os._exit(41)
-    if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
-        os._exit(42)
-sys.dont_write_bytecode = True
-sys.addaudithook(watch)
+PROGRAM = """
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import EmbeddingSettings
 embedder = load_embedder(EmbeddingSettings(model="multilingual-e5-small"))
@@ -200,6 +193,8 @@ def test_without_the_extra_it_says_what_to_install(package: str, monkeypatch: py
 
 
 def test_offline_unimported_and_within_memory() -> None:
-    done = subprocess.run([sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_NETWORK_NO_WRITES + PROGRAM], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "(384,) (2, 384)"), done.stderr
     assert int(done.stderr.split()[-1]) < 900

@@ -23,6 +23,7 @@ from monjyu_core.embedding.local.runtime import op
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import EmbeddingSettings
 from tests.core.minilm_reference import Reference
+from tests.offline import NO_NETWORK_NO_WRITES
 
 VARIED = [
     "",
@@ -46,15 +47,7 @@ VARIED = [
     "word " * 254,
     "Text past the window of the model is lost, and so chunks must fit into it. " * 40,
 ]
-OFFLINE = """
-import os, sys
-def watch(event, args):
-    if event.startswith("socket."):
-        os._exit(41)
-    if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
-        os._exit(42)
-sys.dont_write_bytecode = True
-sys.addaudithook(watch)
+PROGRAM = """
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import EmbeddingSettings
 embedder = load_embedder(EmbeddingSettings())
@@ -252,7 +245,9 @@ def test_missing_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_offline_and_without_a_file_written() -> None:
-    done = subprocess.run([sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_NETWORK_NO_WRITES + PROGRAM], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "(384,) (2, 384)"), done.stderr
 
 

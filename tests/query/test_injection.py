@@ -48,18 +48,9 @@ def data(known_data: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     with FakeModels() as started:
-        values = {
-            "MODELS__DEFAULT__MODEL": "fake-model-1",
-            "MODELS__DEFAULT__BASE_URL": started.openai,
-            "MODELS__DEFAULT__API_KEY": server.KEY,
-            "CACHE__ENABLED": "false",
-            "SEARCH__ROUTER": "model",
-            "SPENDING__MAX_CALLS_PER_QUERY": "40",
-        }
-        for name in ("EXPAND", "ASSESS", "EXTRACT", "ANSWER"):
-            values |= {f"ROLES__{name}__ENGINE": "llm", f"ROLES__{name}__RETRIES": "0"}
-        for name, value in values.items():
-            monkeypatch.setenv(f"MONJYU_{name}", value)
+        limits = {"CACHE__ENABLED": "false", "SEARCH__ROUTER": "model", "SPENDING__MAX_CALLS_PER_QUERY": "40"}
+        for name, value in started.environment("EXPAND", "ASSESS", "EXTRACT", "ANSWER", **limits).items():
+            monkeypatch.setenv(name, value)
         yield started
 
 

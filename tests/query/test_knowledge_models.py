@@ -31,16 +31,9 @@ ROOTS, CHILDREN, LEAVES = 8, 3, 7
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     with FakeModels() as started:
-        values = {
-            "MODELS__DEFAULT__MODEL": "fake-model-1",
-            "MODELS__DEFAULT__BASE_URL": started.openai,
-            "MODELS__DEFAULT__API_KEY": server.KEY,
-            "CACHE__ENABLED": "false",
-        }
-        for role in ("EXPAND", "ASSESS", "EXTRACT", "ANSWER"):
-            values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__RETRIES": "0"}
+        values = started.environment("EXPAND", "ASSESS", "EXTRACT", "ANSWER", CACHE__ENABLED="false")
         for name, value in values.items():
-            monkeypatch.setenv(f"MONJYU_{name}", value)
+            monkeypatch.setenv(name, value)
         started.default = good
         yield started
 
@@ -190,7 +183,7 @@ def many_reports(known_data: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     data = tmp_path_factory.mktemp("many") / "data"
     copy_data(known_data, data)
     folder = DataFolder(data).collection("samples")
-    with duckdb.connect(str(folder.snapshots / str(read_current(folder)) / "index.duckdb")) as database:
+    with duckdb.connect(str(folder.database(str(read_current(folder))))) as database:
         sentences = database.execute("SELECT sentence_id, text FROM sentences WHERE length(text) > 60").fetchall()
         database.execute("DELETE FROM community_reports")
         database.execute("DELETE FROM entity_communities")

@@ -36,7 +36,6 @@ from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.work import Timer
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
-from monjyu_core.storage.snapshot import DATABASE
 
 MOST_FILES = 50
 """Files of unreadable types that the metadata names."""
@@ -99,7 +98,7 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
     yield from quality_results(work, published.manifest)
     yield from drift_results(work, published.manifest, gate)
     asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
-    database = work.folder.snapshots / published.manifest.snapshot_id / DATABASE
+    database = work.folder.database(published.manifest.snapshot_id)
     metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
     metadata |= other_files_metadata(read_other_files(work.folder))
     yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)

@@ -21,7 +21,7 @@ from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParserSettings, ParseSettings
 
 Task = dict[str, Any]
-Told = Callable[[int, int], None]
+OnPage = Callable[[int, int], None]
 """Hears of pages that take long: 0 and their number, then each (from 1) and their number."""
 Outcome = ParsedPaper | DocumentError
 
@@ -32,9 +32,9 @@ _REQUEST = b'{"page":'
 class ParserPool:
     """`map` gives (task, paper or error) in the order of completion. Use as a context manager."""
 
-    def __init__(self, settings: ParseSettings, told: Told | None = None) -> None:
+    def __init__(self, settings: ParseSettings, on_page: OnPage | None = None) -> None:
         self.settings = settings
-        self.told = told
+        self.on_page = on_page
         self.size = settings.workers or os.cpu_count() or 1
         self._idle: list[_Worker] = []
         self._busy: list[_Worker] = []
@@ -73,7 +73,7 @@ class ParserPool:
                 selector.register(worker.output, selectors.EVENT_READ, worker)
             first = min(worker.deadline for worker in self._busy)
             ready = selector.select(max(0.0, first - time.monotonic()))
-        done = [key.data for key, _ in ready if key.data.read(self.told)]
+        done = [key.data for key, _ in ready if key.data.read(self.on_page)]
         now = time.monotonic()
         late = [worker for worker in self._busy if worker not in done and worker.deadline <= now]
         for worker in late:
@@ -118,17 +118,17 @@ class _Worker:
         self.limit, self.at = seconds, what
         self.deadline = time.monotonic() + seconds
 
-    def read(self, told: Told | None) -> bool:
+    def read(self, on_page: OnPage | None) -> bool:
         """Take what has come; True when the result is whole or the process has ended."""
         while chunk := self.output.read(1 << 20):
             self.buffer += chunk
         self.alive = chunk is None  # None: nothing more yet; empty: the pipe is closed
         while (end := self.buffer.find(b"\n")) >= 0 and self.buffer.startswith(_REQUEST):
-            self._grant(bytes(self.buffer[:end]), told)
+            self._grant(bytes(self.buffer[:end]), on_page)
             del self.buffer[: end + 1]
         return not self.alive or self.buffer.endswith(b"\n")
 
-    def _grant(self, line: bytes, told: Told | None) -> None:
+    def _grant(self, line: bytes, on_page: OnPage | None) -> None:
         """Time for a page that OCR reads: what the settings allow, and for as many pages, whatever is asked for."""
         if self.requests > self.settings.ocr.max_pages:
             return
@@ -139,8 +139,8 @@ class _Worker:
             return
         self.requests += 1
         self._allow(self.settings.ocr.timeout_seconds, f"OCR of page {page} of {pages}" if page else "Loading OCR")
-        if told:
-            told(page, pages)
+        if on_page:
+            on_page(page, pages)
 
     def outcome(self) -> tuple[Task, Outcome]:
         if self.timed_out:

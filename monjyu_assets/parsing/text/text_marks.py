@@ -24,12 +24,12 @@ def unmarked(text: str) -> str:
 
 
 def mark(text: str) -> str:
-    """Text that stays, and whose place will be told."""
+    """Text that stays and whose place is reported."""
     return f"{_OPEN}{text}{_CLOSE}"
 
 
 def silent(text: str) -> str:
-    """Text that goes, and whose place will be told."""
+    """Text that goes and whose place is reported."""
     return f"{_SILENT_OPEN}{text}{_SILENT_CLOSE}"
 
 

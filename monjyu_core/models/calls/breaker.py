@@ -65,5 +65,5 @@ class Breaker:
             self._open_until = self._failed_at + self._pause
 
     def left(self) -> None:
-        """The call ended without a word about the server: it was cancelled, or told to come later."""
+        """The call says nothing about the server: it was cancelled, or the server asked for a pause."""
         self._trying = False

@@ -1,6 +1,7 @@
-"""One call made to succeed where it can: limits, time-outs, retries with jitter, circuit breaker, every attempt told.
+"""One call made to succeed where it can: limits, time-outs, retries with jitter, a circuit breaker, a note of each.
 
-Nothing is repeated that succeeded, that cannot pass, or of which text was handed on. Cancelling ends the call at once.
+It never repeats a call that succeeded, that cannot succeed, or whose text was handed on in part. Cancelling ends the
+call at once.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Guard:
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether the tokens of a call must be told to it before the call."""
+        """Whether it must know the tokens of a call before the call."""
         return self._limits.counts_tokens
 
     async def call(
@@ -153,7 +154,7 @@ class Guard:
         attempt.on_attempt(Attempt(attempt.number, self._timing.now() - attempt.started, usage, None))
 
     async def _repeat_or_raise(self, attempt: _Open, error: BaseException, spent: TokenUsage | None) -> None:
-        """Tell of a failed attempt; then wait for the next, or raise. With `spent`, text was handed on."""
+        """Report a failed attempt; then wait for the next, or raise. With `spent`, text was handed on."""
         problem = self._problem(error)
         self._note(problem, attempt.started)
         self._limits.leave(attempt.entry, 0 if isinstance(problem, ModelRateLimited) else None)

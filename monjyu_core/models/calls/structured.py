@@ -94,7 +94,7 @@ def read_as(text: str, model: type[T]) -> T:
 
 
 def schema_message(model: type[BaseModel]) -> Message:
-    """What a server without schemas is told."""
+    """The instruction for a server that takes no schema."""
     schema = json.dumps(schema_of(model), ensure_ascii=False)
     return Message("system", f"Answer with one JSON object that follows this schema, and nothing else:\n{schema}")
 

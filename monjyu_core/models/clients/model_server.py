@@ -80,17 +80,17 @@ class Server:
 
     def refusal(self, status: int, headers: Mapping[str, str], body: object) -> ModelCallError:
         """The error for an answer that is not 2xx. `body` is its JSON where it is JSON, else its text."""
-        said = f"{self} answered {status}: {self.shown(_message(body)).rstrip('.') or 'no reason given'}."
+        summary = f"{self} answered {status}: {self.shown(_message(body)).rstrip('.') or 'no reason given'}."
         wait = retry_after(headers)
         if is_content_filter(body):
             return ModelContentFiltered(f"{self}: its content filter stopped the question.")
         if status == 429 and "insufficient_quota" not in _codes(body):
-            return ModelRateLimited(said, "Lower the role's requests_per_minute or concurrency.", retry_after=wait)
+            return ModelRateLimited(summary, "Lower the role's requests_per_minute or concurrency.", retry_after=wait)
         if status in (408, 504):
-            return ModelUnreachable(said, f"See models.{self.name}.base_url.", retry_after=wait)
+            return ModelUnreachable(summary, f"See models.{self.name}.base_url.", retry_after=wait)
         if status >= 500 or status in (409, 425):
-            return ModelServerError(said, self._failing(), retry_after=wait)
-        return ModelRefused(said, _hint(self.name, status))
+            return ModelServerError(summary, self._failing(), retry_after=wait)
+        return ModelRefused(summary, _hint(self.name, status))
 
     def unreachable(self, error: BaseException) -> ModelUnreachable:
         """The error for a connection that failed, was closed, or gave nothing in time."""

@@ -55,7 +55,7 @@ class Asking:
         return text_relevance(share, similarity, self.ask.index.scale)
 
     def similarity(self, sentence: PassageSentence) -> float:
-        """Of the sentence's chunk with the question."""
+        """Similarity of the sentence's chunk with the question."""
         row = self.rows.get(sentence.passage.chunk_id)
         if row is None or self.ranking.similarity is None:
             return 0.0

@@ -19,7 +19,7 @@ MOST_SOURCES = 24
 
 
 def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tuple[Answer, str]:
-    """By the engine of the role `answer`; where its model fails the composed answer, marked as partial."""
+    """Answer with the engine of the role `answer`; if its model fails, compose the answer and mark it as partial."""
     failure, ask = "", asking.ask
     if tools.uses_model("answer") and points and not ask.cancel.is_set():
         passages = point_passages(points)[:MOST_SOURCES]
@@ -38,14 +38,14 @@ def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tupl
 def point_passages(points: Sequence[Claim]) -> list[Passage]:
     """What a model writes from: for each chunk its sentences that points rest on, and each point with its first one. So
     a point that joins several papers can be held against all of them."""
-    said: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     passages: dict[str, Passage] = {}
     for point in points:
         for place, sentence in enumerate(point.sentences):
             passage = passages.setdefault(sentence.passage.chunk_id, sentence.passage)
             quote = " ".join(sentence.text.split())
-            said.setdefault(passage.chunk_id, []).extend([quote] if place else [point.statement, quote])
-    return [replace(p, text="\n".join(dict.fromkeys(said[name]))) for name, p in passages.items()]
+            statements.setdefault(passage.chunk_id, []).extend([quote] if place else [point.statement, quote])
+    return [replace(p, text="\n".join(dict.fromkeys(statements[name]))) for name, p in passages.items()]
 
 
 def compose(asking: Asking, points: Sequence[Claim], min_support: float) -> Answer:

@@ -82,7 +82,7 @@ class GlobalSearch:
         return [reports.all[place] for place in places]
 
     def _points(self, asking: Asking, reports: list[Report]) -> list[Claim]:
-        """By the engine of the role `extract`, best first, without duplicates, within the token budget."""
+        """Points made by the engine of the role `extract`, best first, without duplicates, within the token budget."""
         sentences = sentences_of(asking, reports)
         points: list[Claim] = []
         if asking.roles is not None and self.tools.uses_model("extract") and not asking.ask.cancel.is_set():

@@ -108,18 +108,22 @@ class ModelMapper:
 
     def _read(self, answer: ModelPoints, reports: Sequence[Report], sentences: Sentences) -> list[Claim]:
         found = []
-        for said in answer.points:
-            report = reports[said.report - 1] if 0 < said.report <= len(reports) else None
-            named = [report.findings[n - 1] for n in said.findings if 0 < n <= len(report.findings)] if report else []
+        for answered_point in answer.points:
+            report = reports[answered_point.report - 1] if 0 < answered_point.report <= len(reports) else None
+            named = (
+                [report.findings[n - 1] for n in answered_point.findings if 0 < n <= len(report.findings)]
+                if report
+                else []
+            )
             ids = list(dict.fromkeys(name for finding in named for name in finding.sentence_ids))
             sources = in_order(sentences, ids)[: 2 * MOST_SENTENCES]
             if report is None or not sources:
                 self.dropped += 1
-            elif said.score > 0:
-                point = " ".join(said.point.split())[:_LONGEST_POINT]
+            elif answered_point.score > 0:
+                point = " ".join(answered_point.point.split())[:_LONGEST_POINT]
                 if not rests_on(point, " ".join([report_text(report), *(one.text for one in sources)])):
                     point = " ".join(sources[0].text.split())
-                found.append(Claim(point, sources, said.score / 10, report.id, "llm"))
+                found.append(Claim(point, sources, answered_point.score / 10, report.id, "llm"))
         return found
 
 

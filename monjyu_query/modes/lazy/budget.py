@@ -14,7 +14,7 @@ _ENOUGH = ((100, 20), (500, 50), (1500, 100))
 
 @dataclass
 class Budget:
-    """`total` tests for all subqueries together; `used` are those made. Never is one test more made.
+    """`total` tests for all subqueries together; `used` are those made. No more than `total` are ever made.
 
     The subqueries take turns, so that each gets about `total / q`; what one that has ended leaves unspent goes to the
     others. The order of tests does not depend on the total: a larger budget continues where a smaller one ended.
@@ -25,7 +25,7 @@ class Budget:
 
     @classmethod
     def of(cls, asked: str | int | None) -> Budget:
-        """From z100, z500, z1500 or a number of 0 or more; z100 where nothing is said."""
+        """From z100, z500, z1500 or a number of 0 or more; z100 by default."""
         return cls(asked if isinstance(asked, int) else PRESETS[asked or DEFAULT])
 
     @property

@@ -16,7 +16,7 @@ from monjyu_query.search.request import ResponseType
 
 MOST_PASSAGES = 12
 ADDED_WEIGHT = 0.2
-"""What a term that expansion has added weighs beside one of the question."""
+"""Weight of a term that expansion added; a term of the question has 1."""
 
 
 def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
@@ -56,10 +56,10 @@ def passages_of(sentences: Sequence[PassageSentence]) -> list[Passage]:
 
 def claim_passages(claims: Sequence[Claim]) -> list[Passage]:
     """What a model writes an answer from: for each chunk its claims, with their quotes, instead of all of its text."""
-    said: dict[str, list[str]] = {}
+    statements: dict[str, list[str]] = {}
     for claim in claims:
         first = claim.sentences[0]
-        lines = said.setdefault(first.passage.chunk_id, [])
+        lines = statements.setdefault(first.passage.chunk_id, [])
         lines += dict.fromkeys([claim.statement, " ".join(first.text.split())])
     chunks = passages_of([claim.sentences[0] for claim in claims])
-    return [replace(passage, text="\n".join(dict.fromkeys(said[passage.chunk_id]))) for passage in chunks]
+    return [replace(passage, text="\n".join(dict.fromkeys(statements[passage.chunk_id]))) for passage in chunks]

@@ -34,7 +34,7 @@ class Walk:
 
 
 class IterativeDeepener:
-    """Says which chunks to test next. After each visit it must be told whether a chunk was relevant."""
+    """Chooses the chunks to test next. After each visit it must learn whether a chunk was relevant."""
 
     def __init__(self, tree: CommunityTree, scores: Scores, walk: Walk) -> None:
         """`scores` (n,): similarity of each chunk with the subquery, `-inf` for one that no filter lets pass."""
@@ -61,7 +61,7 @@ class IterativeDeepener:
                 return None
 
     def learn(self, visit: Visit, *, relevant: bool) -> None:
-        """What the tests of a visit said. A group of chunks that is no community is not counted as barren: there the
+        """Take in the results of a visit. A group of chunks that is no community is not counted as barren: there the
         walk has nowhere to go down, and without communities it would end early."""
         counts = visit.community.id is not None
         self._barren = 0 if relevant else self._barren + counts

@@ -1,4 +1,4 @@
-"""Judgements that were made, kept in SQLite (WAL): hashes and scores, no word of a paper or a question."""
+"""Judgements kept in SQLite (WAL): hashes and scores, no word of a paper or a question."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from monjyu_core.text.tokens import count_many
+from monjyu_core.text.tokens import first_within
 from monjyu_query.answers.selection import Question, alike
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.search.open_index import OpenIndex
@@ -99,11 +99,4 @@ def merged(claims: Sequence[tuple[Claim, frozenset[str]]]) -> list[Claim]:
 
 def within_tokens(claims: Sequence[Claim], most: int) -> list[Claim]:
     """As many of the first claims as have `most` tokens together; the first in any case."""
-    total = 0
-    kept: list[Claim] = []
-    for claim, tokens in zip(claims, count_many([claim.statement for claim in claims]), strict=True):
-        total += tokens
-        if kept and total > most:
-            break
-        kept.append(claim)
-    return kept
+    return list(claims[: first_within([claim.statement for claim in claims], most)])

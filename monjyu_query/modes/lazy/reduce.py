@@ -44,7 +44,7 @@ def make_claims(asked: Question, tools: Tools) -> list[Claim]:
 
 
 def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer, str]:
-    """By the engine of the role `answer`; where its model fails the composed answer, marked as partial."""
+    """Answer with the engine of the role `answer`; if its model fails, compose the answer and mark it as partial."""
     failure = ""
     ask = asked.ask
     if tools.uses_model("answer") and not asked.state.cancelled:
@@ -81,9 +81,9 @@ def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tup
     covered = [one for one in found if one.candidate.passage.chunk_id in known]
     rest = [[one for one in group if one.candidate.passage.chunk_id not in known] for group in groups]
     claims = _judged_relevant(index, covered)
-    said = {sentence.sentence_id for claim in claims for sentence in claim.sentences}
+    cited = {sentence.sentence_id for claim in claims for sentence in claim.sentences}
     plain = ExtractiveClaims(index).extract([covered])
-    claims += [claim for claim in plain if claim.sentences[0].sentence_id not in said]
+    claims += [claim for claim in plain if claim.sentences[0].sentence_id not in cited]
     return claims, [group for group in rest if group]
 
 

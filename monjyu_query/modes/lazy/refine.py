@@ -133,7 +133,7 @@ def _nearest(index: OpenIndex, ranking: Ranking, rows: list[int]) -> list[Passag
 def _expanded(
     tools: Tools, ask: Ask, query: str, ranking: Ranking, roles: ModelRoles | None, state: LazyState
 ) -> Expansion:
-    """By the engine of the role `expand`; where its model fails without one, and a warning."""
+    """Expand with the engine of the role `expand`; if its model fails, expand without it and warn."""
     if not state.budget.total:
         return Expansion([query], query)
     index, most = ask.index, ask.settings.lazy.max_subqueries

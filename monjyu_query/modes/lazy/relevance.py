@@ -17,9 +17,9 @@ from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages, sentences_by_chunk
 
 VERSION = "2"
-"""Of the extractive assessor: raised when equal inputs get other scores."""
+"""Version of the extractive assessor: raised when equal inputs get other scores."""
 _NEAR_WEIGHT = 0.4
-"""What nearness of meaning adds where words agree."""
+"""How much nearness of meaning adds where words agree."""
 _GROWTH = 1.5
 """The first words of a question that a sentence shares say more than the last."""
 _SUBQUERY_WEIGHT = 0.6
@@ -131,7 +131,7 @@ class RelevanceTester:
 
 
 def _checked(candidate: Candidate, judgement: Judgement) -> Judgement:
-    """A judgement of another number of sentences is none."""
+    """A judgement with another number of sentences does not count."""
     if judgement.error or len(judgement.scores) == len(candidate.sentences):
         return judgement
     return replace(judgement, scores=(), error="the judgement has another number of sentences than the chunk")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import duckdb
 
-from monjyu_core.text.tokens import count_many
+from monjyu_core.text.tokens import first_within
 from monjyu_query.answers.selection import Question
 from monjyu_query.answers.text_relevance import text_relevance
 from monjyu_query.knowledge.level_4_claims import claims_of
@@ -102,25 +102,12 @@ class Weigher:
 
 def within(claims: Sequence[Claim], most: int) -> list[Claim]:
     """The first claims that have at most `most` tokens together."""
-    kept, total = [], 0
-    for claim, tokens in zip(claims, count_many([claim.statement for claim in claims]), strict=True):
-        total += tokens
-        if total > most:
-            break
-        kept.append(claim)
-    return kept
+    return list(claims[: first_within([claim.statement for claim in claims], most, at_least=0)])
 
 
 def passages_within(passages: Sequence[Passage], most: int) -> list[Passage]:
     """The first passages that have at most `most` tokens together; the first in any case."""
-    kept: list[Passage] = []
-    total = 0
-    for passage, tokens in zip(passages, count_many([passage.text for passage in passages]), strict=True):
-        total += tokens
-        if kept and total > most:
-            break
-        kept.append(passage)
-    return kept
+    return list(passages[: first_within([passage.text for passage in passages], most)])
 
 
 def of_entities(index: OpenIndex, entities: Sequence[Entity], most: int) -> list[SourcedStatement]:

@@ -17,7 +17,7 @@ MOST_CANDIDATES = 2000
 READ_CHUNKS = 20
 """Passages most like the question whose entities are candidates."""
 _NAME_WEIGHT = 2.0
-"""What a name that the question has whole weighs beside nearness of meaning."""
+"""Weight of a name that the question holds whole, against nearness of meaning."""
 
 _COLUMNS = """entity_id, name, type, coalesce(aliases, []), coalesce(description, ''), chunks,
     coalesce(sentence_ids, []), engine"""

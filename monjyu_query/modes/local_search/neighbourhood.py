@@ -17,7 +17,7 @@ NEIGHBOURS = 5
 """Of each phrase in the noun graph."""
 _NEIGHBOUR_WEIGHT = 0.3
 _NAMED_WEIGHT = 0.5
-"""What the rank among passages that name entities and phrases counts beside the rank by likeness."""
+"""Weight of the rank among passages that name entities and phrases; the rank by likeness has 1."""
 _K = 20
 _MENTIONS = "SELECT chunk_id, phrase FROM phrase_mentions WHERE phrase IN (SELECT unnest($phrases::VARCHAR[]))"
 

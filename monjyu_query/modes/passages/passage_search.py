@@ -28,7 +28,7 @@ ANSWER_PASSAGES = 8
 EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
 """Of which the extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""
 _EXPANDED_WEIGHT = 1 / 3
-"""Of the expanded question beside the question itself: related terms help, but are not what was asked."""
+"""Weight of the expanded question, the rest being the question's own: related terms help, but were not asked for."""
 
 
 def search_passages(tools: Tools, ask: Ask) -> SearchResult:
@@ -82,8 +82,8 @@ def _answer(
     asked: Sequence[QueryTerm],
     closest: float | None,
 ) -> tuple[Answer, str]:
-    """By the engine of the role `answer` from the passages; where its model fails, or by setting, the extractive answer
-    from the evidence, after a failure marked as partial."""
+    """Answer with the engine of the role `answer` from the passages; if its model fails, extract the answer from the
+    evidence and mark it as partial."""
     failure = ""
     if tools.uses_model("answer") and passages:
         written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)

@@ -34,12 +34,12 @@ SURVEYED = 4
 
 @dataclass
 class _Climb:
-    """What the steps have found so far; `said` is what each added."""
+    """What the steps have found so far; `reports` is what each added."""
 
     ask: Ask
     results: list[SearchResult] = field(default_factory=list)
     hits: list[Hit] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     answer: Answer = field(default_factory=lambda: Answer([], "complete"))
     engine: str = "none"
@@ -63,12 +63,12 @@ def search_progressively(modes: Modes, ask: Ask) -> SearchResult:
         before = len(climb.hits), sum(len(result.claims) for result in climb.results)
         _take(climb, modes.search(step))
         enough, why = _judge(modes.tools, climb, last=place == len(rungs) - 1)
-        climb.said.append(_added(step, climb, before, why))
+        climb.reports.append(_added(step, climb, before, why))
         if enough or ask.cancel.is_set():
             break
     if ask.request.answer and climb.engine == "none":
         climb.answer, climb.engine = answer_from_evidence(modes.tools, ask, _evidence(climb))
-    reason = f"controller progressive: {'; '.join(climb.said)}"
+    reason = f"controller progressive: {'; '.join(climb.reports)}"
     routed = replace(ask, mode=climb.results[-1].mode, routing=ask.routing.model_copy(update={"reason": reason}))
     return merged_result(routed, climb.answer, climb.engine, climb.results, climb.hits, climb.notes)
 

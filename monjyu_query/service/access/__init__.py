@@ -1,1 +1,1 @@
-"""Who asks and what they may: keys, tokens, rates, the gate, the audit log."""
+"""Who asks and what they may do: keys, tokens, rates, the gate, the audit log."""

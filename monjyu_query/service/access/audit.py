@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 class AuditLog:
-    """Written behind the requests' back, in their order."""
+    """Written in the background, in the order of the requests."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

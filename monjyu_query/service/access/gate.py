@@ -1,4 +1,4 @@
-"""The gate before the application: nothing of a body is read before it is clear who asks, and may."""
+"""The gate before the application: it reads no body before it knows who asks and whether they may."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RequestTimeout(ServiceError):
 
 
 def role_for(path: str) -> Role | None:
-    """The role that a path needs; None for what anyone may read. What is not named here needs a reader's."""
+    """The role that a path needs; None for what anyone may read. Any other path needs a reader's."""
     if path == ADMIN or path.startswith(f"{ADMIN}/"):
         return "admin"
     return None if path in PUBLIC or path.startswith(PUBLIC_FOLDERS) else "reader"

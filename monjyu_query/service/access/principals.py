@@ -1,4 +1,4 @@
-"""Who asks: by an API key, by a token of an issuer, or nobody in particular on this machine."""
+"""Who asks: by an API key, by a token of an issuer, or anonymously on this machine."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 @dataclass(frozen=True)
 class Principal:
-    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`; of other than `collections` (None = all)
-    nothing is known to whoever asks, not even that they are there."""
+    """`name` is what the audit log has: `key:ID`, `user:SUBJECT` or `local`; collections other than these (None = all)
+    do not exist for the caller."""
 
     name: str
     role: Role
@@ -55,7 +55,7 @@ class Authority:
 
 
 def require(principal: Principal, role: Role) -> None:
-    """Forbidden where the principal's role is too low; Unauthorized where it is nobody's in particular."""
+    """Forbidden where the principal's role is too low; Unauthorized where the caller is anonymous."""
     if role == "admin" and principal is LOCAL:
         raise Unauthorized(
             "An administrator's key is needed.", "`monjyu keys create --role admin` makes one.", CHALLENGE

@@ -30,7 +30,7 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
     yield chunks.delta({"role": "assistant", "content": ""})
     running = Running(found) if isinstance(found, Search) else None
     try:
-        said = False
+        has_text = False
         if running is not None:
             async for event in running.events():
                 if event is None:
@@ -38,10 +38,10 @@ async def stream_chunks(found: KeptResult | Search, asked: ChatRequest, request_
                 elif event["event"] == "answer":
                     segments = [Segment.model_validate(one) for one in event["segments"]]
                     yield chunks.delta({"content": markdown(segments, inert)})
-                    said = True
+                    has_text = True
         content = found.content if isinstance(found, KeptResult) else await _result(running)
         result = SearchResult.model_validate_json(content)
-        if not said:
+        if not has_text:
             for piece in sentences_of(result):
                 yield chunks.delta({"content": piece})
         for chunk in chunks.last(result, asked):

@@ -1,1 +1,1 @@
-"""What the service has others do: backfills, rollbacks, uploads."""
+"""Work that the service starts elsewhere: backfills, rollbacks, uploads."""

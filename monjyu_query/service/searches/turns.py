@@ -1,4 +1,4 @@
-"""Searches take turns: so many run at once, so many may wait, and one more is told to come back."""
+"""Searches take turns: so many run at once, so many may wait, and one more is asked to come back."""
 
 from __future__ import annotations
 

@@ -164,21 +164,21 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     """Values that are each right, but not together (`input` is then all of an object), are no fault of form."""
     assert isinstance(error, RequestValidationError)
     found = error.errors()
-    said = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
+    problems = sentence(problem({**one, "loc": one["loc"][1:] or one["loc"]}) for one in found)
     together = all(one["type"] == "value_error" and isinstance(one.get("input"), dict) for one in found)
     status = 409 if together else 422
-    return JSONResponse(body_of(name_of(status), said, request_id_of(request)), status)
+    return JSONResponse(body_of(name_of(status), problems, request_id_of(request)), status)
 
 
 async def _damaged(request: Request, error: Exception) -> JSONResponse:
     """A query of a snapshot's database failed: its file is damaged or gone. Which one it was is not known here."""
     _log.error("Request %s: %s", request_id_of(request), error)
     request.app.state.service.forget()
-    told = StorageError(
+    unreadable = StorageError(
         "The index cannot be read: files of its snapshot are damaged or gone.",
         "`monjyu snapshots verify` says what is wrong; indexing the collection again builds it anew.",
     )
-    return await _monjyu(request, told)
+    return await _monjyu(request, unreadable)
 
 
 def add_handlers(app: FastAPI) -> None:

@@ -7,7 +7,6 @@ import multiprocessing.process
 import os
 import shutil
 import signal
-import socket
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ import click
 import uvicorn
 from fastapi import FastAPI
 
-from monjyu_core.errors import ConfigurationError
 from monjyu_core.observability import set_up_observability
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder, alive, host_id
@@ -27,6 +25,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.principals import check_exposure
 from monjyu_query.service.app import create_app
 from monjyu_query.service.server.http_limits import protocol_with
+from monjyu_query.service.server.listening import listen
 from monjyu_query.service.server.metrics import FOLDER
 
 KEEP_ALIVE_SECONDS = 30
@@ -59,7 +58,8 @@ def serve(data: DataFolder, settings: Settings) -> None:
     """
     service = settings.service
     check_exposure(service, StateStore(data.state))
-    with _listening(service.host, service.port) as listening, _environment(data, settings):
+    with listen(service.host, service.port) as listening, _environment(data, settings):
+        listening.set_inheritable(True)
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         click.echo(f"Monjyu is at http://{shown}:{port} - Ctrl-C stops it.")
@@ -86,24 +86,6 @@ def serve(data: DataFolder, settings: Settings) -> None:
             from uvicorn.supervisors import Multiprocess
 
             Multiprocess(config, sockets=[listening]).run()
-
-
-@contextmanager
-def _listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens; it is made here, so that a taken port is said and port 0 known."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host.strip("[]"), port))
-        listening.listen(2048)
-    except OSError as error:
-        listening.close()
-        where = f"Port {port} on {host}"
-        raise ConfigurationError(f"{where} cannot be used: {error.strerror or error}.", "Choose another.") from error
-    listening.set_inheritable(True)
-    with listening:
-        yield listening
 
 
 @contextmanager

@@ -17,15 +17,8 @@ _WORD = re.compile(r"\b[a-z]{5,}\b")
 
 def settings(fake: FakeModels, **more: str) -> dict[str, str]:
     """Environment of a collection whose levels 2 to 4 the fake model makes."""
-    values = {
-        "MODELS__DEFAULT__MODEL": "fake-model-1",
-        "MODELS__DEFAULT__BASE_URL": fake.openai,
-        "MODELS__DEFAULT__API_KEY": server.KEY,
-        "SPENDING__PRICES": json.dumps({"fake-model-1": {"prompt": 1.0, "completion": 2.0}}),
-    }
-    for role in ("EXTRACT", "REPORT"):
-        values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__RETRIES": "0"}
-    return {f"MONJYU_{name}": value for name, value in (values | more).items()}
+    prices = json.dumps({"fake-model-1": {"prompt": 1.0, "completion": 2.0}})
+    return fake.environment("EXTRACT", "REPORT", **{"SPENDING__PRICES": prices} | more)
 
 
 def kind(request: Request) -> str:

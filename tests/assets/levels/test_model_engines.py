@@ -28,13 +28,13 @@ from monjyu_assets.stages.shared.run_rules import NoCalls, spending_of
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import usage_by_level
 from monjyu_core.storage.collection import save_record
-from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.text.tokens import count_many
-from tests.assets.changes import paper_text
+from tests.assets.changes import built_world, paper_text
 from tests.assets.levels import model
 from tests.assets.worlds import World
 from tests.conftest import ROOT
+from tests.copies import copy_data
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Request
 
@@ -47,29 +47,17 @@ def fake() -> Iterator[FakeModels]:
 
 
 @pytest.fixture(scope="module")
-def level_1(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with a collection of three papers at level 1, to be copied."""
-    root = tmp_path_factory.mktemp("level1")
-    world = World(root / "data", root / "papers")
-    for number in range(3):
-        (world.papers / f"p{number}.md").write_text(paper_text(number))
-    world.build(level=1)
-    return root
+def level_1(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Three papers at level 1, to be copied."""
+    return built_world(tmp_path_factory.mktemp("level1"), papers=3, level=1)
 
 
 @pytest.fixture
-def world(level_1: Path, tmp_path: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> World:
-    subprocess.run(["cp", "-r", str(level_1 / "data"), str(tmp_path / "data")], check=True)
+def world(level_1: World, tmp_path: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> World:
+    copy_data(level_1.data.root, tmp_path / "data")
     for name, value in model.settings(fake).items():
         monkeypatch.setenv(name, value)
-    return existing(tmp_path / "data", level_1 / "papers")
-
-
-def existing(data: Path, papers: Path) -> World:
-    """A world that stands already."""
-    made = World.__new__(World)
-    made.papers, made.data = papers, DataFolder(data)
-    return made
+    return World(tmp_path / "data", level_1.papers)
 
 
 def upgrade(world: World) -> None:
@@ -219,8 +207,8 @@ def test_a_killed_upgrade_pays_no_call_twice(world: World, fake: FakeModels) -> 
     fake.default = lambda request: server.slow(model.good(request).text, 0.15)
     script = (
         "import sys; from pathlib import Path\n"
-        "from tests.assets.levels.test_model_engines import existing, upgrade\n"
-        "upgrade(existing(Path(sys.argv[1]), Path(sys.argv[2])))\n"
+        "from tests.assets.levels.test_model_engines import World, upgrade\n"
+        "upgrade(World(Path(sys.argv[1]), Path(sys.argv[2])))\n"
     )
     environment = os.environ | {"MONJYU_ROLES__EXTRACT__CONCURRENCY": "2"}
     command = [sys.executable, "-c", script, str(world.data.root), str(world.papers)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,13 +14,14 @@ from monjyu_assets.indexing.index_result import IndexResult, PaperCounts, Usage,
 from monjyu_assets.publishing.closed_set import behind
 from monjyu_assets.stages.extracted_entities import extract_shards
 from monjyu_core.storage.schemas import SHARDS
-from tests.assets.changes import paper_text
+from tests.assets.changes import built_world
 from tests.assets.levels import model
 from tests.assets.worlds import World
 from tests.conftest import call_monjyu
 from tests.copies import copy_data
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply
+from tests.waiting import free_port
 
 
 @pytest.fixture
@@ -33,12 +33,7 @@ def fake() -> Iterator[FakeModels]:
 @pytest.fixture(scope="module")
 def level_1(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Two papers at level 1, to be copied."""
-    root = tmp_path_factory.mktemp("level1")
-    world = World(root / "data", root / "papers")
-    for number in range(2):
-        (world.papers / f"p{number}.md").write_text(paper_text(number))
-    world.build(level=1)
-    return world
+    return built_world(tmp_path_factory.mktemp("level1"), papers=2, level=1)
 
 
 @pytest.fixture
@@ -92,9 +87,7 @@ def test_the_cause_is_told_once_with_address_status_message_and_setting(
 
 
 def test_upgrade_says_what_was_not_reached_and_ends_with_3(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as nobody:
-        nobody.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{nobody.getsockname()[1]}/v1"
+    address = f"http://127.0.0.1:{free_port()}/v1"
     monkeypatch.setenv("MONJYU_MODELS__DEFAULT__BASE_URL", address)
     done = call_monjyu(world.data.root, "upgrade", "c", "--level", "2", "--allow-deletes")
     assert done.returncode == 3, done.stderr

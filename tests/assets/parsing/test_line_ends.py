@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -91,12 +90,6 @@ def test_lines_of_a_text_file() -> None:
     text = "A title\n\nThe teaching plat-\nform of an inter-\ndisciplin-\nary group is a data-\ndriven one.\n"
     paper = parse_text(text.encode(), ParseSettings())
     assert paper.sections[0].text == "The teaching platform of an interdisciplinary group is a data-driven one."
-
-
-def test_many_hyphens_cost_little() -> None:
-    before = time.process_time()
-    parse_text(b"Title\n\n" + b"word-\n" * 60_000, ParseSettings())
-    assert time.process_time() - before < 5
 
 
 def test_both_parts_of_a_broken_word_are_in_the_rectangles(tmp_path: Path) -> None:

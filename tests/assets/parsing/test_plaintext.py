@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -10,6 +9,7 @@ from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocumen
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import ParseSettings
 from tests.conftest import CORPORA, needs_corpora
+from tests.timing import within
 
 PAPER = """\
 A study of plain text and of what
@@ -214,9 +214,7 @@ def test_a_damaged_byte_costs_a_warning() -> None:
 
 @pytest.mark.parametrize("piece", ["A", "1. \n", "- a\n\n", "A. ", "Ab Cd, ", "1 A\n\n", "(", "[1] ", "a-\n", "10.1/"])
 def test_hostile_text_ends(piece: str) -> None:
-    started = time.process_time()
-    _parse("Title\n\n" + piece * (150_000 // len(piece)))
-    assert time.process_time() - started < 10
+    within(10, lambda: _parse("Title\n\n" + piece * (150_000 // len(piece))))
 
 
 @pytest.mark.parametrize("name", ["amrex", "castro", "nyx"])

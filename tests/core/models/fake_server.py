@@ -159,6 +159,17 @@ class FakeModels:
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="fake models", daemon=True)
 
+    def environment(self, *roles: str, **more: str) -> dict[str, str]:
+        """Variables that make this server the model of some roles, without retries; `more` without `MONJYU_`."""
+        values = {
+            "MODELS__DEFAULT__MODEL": "fake-model-1",
+            "MODELS__DEFAULT__BASE_URL": self.openai,
+            "MODELS__DEFAULT__API_KEY": KEY,
+        }
+        for role in roles:
+            values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__RETRIES": "0"}
+        return {f"MONJYU_{name}": value for name, value in (values | more).items()}
+
     def __enter__(self) -> Self:
         self._thread.start()
         assert self._started.wait(10)

@@ -7,6 +7,8 @@ import shutil
 import socket
 import sqlite3
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -36,6 +38,7 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Message, TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.folders import DataFolder, host_id
 from tests.core.models.workers import CONTEXT, ask, in_processes, note, noted, reply
+from tests.waiting import free_port
 
 needs_redis = pytest.mark.skipif(shutil.which("redis-server") is None, reason="no Redis: apt-get install redis-server")
 BOTH = ["sqlite", pytest.param("redis", marks=needs_redis)]
@@ -43,9 +46,7 @@ BOTH = ["sqlite", pytest.param("redis", marks=needs_redis)]
 
 @pytest.fixture(scope="module")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     folder = tmp_path_factory.mktemp("redis")
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--dir", str(folder), "--save", ""]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
@@ -227,8 +228,8 @@ def test_a_cancelled_call_gives_its_claim_back_and_a_long_one_keeps_it(cache: Re
         raise AssertionError
 
     async def scenario() -> None:
-        task = asyncio.create_task(once(cache, "k", never, CHAT, claim_seconds=0.3))
-        await asyncio.sleep(0.8)
+        task = asyncio.create_task(once(cache, "k", never, CHAT, claim_seconds=1))
+        await asyncio.sleep(1.5)
         assert not cache.claim("k", new_owner(), 1), "renewed while the call runs"
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -239,37 +240,42 @@ def test_a_cancelled_call_gives_its_claim_back_and_a_long_one_keeps_it(cache: Re
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("after", [0.05, 0.15, 0.25, 0.35])
-def test_cancelled_at_any_step_no_claim_is_left(tmp_path: Path, after: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each step of the store takes a tenth of a second here, so that the cancellation falls into its middle."""
+@pytest.mark.parametrize("step", range(4))
+def test_cancelled_at_any_step_no_claim_is_left(tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store looks, claims, looks again and puts; one of these steps waits here for the cancellation."""
     cache, looking = (SQLiteCache(tmp_path / "model_cache.sqlite", 100) for _ in range(2))
     cache.put_many({"other": b"1"})
     looking.put_many({"another": b"1"})
-    for step in ("get_many", "claim", "put_many"):
-        monkeypatch.setattr(cache, step, _slow(getattr(cache, step)))
+    steps, midway, cancelled = iter(range(4)), threading.Event(), threading.Event()
+
+    def waiting(work: Callable[..., Any]) -> Callable[..., Any]:
+        def begun(*arguments: Any) -> Any:
+            if next(steps, None) == step:
+                midway.set()
+                assert cancelled.wait(30)
+            return work(*arguments)
+
+        return begun
+
+    for name in ("get_many", "claim", "put_many"):
+        monkeypatch.setattr(cache, name, waiting(getattr(cache, name)))
 
     async def make() -> ChatReply:
         return reply("paid")
 
     async def scenario() -> None:
         task = asyncio.create_task(once(cache, "k", make, CHAT))
-        await asyncio.sleep(after)
+        assert await asyncio.to_thread(midway.wait, 30)
         task.cancel()
+        await asyncio.sleep(0)
+        cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert looking.has_many(["k"]) == ({"k"} if after > 0.3 else set()), "what was paid is kept"
+        assert looking.has_many(["k"]) == ({"k"} if step == 3 else set()), "what was paid is kept"
         await asyncio.sleep(0.15)
         assert looking.claim("k", new_owner(), 1)
 
     asyncio.run(scenario())
-
-
-def _slow(step: Callable[..., Any]) -> Callable[..., Any]:
-    def slowly(*arguments: Any) -> Any:
-        time.sleep(0.1)
-        return step(*arguments)
-
-    return slowly
 
 
 def test_what_is_not_to_be_kept_is_not_and_damaged_values_are_made_anew(tmp_path: Path) -> None:
@@ -426,3 +432,9 @@ def test_what_many_threads_write_is_there(cache: ResponseCache, tmp_path: Path) 
 
     asyncio.run(all_at_once())
     assert len(cache) == len(noted(tmp_path / "put")) == 100
+
+
+def test_without_the_client_of_redis_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(ConfigurationError, match=r"cache\.redis_url is set.*Install it: .*redis<9,>=8"):
+        RedisCache("redis://127.0.0.1:6379/0", 10)

@@ -57,7 +57,7 @@ def using(fake: FakeModels, provider: str, use: Callable[[ChatClient], Coroutine
     """The result of `use` on a client, closed after it."""
 
     async def inner() -> Any:
-        client = chat_client(provider, model(fake, provider, **more), timeout=2)
+        client = chat_client(provider, model(fake, provider, **more), timeout=20)
         try:
             return await use(client)
         finally:
@@ -316,7 +316,7 @@ def test_cancelling_hangs_up_at_once(fake: FakeModels, provider: str) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_secrets_stand_in_no_error_and_no_repr(fake: FakeModels, provider: str) -> None:
     settings = model(fake, provider, api_key="sk-proj-wrong-secret")
-    client = chat_client(provider, settings, timeout=2)
+    client = chat_client(provider, settings, timeout=20)
     with pytest.raises(ModelRefused, match="401") as caught:
         asyncio.run(client.chat(QUESTION))
     assert "Incorrect API key provided: " in str(caught.value)
@@ -409,7 +409,7 @@ def test_a_role_finds_its_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 async def embed(fake: FakeModels, provider: str, texts: list[str], **more: Any) -> tuple[list[list[float]], TokenUsage]:
-    client = embedding_client(provider, model(fake, provider, **more), timeout=2)
+    client = embedding_client(provider, model(fake, provider, **more), timeout=20)
     try:
         return await client.embed(texts)
     finally:
@@ -470,7 +470,7 @@ def test_wrong_embedding_bodies_are_an_error(fake: FakeModels, provider: str) ->
 
 
 async def rerank(fake: FakeModels, query: str, texts: list[str]) -> list[float]:
-    client = rerank_client("r", model(fake, "openai"), timeout=2)
+    client = rerank_client("r", model(fake, "openai"), timeout=20)
     try:
         return await client.rerank(query, texts)
     finally:

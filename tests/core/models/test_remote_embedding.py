@@ -168,7 +168,7 @@ def test_no_secret_and_no_address_is_kept(fake: FakeModels, world: World) -> Non
 
 
 def embedder(fake: FakeModels, provider: str = "openai", **model: Any) -> RemoteEmbedder:
-    roles = {"embed": {"retries": 1, "timeout_seconds": 5}}
+    roles = {"embed": {"retries": 1, "timeout_seconds": 20}}
     settings = load_settings({"models": {"mine": fake.models(**model)[provider]}, "roles": roles})
     return RemoteEmbedder("mine", settings.models["mine"], settings)
 

@@ -330,8 +330,8 @@ def over_http(
     clock = Clock()
 
     async def inner() -> Any:
-        client = chat_client(provider, ModelSettings.model_validate(fake.models()[provider]), timeout=5)
-        caller = Caller(client, Guard("Role answer", RoleSettings(**({"timeout_seconds": 5} | role)), clock.timing))
+        client = chat_client(provider, ModelSettings.model_validate(fake.models()[provider]), timeout=20)
+        caller = Caller(client, Guard("Role answer", RoleSettings(**({"timeout_seconds": 20} | role)), clock.timing))
         try:
             return await work(caller, attempts)
         finally:
@@ -381,7 +381,7 @@ def test_closing_a_stream_stops_the_server(fake: FakeModels, provider: str) -> N
         async with aclosing(caller.stream(ASK, attempts.append)) as items:
             async for _ in items:
                 break
-        assert await asyncio.to_thread(fake.requests[0].abandoned.wait, 2)
+        assert await asyncio.to_thread(fake.requests[0].abandoned.wait, 10)
         return await caller.chat(ASK, attempts.append)
 
     fake.script(slow("word " * 100, 0.02))
@@ -400,7 +400,7 @@ def test_cancelling_a_call_reaches_the_server_and_is_told(fake: FakeModels, call
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert await asyncio.to_thread(fake.requests[0].abandoned.wait, 2)
+        assert await asyncio.to_thread(fake.requests[0].abandoned.wait, 10)
 
     fake.script(hanging())
     _, attempts = over_http(fake, work)
@@ -504,7 +504,7 @@ def test_a_call_cancelled_while_it_waits_for_its_minute_gives_its_place_back() -
         with pytest.raises(asyncio.CancelledError):
             await task
         clock.now += 60
-        entry = await asyncio.wait_for(limits.enter(0), 1)
+        entry = await asyncio.wait_for(limits.enter(0), 20)
         limits.leave(entry, None)
         return ["entered"]
 

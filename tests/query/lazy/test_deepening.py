@@ -23,7 +23,7 @@ def passage(row: int) -> Passage:
 
 
 @dataclass
-class World:
+class MadeUpSearch:
     """A tree, scores for each subquery, and which rows are relevant."""
 
     tree: CommunityTree
@@ -56,7 +56,7 @@ class World:
 
 
 @st.composite
-def worlds(draw: st.DrawFn) -> World:
+def searches(draw: st.DrawFn) -> MadeUpSearch:
     count = draw(st.integers(1, 40))
     rows = st.lists(st.integers(0, count - 1), max_size=12)
     names = [f"k{n}" for n in range(draw(st.integers(0, 12)))]
@@ -70,14 +70,14 @@ def worlds(draw: st.DrawFn) -> World:
     scores = [np.array(draw(values), float) / 10 for _ in range(draw(st.integers(1, 4)))]
     walk = Walk(draw(st.integers(0, 9)), draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
     broken = set(draw(st.lists(st.integers(0, count - 1), max_size=3)))
-    return World(build_tree(records, members, count), scores, set(draw(rows)), walk, broken)
+    return MadeUpSearch(build_tree(records, members, count), scores, set(draw(rows)), walk, broken)
 
 
 @settings(max_examples=150, deadline=None)
-@given(worlds(), st.integers(0, 60))
-def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(world: World, budget: int) -> None:
-    state = world.run(budget)
-    rows = [row for _, row in world.tested]
+@given(searches(), st.integers(0, 60))
+def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(search: MadeUpSearch, budget: int) -> None:
+    state = search.run(budget)
+    rows = [row for _, row in search.tested]
     assert len(rows) == state.budget.used <= budget
     assert len(set(rows)) == len(rows) and state.visited == set(rows)
     assert state.ended in ("budget", "exhausted", "failed")
@@ -85,33 +85,35 @@ def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(world: World, bud
 
 
 @settings(max_examples=150, deadline=None)
-@given(worlds(), st.integers(0, 40), st.integers(0, 30))
-def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(world: World, small: int, more: int) -> None:
-    world.broken = set()
-    world.run(small)
-    first = world.tested
-    world.run(small + more)
-    assert world.tested[: len(first)] == first
+@given(searches(), st.integers(0, 40), st.integers(0, 30))
+def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
+    search: MadeUpSearch, small: int, more: int
+) -> None:
+    search.broken = set()
+    search.run(small)
+    first = search.tested
+    search.run(small + more)
+    assert search.tested[: len(first)] == first
 
 
 @settings(max_examples=100, deadline=None)
-@given(worlds(), st.integers(0, 60))
-def test_an_unreadable_judgement_is_an_error_and_never_relevant(world: World, budget: int) -> None:
-    state = world.run(budget)
-    rows = {row for _, row in world.tested}
-    assert len(state.errors) == len(rows & world.broken)
-    assert {found.candidate.row for found in state.relevant} == (rows & world.relevant) - world.broken
-    told = {event["chunk_id"] for event in world.events if event["event"] == "test" and event["relevant"]}
-    assert told == {f"c{row}" for row in (rows & world.relevant) - world.broken}
+@given(searches(), st.integers(0, 60))
+def test_an_unreadable_judgement_is_an_error_and_never_relevant(search: MadeUpSearch, budget: int) -> None:
+    state = search.run(budget)
+    rows = {row for _, row in search.tested}
+    assert len(state.errors) == len(rows & search.broken)
+    assert {found.candidate.row for found in state.relevant} == (rows & search.relevant) - search.broken
+    told = {event["chunk_id"] for event in search.events if event["event"] == "test" and event["relevant"]}
+    assert told == {f"c{row}" for row in (rows & search.relevant) - search.broken}
 
 
 @settings(max_examples=100, deadline=None)
-@given(worlds())
-def test_where_all_is_relevant_all_is_reached(world: World) -> None:
+@given(searches())
+def test_where_all_is_relevant_all_is_reached(search: MadeUpSearch) -> None:
     """No chunk is lost on the way down, whatever the communities look like."""
-    world.relevant, world.broken = set(range(len(world.scores[0]))), set()
-    state = world.run(1000)
-    assert state.visited == world.relevant and state.ended == "exhausted"
+    search.relevant, search.broken = set(range(len(search.scores[0]))), set()
+    state = search.run(1000)
+    assert state.visited == search.relevant and state.ended == "exhausted"
 
 
 def pyramid() -> CommunityTree:
@@ -125,37 +127,37 @@ def pyramid() -> CommunityTree:
 
 def test_after_patience_it_goes_down_into_what_was_relevant() -> None:
     scores = np.linspace(1, 0, 24)
-    world = World(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5))
-    state = world.run(100)
-    assert [row for _, row in world.tested] == [0, 4, 8, 1, 2], "r0, two barren ones, then the children of r0"
+    search = MadeUpSearch(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5))
+    state = search.run(100)
+    assert [row for _, row in search.tested] == [0, 4, 8, 1, 2], "r0, two barren ones, then the children of r0"
     assert list(state.communities) == ["r0", "r1", "r2", "a", "b"]
     assert state.depth == 1
 
 
 def test_without_depth_it_stays_on_top() -> None:
     scores = np.linspace(1, 0, 24)
-    world = World(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0))
-    state = world.run(100)
-    assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in world.tested] == [0, 4, 8, 1, 2]
+    search = MadeUpSearch(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0))
+    state = search.run(100)
+    assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in search.tested] == [0, 4, 8, 1, 2]
 
 
 def test_subqueries_take_turns_and_what_one_leaves_goes_to_the_other() -> None:
     one = np.where(np.arange(24) == 23, 1.0, -np.inf)
-    world = World(flat_tree(24), [one, np.linspace(1, 0, 24)], set(range(24)), Walk(top_k=2))
-    state = world.run(10)
-    assert [n for n, _ in world.tested] == [0, *[1] * 9] and state.ended == "budget"
+    search = MadeUpSearch(flat_tree(24), [one, np.linspace(1, 0, 24)], set(range(24)), Walk(top_k=2))
+    state = search.run(10)
+    assert [n for n, _ in search.tested] == [0, *[1] * 9] and state.ended == "budget"
 
 
 def test_without_communities_chunks_come_in_vector_order() -> None:
     scores = np.random.default_rng(7).random(30)
-    world = World(flat_tree(30), [scores], set(range(30)), Walk())
-    world.run(12)
-    assert [row for _, row in world.tested] == np.argsort(-scores)[:12].tolist()
+    search = MadeUpSearch(flat_tree(30), [scores], set(range(30)), Walk())
+    search.run(12)
+    assert [row for _, row in search.tested] == np.argsort(-scores)[:12].tolist()
 
 
 def test_enough_sentences_end_it() -> None:
-    world = World(flat_tree(200), [np.linspace(1, 0, 200)], set(range(200)), Walk())
-    state = world.run(100, counts=True)
+    search = MadeUpSearch(flat_tree(200), [np.linspace(1, 0, 200)], set(range(200)), Walk())
+    state = search.run(100, counts=True)
     assert state.ended == "enough" and 20 <= len(state.sentence_ids) < 20 + 3
 
 
@@ -172,28 +174,28 @@ def test_the_presets() -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(worlds())
-def test_patience_and_depth_hold_whatever_is_relevant(world: World) -> None:
-    walker = IterativeDeepener(world.tree, world.scores[0].astype(np.float32), world.walk)
+@given(searches())
+def test_patience_and_depth_hold_whatever_is_relevant(search: MadeUpSearch) -> None:
+    walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)
     taken: set[int] = set()
     barren, level = 0, 0
     while (visit := walker.next_visit(taken)) is not None:
-        assert visit.rows and taken.isdisjoint(visit.rows) and len(visit.rows) <= world.walk.top_k
-        assert visit.community.id is None or visit.community.level <= world.walk.max_depth
+        assert visit.rows and taken.isdisjoint(visit.rows) and len(visit.rows) <= search.walk.top_k
+        assert visit.community.id is None or visit.community.level <= search.walk.max_depth
         if walker.depth > level:
             barren, level = 0, walker.depth
-        assert barren < world.walk.patience, "it went on after z communities without a relevant chunk"
+        assert barren < search.walk.patience, "it went on after z communities without a relevant chunk"
         taken.update(visit.rows)
-        relevant = not world.relevant.isdisjoint(visit.rows)
+        relevant = not search.relevant.isdisjoint(visit.rows)
         walker.learn(visit, relevant=relevant)
         barren = 0 if relevant else barren + (visit.community.id is not None)
 
 
 @settings(max_examples=100, deadline=None)
-@given(worlds())
-def test_it_opens_with_the_closest_chunks_in_order(world: World) -> None:
-    walker = IterativeDeepener(world.tree, world.scores[0].astype(np.float32), world.walk)
-    closest = np.argsort(-world.scores[0].astype(np.float32), kind="stable")[: world.walk.opening].tolist()
+@given(searches())
+def test_it_opens_with_the_closest_chunks_in_order(search: MadeUpSearch) -> None:
+    walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)
+    closest = np.argsort(-search.scores[0].astype(np.float32), kind="stable")[: search.walk.opening].tolist()
     opened: list[int] = []
     while len(opened) < len(closest):
         visit = walker.next_visit(set(opened))

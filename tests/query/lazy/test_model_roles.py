@@ -26,17 +26,10 @@ QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
 @pytest.fixture
 def fake(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     with FakeModels() as started:
-        values = {
-            "MODELS__DEFAULT__MODEL": "fake-model-1",
-            "MODELS__DEFAULT__BASE_URL": started.openai,
-            "MODELS__DEFAULT__API_KEY": server.KEY,
-            "CACHE__ENABLED": "false",
-        }
-        for role in ("EXPAND", "ASSESS", "EXTRACT", "ANSWER"):
-            values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__RETRIES": "0"}
+        values = started.environment("EXPAND", "ASSESS", "EXTRACT", "ANSWER", CACHE__ENABLED="false")
         monkeypatch.setenv("MONJYU_DATA", str(sample_data))
         for name, value in values.items():
-            monkeypatch.setenv(f"MONJYU_{name}", value)
+            monkeypatch.setenv(name, value)
         monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
         yield started
 

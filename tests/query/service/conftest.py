@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +17,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from bench import service_process
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.stages.shared.work import no_progress
 from monjyu_core.settings.settings import load_settings
@@ -72,23 +71,8 @@ def keys(service_data: Path) -> dict[str, str]:
 @contextmanager
 def running_service(data: Path, *options: str) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
     """`monjyu serve` in a process of its own, which ends without complaint."""
-    environment = {
-        **os.environ,
-        "MONJYU_DATA": str(data),
-        "MONJYU_SERVICE__REQUESTS_PER_MINUTE": "0",
-        "PYTHONUNBUFFERED": "1",
-    }
-    command = [sys.executable, "-c", f"from monjyu_query.commands import serve; serve(['--port', '0', *{options!r}])"]
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        assert line.startswith("Monjyu is at http://127.0.0.1:"), line
-        yield Served(line.split()[3], data, {}), process
-    finally:
-        process.terminate()
-        assert process.wait(20) == 0
-        process.stdout.close()
+    with service_process.serving(data, *options) as (url, process):
+        yield Served(url, data, {}), process
 
 
 @pytest.fixture(scope="session")

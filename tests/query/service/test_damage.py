@@ -51,7 +51,7 @@ def ask(client: httpx2.Client, collection: str, word: str = "leases") -> httpx2.
 
 
 def snapshot_of(folder: CollectionFolder) -> Path:
-    return folder.snapshots / str(read_current(folder))
+    return folder.snapshot(str(read_current(folder)))
 
 
 def rewrite(path: Path, content: bytes) -> Restore:

@@ -28,6 +28,7 @@ from monjyu_core.storage.snapshot import is_leased, read_current
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key, list_keys
 from tests.copies import copy_data
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -60,10 +61,11 @@ class Load:
     def wait(self) -> None:
         """Until some more of each kind have been answered."""
         wanted = {name: number + ANSWERS for name, number in self.answered().items()}
-        deadline = time.monotonic() + 240
-        while any(number < wanted[name] for name, number in self.answered().items()):
-            assert time.monotonic() < deadline, (self.answered(), self.wrong)
-            time.sleep(0.02)
+        wait_until(
+            lambda: all(number >= wanted[name] for name, number in self.answered().items()),
+            240,
+            state=lambda: (self.answered(), self.wrong),
+        )
 
     def _works(self) -> list[Any]:
         def search(client: httpx2.Client, n: int) -> httpx2.Response:
@@ -174,7 +176,7 @@ def check(data: DataFolder) -> None:
     totals(data, "model")
     folder = data.collection("samples")
     assert verify_all(folder, None) == {str(read_current(folder)): []}
-    assert not is_leased(folder.snapshots / str(read_current(folder)))
+    assert not is_leased(folder.snapshot(str(read_current(folder))))
     for path in data.root.rglob("*.lock"):
         with FileLock(path, timeout=0):
             pass

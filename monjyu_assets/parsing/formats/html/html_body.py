@@ -195,8 +195,8 @@ class BodyReader:
             self._walk(element)
             return
         text = self._text.abstract(element)
-        said = (self._text.line(heading) for heading in element.iter(*HEADINGS))
-        heading = next((text for text in said if section_type(text) == "abstract"), "Abstract")
+        texts = (self._text.line(heading) for heading in element.iter(*HEADINGS))
+        heading = next((text for text in texts if section_type(text) == "abstract"), "Abstract")
         if not text:
             return
         self._abstracts += 1

@@ -155,7 +155,7 @@ def _reference(item: Element, anchors: list[str]) -> Reference | None:
     if not reference.arxiv_id and (match := ARXIV_LINK.search(links)):
         reference.arxiv_id = match[1]
     for column, name in (("title", "ltx_bib_title"), ("venue", "ltx_bib_journal")):
-        if (told := _named(item, name)) is not None and (value := TITLE_TEXT.line(told).strip(' ,.“”"')):
+        if (titled := _named(item, name)) is not None and (value := TITLE_TEXT.line(titled).strip(' ,.“”"')):
             setattr(reference, column, value)
     return reference
 

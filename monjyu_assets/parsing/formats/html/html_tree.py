@@ -143,8 +143,13 @@ def _is_unseen(element: Element) -> bool:
 def _is_section(element: Element) -> bool:
     """A section may be named by its heading: `<section id="recommendations"><h2>Recommendations</h2>`."""
     for child in islice(element.iterchildren("h1", "h2", "h3", "h4", "h5", "h6", "header"), 1):
-        said = "-".join(re.findall(r"\w+", "".join(islice(child.itertext(), 20)).lower()))
-        return bool(said) and said in names(element) and not said.startswith("related-") and "comments" not in said
+        heading_name = "-".join(re.findall(r"\w+", "".join(islice(child.itertext(), 20)).lower()))
+        return (
+            bool(heading_name)
+            and heading_name in names(element)
+            and not heading_name.startswith("related-")
+            and "comments" not in heading_name
+        )
     return False
 
 

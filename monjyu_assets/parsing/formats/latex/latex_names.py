@@ -103,7 +103,7 @@ _ENVIRONMENT_ARGUMENTS = {
 
 @cache
 def context() -> Any:
-    """What pylatexenc is told of these commands' arguments."""
+    """The arguments of these commands, in the form that pylatexenc takes."""
     from pylatexenc.latexwalker import get_default_latex_context_db
     from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 

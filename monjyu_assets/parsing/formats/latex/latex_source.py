@@ -137,7 +137,7 @@ _NOT_SWITCHES |= {"ifbool", "ifdef", "ifundef", "ifdefempty", "ifcsdef", "ifnume
 def without_conditionals(text: str) -> str:
     """Only the branches that hold: of \\iftrue, \\iffalse and of switches that \\newif declares (false until set).
 
-    Of a condition that cannot be told the first branch stays. One that is never closed is left out of account.
+    The first branch stays where the condition cannot be evaluated. A condition that is never closed is ignored.
     """
     declared = set(re.findall(r"\\newif\s*\\(if[A-Za-z@]+)", text))
     text = re.sub(r"\\newif\s*\\if[A-Za-z@]+", " ", text)

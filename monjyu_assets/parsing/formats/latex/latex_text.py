@@ -190,7 +190,7 @@ class LatexText:
         self._pieces.append(latex if inline else f"{_BREAK}{latex}{_BREAK}")
 
     def _reference(self, name: str, arguments: list[Node]) -> str:
-        """The number that a label has in the printed paper, where it can be counted."""
+        """The number of a label in the printed paper, if it can be counted."""
         labels = arguments[-1].latex_verbatim().strip("{}").split(",") if arguments else []
         numbers = ", ".join(found for label in labels if (found := self._numbers.get(label.strip())))
         return f"({numbers})" if name == "eqref" and numbers else numbers

@@ -1,4 +1,4 @@
-"""Opening a PDF and reading its pages, outline and Info; what cannot be read as a paper's text is told apart."""
+"""Opening a PDF and reading its pages, outline and Info; sorts out what cannot be read as a paper's text."""
 
 from __future__ import annotations
 

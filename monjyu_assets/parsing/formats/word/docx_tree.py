@@ -30,7 +30,7 @@ _SYMBOL_LETTERS = dict(
 
 
 def clean_tree(root: Element, package: Package, styles: Styles) -> list[Equation]:
-    """Change the document's tree in place as told above; returns its formulas."""
+    """Change the document's tree in place as described above; return its formulas."""
     choose_alternatives(root)
     for gone in [gone for gone in root.iter(f"{W}del") if gone.getparent().tag == f"{W}trPr"]:
         _remove(gone.getparent().getparent())

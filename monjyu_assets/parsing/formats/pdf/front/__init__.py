@@ -1,1 +1,1 @@
-"""Page 1: title, authors and what is said of them, abstract, identifiers, dates, venue."""
+"""Page 1: title, authors with their places and addresses, abstract, identifiers, dates, venue."""

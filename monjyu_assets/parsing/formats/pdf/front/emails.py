@@ -15,7 +15,7 @@ _GROUP = re.compile(
 )
 EMAIL = re.compile(_ONE)
 _LABEL = re.compile(r"(?:e-?mails?|mail|correspondence)(?:\s+address(?:es)?)?\s*(?:to)?\s*[:：]?", re.I)
-Told = Sequence[tuple[list[str], str | None]]
+AuthorMarks = Sequence[tuple[list[str], str | None]]
 
 
 def emails_in(text: str) -> list[tuple[str, int, int]]:
@@ -45,7 +45,7 @@ def give_emails(
     front: Sequence[Piece],
     foot: Sequence[Piece],
     owners: Mapping[int, Sequence[Piece]],
-    told: Told,
+    marks_of: AuthorMarks,
     notes: Mapping[str, str],
 ) -> list[str]:
     """Set the e-mail of each author by the name behind it, its block, its mark or its spelling; all that were found."""
@@ -57,7 +57,7 @@ def give_emails(
     for mail, _, end in found:
         named = _named_behind(authors, text[end : end + 60])
         by_block = authors[blocks[mail]] if mail in blocks and single else None
-        owner = named or by_block or _by_mark(authors, mail, told, notes) or _by_spelling(authors, mail)
+        owner = named or by_block or _by_mark(authors, mail, marks_of, notes) or _by_spelling(authors, mail)
         if owner is not None and owner.email is None:
             owner.email = mail
         elif owner is None:
@@ -82,11 +82,11 @@ def _named_behind(authors: Sequence[Author], following: str) -> Author | None:
     return exact[0] if exact else owners[0] if len(owners) == 1 else None
 
 
-def _by_mark(authors: Sequence[Author], mail: str, told: Told, notes: Mapping[str, str]) -> Author | None:
+def _by_mark(authors: Sequence[Author], mail: str, marks_of: AuthorMarks, notes: Mapping[str, str]) -> Author | None:
     """The only author with the mark in whose note the address stands."""
     for mark, note in notes.items():
         if mail in note and len(emails_in(note)) == 1:
-            owners = [author for author, (marks, _) in zip(authors, told, strict=True) if mark in marks]
+            owners = [author for author, (marks, _) in zip(authors, marks_of, strict=True) if mark in marks]
             if len(owners) == 1:
                 return owners[0]
     return None

@@ -39,11 +39,11 @@ def fill_people(layout: Layout, authors: list[Author], title_end: int, stop: int
         return
     front, foot = _regions(layout, title_end, stop)
     names = [author.name for author in authors]
-    told = marks_behind(names, stream_of(front))
-    known = {mark for marks, _ in told for mark in marks}
+    marks_of = marks_behind(names, stream_of(front))
+    known = {mark for marks, _ in marks_of for mark in marks}
     below = _below_names(front, names)
     notes = notes_by_mark([*below, *foot], known)
-    for author, (marks, orcid) in zip(authors, told, strict=True):
+    for author, (marks, orcid) in zip(authors, marks_of, strict=True):
         author.orcid = orcid
         places = [tidy_place(notes[mark]) for mark in marks if mark in notes and is_place(notes[mark])]
         author.affiliation = "; ".join(dict.fromkeys(place for place in places if is_place(place))) or None
@@ -54,12 +54,12 @@ def fill_people(layout: Layout, authors: list[Author], title_end: int, stop: int
             lines = [tidy_place(piece.text) for piece in pieces if is_place(piece.text)]
             authors[number].affiliation = _joined([line for line in lines if is_place(line)]) or None
     named_in_notes(authors, " ".join(piece.text for piece in foot))
-    emails = give_emails(authors, front, foot, owners, told, notes)
+    emails = give_emails(authors, front, foot, owners, marks_of, notes)
     if not emails:
         places_at_end(layout, authors)
     _orcids(layout, authors, front)
     _orcids_in_notes(authors, " ".join(piece.text for piece in foot))
-    _corresponding(authors, told, notes, [*front, *foot])
+    _corresponding(authors, marks_of, notes, [*front, *foot])
 
 
 def _regions(layout: Layout, title_end: int, stop: int) -> tuple[list[Piece], list[Piece]]:
@@ -150,13 +150,13 @@ def _beside(box: tuple[float, float, float, float], authors: Sequence[Author], f
 
 def _corresponding(
     authors: Sequence[Author],
-    told: Sequence[tuple[list[str], str | None]],
+    marks_of: Sequence[tuple[list[str], str | None]],
     notes: dict[str, str],
     pieces: Sequence[Piece],
 ) -> None:
     """Authors with an envelope or a mark whose note speaks of correspondence, or named where it is spoken of."""
     meant = {mark for mark, note in notes.items() if _CORRESPONDING.search(note[:120])} | ENVELOPES
-    for author, (marks, _) in zip(authors, told, strict=True):
+    for author, (marks, _) in zip(authors, marks_of, strict=True):
         author.is_corresponding = bool(meant & set(marks))
     text = " ".join(piece.text for piece in pieces)
     for match in _CORRESPONDING.finditer(text):

@@ -1,4 +1,4 @@
-"""Footnotes at the foot of a page, told from the text by their type, a rule above them and their markers."""
+"""Footnotes at the foot of a page, recognised by their type, a rule above them and their markers."""
 
 from __future__ import annotations
 

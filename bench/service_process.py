@@ -1,0 +1,34 @@
+"""`monjyu serve` in a process of its own, on a free port."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextmanager
+def serving(
+    data: Path, *options: str, messages: IO[Any] | None = None, **settings: str
+) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Its address, as its first line says it, and the process, which is stopped in the end and must exit with 0.
+
+    `options` are those of the command; `settings` are environment variables without `MONJYU_`; no rate limits requests.
+    """
+    values = {f"MONJYU_{name}": value for name, value in ({"SERVICE__REQUESTS_PER_MINUTE": "0"} | settings).items()}
+    command = [sys.executable, "-c", f"from monjyu_query.commands import serve; serve(['--port', '0', *{options!r}])"]
+    environment = {**os.environ, **values, "MONJYU_DATA": str(data), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=messages, text=True)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert line.startswith("Monjyu is at http://127.0.0.1:"), line
+        yield line.split()[3], process
+    finally:
+        process.terminate()
+        assert process.wait(30) == 0
+        process.stdout.close()
