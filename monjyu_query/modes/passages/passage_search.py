@@ -49,7 +49,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     if asked:
         closest = _closest(tools, ask, ranking, rows)
         answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], asked.result(), closest)
-    warnings = ask.warnings(uses_history=engine == "llm")
+    warnings = ask.warnings(uses_history=True)
     return SearchResult(
         query=request.query,
         collection=request.collection,
