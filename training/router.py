@@ -3,7 +3,7 @@
 Reads router_questions.jsonl beside it and prints, for each head, how many questions are told right where their kind of
 author or their subject was left out of training, with 95 % bootstrap intervals. --write replaces the weights of the
 package and prints their hash. --held-out asks the questions set aside (for a last look, never to choose by), and with
---corpora questions of others, all of which ask for a fact or a yes. Needs scipy, which comes with the developers' tools.
+--corpora questions of others, all of which ask for a fact or a yes. Needs scipy, one of the developers' tools.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import minimize
+
 from monjyu_core.embedding.local.e5 import E5
 from monjyu_core.embedding.local.minilm import MiniLM
 from monjyu_query.search.routing import learned_router
 from monjyu_query.search.routing.learned_router import ENGLISH_ONLY, WORDS, LearnedRouter, read_router
 from monjyu_query.search.routing.question_cues import cues, grams, japanese
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, kind_of
-from scipy.optimize import minimize
 
 HERE = Path(__file__).parent
 OWN = HERE.parent / "tests" / "query" / "router_questions.jsonl"
@@ -81,7 +82,11 @@ def fit(rows: Rows, made: np.ndarray, scale: float) -> tuple[dict[str, int], np.
     size = np.linalg.norm(centred[there], axis=1).mean() if there.any() else 1.0
     shown = np.array([cues(row["text"]) for row in rows])
     x = sp.hstack(
-        [gram_matrix(rows, places) * GRAMS_SCALE, sp.csr_matrix(shown * CUES_SCALE), sp.csr_matrix(centred * scale / size)]
+        [
+            gram_matrix(rows, places) * GRAMS_SCALE,
+            sp.csr_matrix(shown * CUES_SCALE),
+            sp.csr_matrix(centred * scale / size),
+        ]
     ).tocsr()
     y = np.array([QUERY_TYPES.index(row["kind"]) for row in rows])
     truth = np.eye(len(QUERY_TYPES))[y]
@@ -204,7 +209,9 @@ def main() -> None:
         error = calibration_error(softmax(scores * by), y)
         print(f"{name:6} author ", told(rows, scores.argmax(axis=1) == y), f"calibration error {error:.3f} (x{by:.2f})")
         if not options.quick:
-            print(f"{name:6} subject", told(rows, left_out(rows, made, scale, "subject").argmax(axis=1) == y), flush=True)
+            print(
+                f"{name:6} subject", told(rows, left_out(rows, made, scale, "subject").argmax(axis=1) == y), flush=True
+            )
     data = packed(heads, heat)
     print(f"{len(data)} bytes, sha256 {hashlib.sha256(data).hexdigest()}")
     if options.write:
@@ -212,8 +219,10 @@ def main() -> None:
     router = read_router(data)
     own = read(OWN)
     for name, model in models.items():
-        print(f"{name:6} tests' questions (patterns, which are cues, were fitted to them)",
-              told(own, np.array([k == r["kind"] for k, r in zip(asked(router, own, model), own, strict=True)])))
+        print(
+            f"{name:6} tests' questions (patterns, which are cues, were fitted to them)",
+            told(own, np.array([k == r["kind"] for k, r in zip(asked(router, own, model), own, strict=True)])),
+        )
     if options.held_out:
         held = read(HERE / "router_held_out.jsonl")
         print("held out: patterns", told(held, np.array([kind_of(row["text"]).name == row["kind"] for row in held])))

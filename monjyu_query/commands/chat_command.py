@@ -89,7 +89,9 @@ class Conversation:
         from monjyu_query.search.request import Turn, make_request
 
         try:
-            request = make_request(query=question, collection=self._searcher.collection, mode=self._mode, history=before)
+            request = make_request(
+                query=question, collection=self._searcher.collection, mode=self._mode, history=before
+            )
             result = self._searcher.search(request)
         except MonjyuError as error:
             click.echo(f"Error: {error}", err=True)

@@ -59,7 +59,7 @@ History = Annotated[
     Field(
         max_length=50,
         description="The conversation before, oldest turn first. A follow-up (and for R? who wrote it?) is written out "
-        "from it and shown as resolved_query; a question that stands alone takes nothing. Leave it out to ask as it is.",
+        "from it and shown as resolved_query; a question that stands alone takes nothing.",
     ),
 ]
 WithAnswer = Annotated[bool, Field(description="False gives passages only.")]

@@ -1,8 +1,8 @@
 """A follow-up written out, so that every mode, and the router before it, is asked a question that stands alone.
 
-"And for R?", "Who wrote it?" and 「その欠点は？」 need the question before, a new topic does not. Without a model: words
-that point back, and questions that are no whole ones, tell a follow-up; what it points to is put in its place where that
-is a name, and else follows in brackets.
+"And for R?", "Who wrote it?" and 「その欠点は？」 need the question before, a new topic does not. Without a model:
+words that point back, and questions that are no whole ones, tell a follow-up; what it points to is put in its place
+where that is a name, and else follows in brackets.
 """
 
 from __future__ import annotations
@@ -22,18 +22,21 @@ _MOST_CONTEXT = 6
 """Terms of the conversation that a follow-up is given, where no single name stands for it."""
 
 _NEW = re.compile(
-    r"^\W*(another|a new|a different|an unrelated|next|new) (question|topic|subject|matter)\b|^\W*(changing|switching|on an)"
-    r"|\bunrelated\b|^\W*(by the way|something else)|^\W*(ところで|話は変わ|別の質問|別件|話題を変え|さて)",
+    r"^\W*(another|a new|a different|an unrelated|next|new) (question|topic|subject|matter)\b"
+    r"|^\W*(changing|switching|on an)|\bunrelated\b|^\W*(by the way|something else)"
+    r"|^\W*(ところで|話は変わ|別の質問|別件|話題を変え|さて)",
     re.IGNORECASE,
 )
 _BRACKET = re.compile(r" ?[(（]([^()（）]*)[)）]$")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 # English
-_COLLECTION = r"(papers?|articles?|stud(y|ies)|collection|corpus|documents?|texts?|publications?|field|set|literature)\b"
+_COLLECTION = (
+    r"(papers?|articles?|stud(y|ies)|collection|corpus|documents?|texts?|publications?|field|set|literature)\b"
+)
 _EXPLETIVE = re.compile(
-    r"\bit (is |was |be )?(also |really |ever |not )?(possible|true|known|better|worth|safe to|important|useful|common|likely"
-    r"|clear|necessary|necessarily|hard|easy|difficult|feasible|best|take|takes|mean|means|seem|seems|matter|matters)\b"
+    r"\bit (is |was |be )?(also |really |ever |not )?(possible|true|known|better|worth|safe to|important|useful|common"
+    r"|likely|clear|necessary|necessarily|hard|easy|difficult|feasible|best|take|takes|mean|means|seem|seems|matter|matters)\b"
     r"(?= (to|that|for|when|if)\b)",
     re.IGNORECASE,
 )
@@ -41,13 +44,18 @@ _PRONOUN = re.compile(
     r"\b(it|its|they|them|their|he|she|his|her|him)\b"
     rf"|\b(?:this|these)\b(?! {_COLLECTION})|\bthat\b(?! {_COLLECTION}| of\b| from\b)"
     rf"|\bthose\b(?! {_COLLECTION}| who\b| whose\b| with\b| of\b| from\b| in\b)"
-    r"|^\W*which (?:ones?|of (?:the|these|those|them))\b|\bthe (?:former|latter|same|first one|second one|other one|two|others)\b|\b(?:such|there)\b(?= ?\?)",
+    r"|^\W*which (?:ones?|of (?:the|these|those|them))\b"
+    r"|\bthe (?:former|latter|same|first one|second one|other one|two|others)\b|\b(?:such|there)\b(?= ?\?)",
     re.IGNORECASE,
 )
-_THE_PAPERS = re.compile(r"\b(?:do|did) they (?:say|report|find|conclude|suggest|write|argue)\b(?: \w+)? (?:about|on)\b", re.I)
+_THE_PAPERS = re.compile(
+    r"\b(?:do|did) they (?:say|report|find|conclude|suggest|write|argue)\b(?: \w+)? (?:about|on)\b", re.I
+)
 """Whoever asks so means the papers."""
 _POSSESSIVE = {"its", "their", "his", "her"}
-_CLAUSE = re.compile(r"[,;:.]|\b(and|but|or|that|when|while|if|to|how|why|because|so|where|after|before)\b", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"[,;:.]|\b(and|but|or|that|when|while|if|to|how|why|because|so|where|after|before)\b", re.IGNORECASE
+)
 _LEAD = re.compile(
     r"^\W*(?:(?:and|but|or|so|then|also|ok|okay|thanks?|now|yes|no|well)\b[\s,.!]*)*"
     r"(?:(?:what|how) about|what of|and)?\s*",
@@ -55,7 +63,8 @@ _LEAD = re.compile(
 )
 _CONNECTED = re.compile(r"^\W*(?:and|but|or|so|then|also|what about|how about|what of|what else|anything else)\b", re.I)
 _PREPOSITION = re.compile(
-    r"^(in|for|with|without|on|at|from|among|during|after|before|by|to|like|except|under|until|since|of|over|against)\b (.+)$",
+    r"^(in|for|with|without|on|at|from|among|during|after|before|by|to|like|except|under|until|since|of|over"
+    r"|against)\b (.+)$",
     re.IGNORECASE,
 )
 _FULL = re.compile(
@@ -80,7 +89,8 @@ _NO_NAME = re.compile(
     r"|It|They|He|She|This|That|These|Those|There|Yes|No|Another|Question|Are|By|With|From|To|As|If)$"
 )
 _ASKS_NAME = re.compile(
-    r"^\W*(which|who|what (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language|data ?set)\b)",
+    r"^\W*(which|who"
+    r"|what (\w+ ){0,2}(package|tool|method|model|software|library|algorithm|system|program|language|data ?set)\b)",
     re.IGNORECASE,
 )
 
@@ -150,7 +160,12 @@ def _english(query: str, talk: _Talk) -> str | None:
     rest = _LEAD.sub("", query, count=1).strip(" ?.!")
     if pronoun is None and _CONNECTED.search(query) and not _FULL.match(rest):
         return _in_place(rest, talk.whole)
-    if pronoun is None and _PREPOSITION.match(rest) and not _FULL.search(rest.split(" ", 1)[-1]) and len(rest.split()) < 6:
+    if (
+        pronoun is None
+        and _PREPOSITION.match(rest)
+        and not _FULL.search(rest.split(" ", 1)[-1])
+        and len(rest.split()) < 6
+    ):
         return _in_place(rest, talk.whole)
     if pronoun is not None:
         name = _one_name(before, answer, person=pronoun.group().casefold() in _PERSONS)
@@ -158,8 +173,8 @@ def _english(query: str, talk: _Talk) -> str | None:
             own = f"{name}'s" if pronoun.group().casefold() in _POSSESSIVE else name
             return f"{query[: pronoun.start()]}{own}{query[pronoun.end() :]}"
         return _with_context(query, before, answer)
-    own = topic_of(_ASIDE.sub(" ", _GENERIC.sub(" ", rest))).split()
-    if not own and topic_of(before) and not _whole_collection(query):
+    terms = topic_of(_ASIDE.sub(" ", _GENERIC.sub(" ", rest))).split()
+    if not terms and topic_of(before) and not _whole_collection(query):
         return _with_context(query, before, answer)
     return None
 
@@ -171,7 +186,9 @@ _REPLACED = {"it", "its", "they", "them", "their", "he", "she", "his", "her", "h
 def _whole_collection(query: str) -> bool:
     """Whether it asks about the papers themselves: "What are the main themes?" needs no question before it."""
     return bool(
-        re.search(rf"\b(these|the|this|all|your|our)( \w+)? {_COLLECTION}|\b(papers|themes|topics|collection)\b", query, re.I)
+        re.search(
+            rf"\b(these|the|this|all|your|our)( \w+)? {_COLLECTION}|\b(papers|themes|topics|collection)\b", query, re.I
+        )
     )
 
 
@@ -234,7 +251,13 @@ def _in_place(rest: str, before: str) -> str:
     found = _PREPOSITION.match(rest)
     if found:
         rest = rest[0].lower() + rest[1:]
-        same = list(re.finditer(rf"\b(?:{re.escape(found[1])}|in|for|with|among|on|at)\b [^,]*?(?=$|[,?]| (?:and|or|is|are|was|do)\b)", kept, re.I))
+        same = list(
+            re.finditer(
+                rf"\b(?:{re.escape(found[1])}|in|for|with|among|on|at)\b [^,]*?(?=$|[,?]| (?:and|or|is|are|was|do)\b)",
+                kept,
+                re.I,
+            )
+        )
         exact = [one for one in same if one.group().casefold().startswith(found[1].casefold() + " ")] or same[-1:]
         if exact:
             return f"{kept[: exact[-1].start()]}{rest}{kept[exact[-1].end() :]}?"
@@ -306,7 +329,7 @@ def _ja_context(query: str, before: str, entity: str) -> str:
 
 
 def _ja_in_place(rest: str, part: str, talk: _Talk) -> str:
-    """The last whole question with the new part in place of the term like it; a part that is like none is asked of it."""
+    """The last whole question with the new part in place of the term like it; a part like none is asked of it."""
     kept = _BRACKET.sub("", talk.whole)
     terms = _ja_terms(kept)
     latin = bool(_LATIN.match(part))

@@ -82,7 +82,8 @@ class Usage(_Model):
 
 class SearchResult(_Model):
     """One search result. `resolved_query`: a follow-up question written out, which is what was searched for; None where
-    the question stands alone. `verified`: every quote was looked up in its source and found; False where none was given.
+    the question stands alone. `verified`: every quote was looked up in its source and found; False where none was
+    given.
 
     `segments` is the answer in pieces, which is what to render; `answer` the same as Markdown, where `[n]` is the `n`
     of a citation and brackets of the papers' own are escaped (`\\[2\\]`).

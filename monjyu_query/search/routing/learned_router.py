@@ -19,7 +19,7 @@ from monjyu_query.search.routing.question_cues import cues, grams, japanese, sho
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind
 
 WEIGHTS = Path(__file__).with_name("router_weights.npz")
-WEIGHTS_SHA256 = "cd4f56a3d5b8a197eb3fad0fb68f33e573189d1b8e28f67e4909e02f98647de8"
+WEIGHTS_SHA256 = "254d6f5645449f5f31419d63b23996bb3adf76bf108dd52fced6c808fc81ccc2"
 WORDS = "words"
 """The head that needs no vector."""
 ENGLISH_ONLY = ("sentence-transformers/all-MiniLM-L6-v2",)
