@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from monjyu_core.embedding.local.e5 import E5
 from monjyu_core.embedding.local.minilm import MiniLM
 from monjyu_core.errors import ConfigurationError
 from monjyu_query.search.routing import learned_router as module
@@ -48,9 +49,11 @@ def test_questions_set_aside_are_told_right(language: str) -> None:
 
 
 def test_a_japanese_question_is_told_by_its_words_where_the_model_reads_english() -> None:
-    router, query = learned_router(), "二つの手法の違いは何ですか"
+    router, query, name = learned_router(), "二つの手法の違いは何ですか", MiniLM("auto", 1).model_id
     noise = np.ones(384, np.float32)
-    assert router.kind(query, noise, "sentence-transformers/all-MiniLM-L6-v2") == router.kind(query)
+    assert name in router.models() and E5("auto", 1).model_id in router.models()
+    assert router.kind(query, noise, name) == router.kind(query)
+    assert router.kind("What sets the two methods apart?", noise, name) != router.kind("What sets the two methods apart?")
 
 
 def test_no_training_question_is_among_those_set_aside() -> None:

@@ -22,7 +22,7 @@ WEIGHTS = Path(__file__).with_name("router_weights.npz")
 WEIGHTS_SHA256 = "254d6f5645449f5f31419d63b23996bb3adf76bf108dd52fced6c808fc81ccc2"
 WORDS = "words"
 """The head that needs no vector."""
-ENGLISH_ONLY = ("sentence-transformers/all-MiniLM-L6-v2",)
+ENGLISH_ONLY = ("all-MiniLM-L6-v2",)
 """Models whose vectors say nothing of a Japanese question."""
 Vector = NDArray[np.float32]
 
