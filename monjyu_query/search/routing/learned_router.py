@@ -19,7 +19,7 @@ from monjyu_query.search.routing.question_cues import cues, grams, japanese, sho
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind
 
 WEIGHTS = Path(__file__).with_name("router_weights.npz")
-WEIGHTS_SHA256 = "254d6f5645449f5f31419d63b23996bb3adf76bf108dd52fced6c808fc81ccc2"
+WEIGHTS_SHA256 = "7917718dd1586082774113858805d610174db163e0c957eae4721f05fbf12673"
 WORDS = "words"
 """The head that needs no vector."""
 ENGLISH_ONLY = ("all-MiniLM-L6-v2",)
