@@ -53,7 +53,9 @@ def test_a_japanese_question_is_told_by_its_words_where_the_model_reads_english(
     noise = np.ones(384, np.float32)
     assert name in router.models() and E5("auto", 1).model_id in router.models()
     assert router.kind(query, noise, name) == router.kind(query)
-    assert router.kind("What sets the two methods apart?", noise, name) != router.kind("What sets the two methods apart?")
+    assert router.kind("What sets the two methods apart?", noise, name) != router.kind(
+        "What sets the two methods apart?"
+    )
 
 
 def test_no_training_question_is_among_those_set_aside() -> None:

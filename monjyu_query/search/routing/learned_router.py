@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_query.search.routing.question_cues import cues, grams, japanese, shown
-from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind
+from monjyu_query.search.routing.question_cues import cues, grams, japanese
+from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind, QueryType, kind_of
 
 WEIGHTS = Path(__file__).with_name("router_weights.npz")
 WEIGHTS_SHA256 = "7917718dd1586082774113858805d610174db163e0c957eae4721f05fbf12673"
@@ -59,17 +59,14 @@ class LearnedRouter:
         chances = np.exp(scores - scores.max())
         chances /= chances.sum()
         first, second = np.argsort(-chances, kind="stable")[:2]
-        reason = _reason(known, rows, int(first))
-        return Kind(QUERY_TYPES[first], reason, round(float(chances[first]), 4), QUERY_TYPES[second])
+        kind = QUERY_TYPES[first]
+        return Kind(kind, _reason(query, kind), round(float(chances[first]), 4), QUERY_TYPES[second])
 
 
-def _reason(known: list[str], rows: Vector, kind: int) -> str:
-    """Names the words that speak most for the kind."""
-    lead = rows[:, kind] - rows.mean(axis=1)
-    for place in np.argsort(-lead, kind="stable")[:20]:
-        if lead[place] > 0 and (words := shown(known[place])):
-            return f"“{words}” says so most"
-    return "its form says so"
+def _reason(query: str, kind: QueryType) -> str:
+    """The words by which patterns say the same; a sum of hundreds of weights has no one word that decides."""
+    said = kind_of(query)
+    return said.reason if said.name == kind else "its wording as a whole says so"
 
 
 @cache

@@ -31,11 +31,6 @@ def grams(query: str) -> list[str]:
     return sorted(found | {f"E#{min(len(words) // 4, 6)}"})
 
 
-def shown(gram: str) -> str:
-    """The words of an n-gram as a reader may see them; empty where it has none."""
-    return gram[2:].replace(" _ ", " … ").strip("^$ ?？,、;:–-") if gram[:2] in ("E:", "J:") else ""
-
-
 def cues(query: str) -> list[float]:
     """1 or 0 for each pattern, the kind that the patterns choose, the mark of a question, and a last 1 for the bias."""
     text = _read(query)
