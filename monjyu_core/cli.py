@@ -25,6 +25,7 @@ SUMMARIES: Mapping[str, str] = {
     "parse": "Parse files and print what was understood of them.",
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",
+    "chat": "Ask question after question; a follow-up may leave out what was said before.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",
     "graph": "Export the graph of a collection for other programs.",

@@ -91,8 +91,10 @@ class LazySettings(Group):
 
 class SearchSettings(Group):
     mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
-    router: Annotated[Literal["patterns", "model"], QUERY_TIME] = Field(
-        "patterns", description="what tells the kind of a question: patterns, or the model of roles.expand"
+    router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
+        "learned",
+        description="what tells the kind of a question: the weights of the package, patterns alone, or the model of "
+        "roles.expand",
     )
     top_k: Annotated[int, QUERY_TIME] = Field(10, ge=1, le=1000)
     alpha: Annotated[float, QUERY_TIME] = Field(0.55, ge=0, le=1, description="weight of the vector score in hybrid")

@@ -20,7 +20,6 @@ def result_of(
     warnings: Sequence[str] = (),
     claims: Sequence[dict[str, Any]] = (),
     communities: Sequence[str] = (),
-    uses_history: bool = False,
 ) -> SearchResult:
     """`engine` wrote the answer; `warnings` are the mode's own; `passages` best first."""
     return SearchResult(
@@ -31,7 +30,7 @@ def result_of(
         mode=ask.mode,
         routing=ask.routing,
         status=answer.status,
-        warnings=list(dict.fromkeys([*ask.warnings(uses_history=uses_history), *warnings, *answer.warnings])),
+        warnings=list(dict.fromkeys([*ask.warnings(), *warnings, *answer.warnings])),
         trace_id=ask.account.scope.name,
         answer=answer.text,
         segments=answer.segments,

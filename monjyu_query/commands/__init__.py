@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from monjyu_query.commands.chat_command import chat
 from monjyu_query.commands.citations_command import citations
 from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.graph_command import graph
@@ -10,4 +11,4 @@ from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 
-__all__ = ["citations", "evaluate", "graph", "keys", "mcp", "papers", "search", "serve"]
+__all__ = ["chat", "citations", "evaluate", "graph", "keys", "mcp", "papers", "search", "serve"]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
+from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
 
 PLAIN = ("vector", "keyword", "hybrid")
@@ -34,10 +37,24 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option("--section-type", "section_types", multiple=True, metavar="TYPE", help="Only such sections (repeatable).")
 @click.option("--paper", "paper_ids", multiple=True, metavar="PAPER_ID", help="Only this paper (repeatable).")
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
+@click.option(
+    "--history",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="The conversation before: a JSON list of {role, content}; - is stdin.",
+)
 @click.option("--no-answer", is_flag=True, help="Passages only.")
 @click.option("--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
 @json_option
-def search(query: str, collection: str | None, no_answer: bool, stream: bool, as_json: bool, **options: Any) -> None:
+def search(
+    query: str,
+    collection: str | None,
+    history: Path | None,
+    no_answer: bool,
+    stream: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
     """Ask a collection a question.
 
     The scale of --min-score is cosine similarity (-1 to 1) with mode vector, BM25 (0 and up) with keyword, standard
@@ -53,23 +70,41 @@ def search(query: str, collection: str | None, no_answer: bool, stream: bool, as
 
     data = DataFolder.default()
     name = chosen_collection(data, collection)
-    request = make_request(query=query, collection=name, answer=not no_answer, **_request_values(options))
+    values = _request_values(options) | ({"history": read_history(history)} if history else {})
+    request = make_request(query=query, collection=name, answer=not no_answer, **values)
 
     from monjyu_query.search.searcher import Searcher
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
     result = searcher.search(request, listener, None if request.mode in PLAIN else _interrupt())
-    values = result.model_dump(mode="json")
+    found = result.model_dump(mode="json")
     if as_json and stream:
-        for event in last_events(values):
+        for event in last_events(found):
             print_json(event)
     elif as_json:
-        print_json(values)
+        print_json(found)
     else:
-        from monjyu_query.answers.render import print_result
+        from monjyu_query.answers.render import print_result, safe
 
+        if result.resolved_query:
+            click.echo(f"Asked as: {safe(result.resolved_query)}")
         print_result(result)
+
+
+def read_history(path: Path) -> list[Any]:
+    """The turns in a file, as `POST /search` takes them; QueryError for what is no list of them in JSON."""
+    shape = 'It holds a JSON list: [{"role": "user", "content": "..."}, {"role": "assistant", "content": "..."}].'
+    try:
+        with click.open_file(str(path), encoding="utf-8") as file:
+            turns = json.load(file)
+    except (OSError, ValueError) as error:
+        raise QueryError(f"--history {path}: cannot be read as JSON: {error}.", shape) from error
+    if isinstance(turns, dict):
+        turns = turns.get("history", turns.get("messages"))
+    if not isinstance(turns, list):
+        raise QueryError(f"--history {path}: holds no list of turns.", shape)
+    return turns
 
 
 def _interrupt() -> threading.Event:

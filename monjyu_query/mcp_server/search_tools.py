@@ -17,7 +17,7 @@ from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.mcp_server.tool_searches import run_heard
-from monjyu_query.search.request import Controller, Mode
+from monjyu_query.search.request import Controller, Mode, Turn
 from monjyu_query.search.result import SearchResult
 
 Collection = Annotated[
@@ -52,6 +52,14 @@ MinScore = Annotated[
         description="Lowest score of a passage, on the scale of the mode: vector -1 to 1, keyword 0 and up, "
         "hybrid standard deviations above the mean (3 is strong), lazy and global 0 to 10; local and multi "
         "refuse it."
+    ),
+]
+History = Annotated[
+    list[Turn],
+    Field(
+        max_length=50,
+        description="The conversation before, oldest turn first. A follow-up (and for R? who wrote it?) is written out "
+        "from it and shown as resolved_query; a question that stands alone takes nothing.",
     ),
 ]
 WithAnswer = Annotated[bool, Field(description="False gives passages only.")]
@@ -97,6 +105,7 @@ class SearchTools:
         budget: Budget = None,
         min_score: MinScore = None,
         answer: WithAnswer = True,
+        history: History = [],  # noqa: B006
         year_from: YearFrom = None,
         year_to: YearTo = None,
         authors: Authors = [],  # noqa: B006
@@ -112,7 +121,7 @@ class SearchTools:
         filters: dict[str, Any] = {"year_from": year_from, "year_to": year_to, "authors": authors}
         filters |= {"section_types": section_types, "paper_ids": paper_ids, "languages": languages}
         wanted: dict[str, Any] = {"mode": mode, "controller": controller, "top_k": top_k, "budget": budget}
-        wanted |= {"min_score": min_score, "answer": answer, "filters": filters}
+        wanted |= {"min_score": min_score, "answer": answer, "filters": filters, "history": history}
         blocking = self._monjyu.blocking
         with as_tool_errors():
             request = await self._monjyu.run(partial(blocking.request, query, collection, **wanted))

@@ -24,7 +24,8 @@ def given(text: str, result: BaseModel) -> CallToolResult:
 
 def search_text(result: SearchResult) -> str:
     """The answer, its sources with their quotes, the passages with ids that other tools take."""
-    lines = [f"Note: {warning}" for warning in result.warnings]
+    lines = [f"Asked as: {quotable(result.resolved_query)}"] if result.resolved_query else []
+    lines += [f"Note: {warning}" for warning in result.warnings]
     lines += [f"Status: {result.status}; mode {result.mode}, collection {result.collection}, level {result.level}."]
     if result.citations or result.hits:
         lines += ["", QUOTED]

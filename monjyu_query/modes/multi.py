@@ -59,7 +59,7 @@ def merged_result(
     cut = ask.cancel.is_set() or any(result.status == "partial" for result in results)
     status = "partial" if cut and answer.status == "complete" else answer.status
     warnings = [*notes, *(warning for result in results for warning in result.warnings)]
-    whole = result_of(ask, replace(answer, status=status), engine, [], warnings=warnings, uses_history=True)
+    whole = result_of(ask, replace(answer, status=status), engine, [], warnings=warnings)
     usage = whole.usage
     usage.relevance_tests = sum(result.usage.relevance_tests for result in results)
     usage.budget_total = sum(result.usage.budget_total for result in results)

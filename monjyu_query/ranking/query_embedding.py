@@ -17,6 +17,9 @@ from monjyu_query.ranking.scripts import unread
 
 Similarity = NDArray[np.float32]
 
+KEPT = 64
+"""Vectors of the newest questions: router, ranking and answer ask for the same one."""
+
 
 class QueryEmbedder:
     """Embeds questions with the model that the collection's settings name."""
@@ -25,6 +28,7 @@ class QueryEmbedder:
         self._settings = settings
         self._lock = Lock()
         self._ready: Future[None] | None = None
+        self._kept: dict[str, NDArray[np.float32]] = {}
 
     def prepare(self) -> Future[None]:
         """Start to load the model, once, and return at once. If loading fails, the question that waits for it raises
@@ -43,7 +47,7 @@ class QueryEmbedder:
         """The question's vector (d,), of length 1. QueryError where the snapshot was embedded with another model."""
         embedder = load_embedder(self._settings)
         check_same_model(embedder, manifest)
-        vector = embedder.embed_query(query)
+        vector = self.vector(query)
         if len(vector) != manifest.embedding.dimensions:
             raise _other_model(manifest, f"{embedder.model_id} now gives vectors of {len(vector)} dimensions")
         return vector
@@ -60,6 +64,26 @@ class QueryEmbedder:
             return found
 
         return similarities
+
+    def local_model(self) -> str:
+        """The name of the model where it runs here; empty for one that is called over the network."""
+        return "" if self._settings.embedding.remote is not None else load_embedder(self._settings).model_id
+
+    def vector(self, query: str) -> NDArray[np.float32]:
+        """The question's vector (d,) whatever the snapshot; of a local model once for the steps of a search."""
+        embedder = load_embedder(self._settings)
+        if self._settings.embedding.remote is not None:
+            return embedder.embed_query(query)
+        with self._lock:
+            kept = self._kept.get(query)
+        if kept is None:
+            kept = embedder.embed_query(query)
+            kept.setflags(write=False)
+            with self._lock:
+                while len(self._kept) >= KEPT:
+                    self._kept.pop(next(iter(self._kept)))
+                self._kept[query] = kept
+        return kept
 
 
 def check_same_model(embedder: Embedder, manifest: Manifest) -> None:

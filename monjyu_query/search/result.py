@@ -16,10 +16,16 @@ class _Model(BaseModel):
 
 
 class Routing(_Model):
-    """What kind of question it is and why this mode answers it."""
+    """What kind of question it is and why this mode answers it.
+
+    `confidence`: the chance (0 to 1, calibrated) that the kind is right; `runner_up`: the kind that comes next. None
+    where patterns or a model chose the kind.
+    """
 
     query_type: str
     reason: str
+    confidence: float | None = None
+    runner_up: str | None = None
 
 
 class Citation(_Model):
@@ -75,13 +81,16 @@ class Usage(_Model):
 
 
 class SearchResult(_Model):
-    """One search result. `verified`: every quote was looked up in its source and found; False where none was given.
+    """One search result. `resolved_query`: a follow-up question written out, which is what was searched for; None where
+    the question stands alone. `verified`: every quote was looked up in its source and found; False where none was
+    given.
 
     `segments` is the answer in pieces, which is what to render; `answer` the same as Markdown, where `[n]` is the `n`
     of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
     """
 
     query: str
+    resolved_query: str | None = None
     collection: str
     snapshot_id: str
     level: int

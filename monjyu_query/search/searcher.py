@@ -22,11 +22,13 @@ from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.controllers import CONTROLLERS
+from monjyu_query.search.conversation import resolve
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.open_index import OpenIndex, open_index
-from monjyu_query.search.request import Filters, SearchRequest
+from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.routing.choose import refuse, route
+from monjyu_query.search.routing.learned_router import learned_router
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
@@ -109,13 +111,16 @@ class Searcher:
         """
         return with_telemetry(request, lambda: self._search(request, emit, cancel))
 
-    def _search(self, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> SearchResult:
+    def _search(self, asked: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> SearchResult:
+        request = asked
         started = time.perf_counter()
         refuse(request)
         if request.mode != "keyword" or request.answer:
             self.tools.embedder.prepare()
         events: list[dict[str, Any]] = []
         heard = emit if self._traces is None else _both(events.append, emit)
+        resolved = resolve(request.query, request.history)
+        request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         ask = self._ask(self.current(), request, heard, cancel)
         try:
             result = self._answered(ask)
@@ -126,13 +131,14 @@ class Searcher:
                 raise self._as_storage_error(held, error) from error
             events.clear()
             result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
+        result.query, result.resolved_query = asked.query, resolved
         result.usage.seconds = round(time.perf_counter() - started, 6)
         kept = self.settings.traces
         if self._traces is not None and not kept.newest:
             self._traces.forget(self.collection)
         elif self._traces is not None:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
-            self._traces.write(result.trace_id, trace_of(request, result, settings, events), kept)
+            self._traces.write(result.trace_id, trace_of(asked, result, settings, events), kept)
         return result
 
     def account(self, index: OpenIndex) -> Account:
@@ -168,12 +174,22 @@ class Searcher:
         return self.tools.accounting.account(Scope("query", trace_id, level, self.collection, run_id=trace_id))
 
     def _kind(self, request: SearchRequest, account: Account) -> Kind:
-        """By patterns, or by a model where the setting says so and something depends on it."""
+        """By the weights, or by a model where the setting says so and something depends on it."""
+        if self.settings.search.router == "patterns":
+            return kind_of(request.query)
         if self.settings.search.router == "model" and request.mode == "auto":
             from monjyu_query.search.routing.model_router import asked_kind
 
-            return asked_kind(self.tools, request.query, account)
-        return kind_of(request.query)
+            return asked_kind(self.tools, request.query, account, lambda: self._learned_kind(request))
+        return self._learned_kind(request)
+
+    def _learned_kind(self, request: SearchRequest) -> Kind:
+        """With the question's vector where the search needs it anyway and the weights know its model."""
+        router = learned_router()
+        model = self.tools.embedder.local_model()
+        if request.mode == "keyword" or model not in router.models():
+            return router.kind(request.query)
+        return router.kind(request.query, self.tools.embedder.vector(request.query), model)
 
     def _as_storage_error(self, snapshot_id: str, error: Exception) -> StorageError:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)

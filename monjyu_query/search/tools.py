@@ -77,12 +77,10 @@ class Ask:
     emit: Emit
     cancel: threading.Event
 
-    def warnings(self, *, uses_history: bool) -> list[str]:
+    def warnings(self) -> list[str]:
         """What is true of every answer of this snapshot to this request."""
         warnings = []
         behind = self.index.snapshot.manifest.behind
         if behind:
             warnings.append(f"Behind the papers: {', '.join(behind)}.")
-        if self.request.history and not uses_history:
-            warnings.append("The conversation before the question is not used by this mode.")
         return warnings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from monjyu_core.cli import SUMMARIES, main
 from monjyu_core.paper import ParsedPaper
-from monjyu_query.commands import evaluate, papers, search
+from monjyu_query.commands import chat, evaluate, papers, search
 from monjyu_query.commands.options import CONTROLLERS, MODES
 from monjyu_query.search.events import last_events
 
@@ -37,7 +38,7 @@ def run(sample_data: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Captur
 
 
 def test_summaries_are_those_of_the_root_command() -> None:
-    for name, command in {"search": search, "papers": papers, "eval": evaluate}.items():
+    for name, command in {"search": search, "chat": chat, "papers": papers, "eval": evaluate}.items():
         assert command.get_short_help_str(limit=200) == SUMMARIES[name]
 
 
@@ -199,3 +200,42 @@ def test_a_process_prints_only_json_and_never_imports_dagster(sample_data: Path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["hits"]
     assert done.stderr.strip() == "[]"
+
+
+LEIDEN = "What does the Leiden algorithm guarantee?"
+
+
+@pytest.mark.parametrize("shape", ["list", "request"])
+def test_a_conversation_is_read_from_a_file(run: Run, tmp_path: Path, shape: str) -> None:
+    turns = [{"role": "user", "content": LEIDEN}, {"role": "assistant", "content": "Connected communities."}]
+    (tmp_path / "h.json").write_text(json.dumps(turns if shape == "list" else {"history": turns}), encoding="utf-8")
+    code, out, _ = run("search", "And what does it repair?", "--history", str(tmp_path / "h.json"), "--json")
+    assert (code, json.loads(out)["resolved_query"]) == (0, "And what does Leiden repair?")
+    assert (
+        "Asked as: And what does Leiden"
+        in run("search", "And what does it repair?", "--history", f"{tmp_path}/h.json")[1]
+    )
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": 1}', '"x"', '[{"role": "robot", "content": ""}]', "[1]"])
+def test_a_file_that_holds_no_conversation_is_refused(run: Run, tmp_path: Path, text: str) -> None:
+    (tmp_path / "h.json").write_text(text, encoding="utf-8")
+    code, out, err = run("search", QUESTION, "--history", str(tmp_path / "h.json"))
+    assert code != 0 and not out and "history" in err and "Traceback" not in err
+
+
+def test_a_chat_from_a_pipe(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = f"{LEIDEN}\n\nAnd what does it repair?\n/alone\n/what\n/new\nAnd what does it repair?\n/quit\n{QUESTION}\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(said))
+    code, out, err = run("chat", "-c", "samples", "--json")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert code == 0 and "/quit ends" in err and "new conversation" in err
+    assert [one["resolved_query"] for one in found] == [None, "And what does Leiden repair?", None, None]
+    assert [one["query"] for one in found] == [LEIDEN, *["And what does it repair?"] * 3]
+
+
+def test_a_chat_prints_answers_with_their_sources(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{LEIDEN}\n{'x' * 10_001}\nAnd what does it repair?"))
+    code, out, err = run("chat", "-m", "hybrid")
+    assert code == 0 and "[1]" in out and "Asked as: And what does Leiden repair?" in out
+    assert "10001 characters" in err, "a question that cannot be asked does not end it"

@@ -126,6 +126,11 @@ async def check_search(client: Client) -> None:
     assert (result.status, result.verified, len(result.hits)) == ("complete", True, 2)
     assert "connected" in result.citations[0].quote
     assert f"[1] {result.citations[0].paper_title}, page 2" in text_of(found)
+    before = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
+    follow_up = {"query": "And what does it repair?", "history": before, "collection": "samples"}
+    found = await client.call_tool("monjyu_search", follow_up)
+    assert SearchResult.model_validate(found.structured_content).resolved_query == "And what does Leiden repair?"
+    assert "Asked as: And what does Leiden repair?" in text_of(found)
     steps: list[tuple[float, float | None]] = []
 
     async def heard(done: float, total: float | None, message: str | None) -> None:

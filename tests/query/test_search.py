@@ -19,6 +19,7 @@ from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.replay import read_trace
 from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, make_request
 from monjyu_query.search.result import SearchResult
+from monjyu_query.search.routing.question_kinds import QUERY_TYPES
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.traces import NAMESPACE, TraceLog
 
@@ -108,8 +109,10 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
         "warnings": list, "trace_id": str, "answer": str, "segments": list, "answer_engine": str, "verified": bool,
         "citations": list, "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
     }  # fmt: skip
+    assert result.pop("resolved_query") is None
     assert {name: type(value) for name, value in result.items()} == shape
-    assert list(result["routing"]) == ["query_type", "reason"]
+    assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up"]
+    assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
     assert list(result["hits"][0]) == ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page"]
     citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "page", "boxes", "spans"]
     assert list(result["citations"][0]) == [*citation, "retracted"]
@@ -208,9 +211,21 @@ def test_operators_mean_nothing(searcher: Searcher) -> None:
     assert [hit.chunk_id for hit in plain] == [hit.chunk_id for hit in quoted]
 
 
-def test_history_is_said_to_be_unused(searcher: Searcher) -> None:
-    result = searcher.search(ask(history=[{"role": "user", "content": "hello"}]))
-    assert any("conversation" in warning for warning in result.warnings)
+@pytest.mark.parametrize("mode", ["auto", "keyword", "vector", "hybrid", "lazy"])
+def test_a_follow_up_is_written_out_in_every_mode(searcher: Searcher, mode: str) -> None:
+    history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
+    result = searcher.search(ask("And what does it repair?", history=history, mode=mode))
+    alone = searcher.search(ask("And what does Leiden repair?", mode=mode))
+    assert (result.query, result.resolved_query) == ("And what does it repair?", alone.query)
+    assert [hit.chunk_id for hit in result.hits] == [hit.chunk_id for hit in alone.hits]
+    assert result.routing == alone.routing and alone.resolved_query is None and result.warnings == alone.warnings
+
+
+def test_a_new_topic_takes_nothing_from_the_question_before(searcher: Searcher) -> None:
+    history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
+    query = "How are noun phrases weighted in the graph?"
+    result, alone = searcher.search(ask(query, history=history)), searcher.search(ask(query))
+    assert result.resolved_query is None and result.answer == alone.answer and result.warnings == alone.warnings
 
 
 def test_twenty_clients(searcher: Searcher) -> None:

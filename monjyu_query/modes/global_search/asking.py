@@ -13,7 +13,6 @@ from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.answers.text_relevance import text_relevance
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Reports
-from monjyu_query.modes.lazy.expansion import in_context
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
@@ -65,7 +64,7 @@ class Asking:
 def begin(tools: Tools, reports: Reports, report_terms: Sequence[frozenset[str]], ask: Ask) -> Asking:
     """Rank passages and reports by the question; `report_terms` are those of each report's title and text."""
     index = ask.index
-    query = in_context(ask.request.query, ask.request.history)
+    query = ask.request.query
     ranking = rank(index, tools.embedder, query, "vector", ask.request.filters, ask.settings)
     topic = topic_of(query)
     asked = index.keywords.query_terms(topic).result() if topic else []

@@ -48,7 +48,6 @@ class GlobalSearch:
             warnings=[*asking.ranking.warnings, *asking.warnings],
             claims=[point.as_dict() for point in points],
             communities=[report.id for report in chosen],
-            uses_history=True,
         )
 
     def reports(self, index: OpenIndex) -> tuple[Reports, list[frozenset[str]]]:

@@ -13,7 +13,6 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages
-from monjyu_query.search.request import Turn
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _WIDE_WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}|[\u30a1-\u30ff]{3,}|[\uac00-\ud7a3]{2,}")
@@ -30,7 +29,6 @@ READ_CHUNKS = 10
 _READ_TERMS = 48
 """As many as the keyword index looks up at once."""
 _TERMS = 6
-_LONGEST_TURN = 300
 
 
 @dataclass(frozen=True)
@@ -40,12 +38,6 @@ class Expansion:
     subqueries: list[str]
     expanded: str
     concepts: list[str] = field(default_factory=list)
-
-
-def in_context(query: str, history: Sequence[Turn]) -> str:
-    """A follow-up question with the question before it, for what has no model to resolve "it"."""
-    before = [turn.content for turn in history if turn.role == "user"]
-    return f"{before[-1][:_LONGEST_TURN]} {query}" if before else query
 
 
 def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list[Concept]:

@@ -82,7 +82,7 @@ def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
     partial = (state.failed or state.ended == "cancelled") and answer.status == "complete"
     scored = state.relevant or ask.settings.min_score is not None
     hits = asked.hits() if scored else asked.nearest
-    warnings = [*ask.warnings(uses_history=True), *asked.ranking.warnings, *state.warnings, *answer.warnings]
+    warnings = [*ask.warnings(), *asked.ranking.warnings, *state.warnings, *answer.warnings]
     return SearchResult(
         query=ask.request.query,
         collection=ask.request.collection,

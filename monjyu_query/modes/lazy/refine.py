@@ -14,7 +14,7 @@ from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.compose import weighted_question
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.deepening import IterativeDeepener, Walk
-from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, in_context
+from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
@@ -83,7 +83,7 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
     """Rank by the question, expand it, and make ready one walk for each subquery."""
     index, request, lazy = ask.index, ask.request, ask.settings.lazy
     state = LazyState(Budget.of(request.budget), emit=ask.emit, cancel=ask.cancel)
-    query = in_context(request.query, request.history)
+    query = request.query
     ranking = rank(index, tools.embedder, query, "vector", request.filters, ask.settings)
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, query, ranking, roles, state)

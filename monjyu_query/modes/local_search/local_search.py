@@ -13,7 +13,6 @@ from monjyu_query.answers.evidence import AnswerEvidence, answer_from_evidence, 
 from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
-from monjyu_query.modes.lazy.expansion import in_context
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.local_search import context
 from monjyu_query.modes.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities
@@ -51,7 +50,7 @@ class LocalSearch:
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question. `claims` are what entities, relationships, reports and claims say on it."""
-        query = in_context(ask.request.query, ask.request.history)
+        query = ask.request.query
         ranking = rank(ask.index, self.tools.embedder, query, "hybrid", ask.request.filters, ask.settings)
         around = self._around(ask, query, ranking)
         for report in around.reports:
@@ -80,7 +79,6 @@ class LocalSearch:
             warnings=warnings,
             claims=[claim.as_dict() for claim in around.statements],
             communities=[report.id for report in around.reports],
-            uses_history=True,
         )
 
     def reports(self, index: OpenIndex) -> Reports:

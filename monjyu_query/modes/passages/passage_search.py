@@ -52,7 +52,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         closest = _closest(tools, ask, ranking, rows)
         evidence = passages[:EVIDENCE_PASSAGES] if reranks else evidence_passages(ask, ranking)
         answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], evidence, asked.result(), closest)
-    warnings = ask.warnings(uses_history=engine == "llm")
+    warnings = ask.warnings()
     return SearchResult(
         query=request.query,
         collection=request.collection,

@@ -38,7 +38,7 @@ def route(request: SearchRequest, settings: SearchSettings, level: int, kind: Ki
     mode, why = _chosen(request, settings, level, kind)
     _check(mode, request, level)
     _check_min_score(mode, request, settings)
-    return mode, Routing(query_type=kind.name, reason=why)
+    return mode, Routing(query_type=kind.name, reason=why, confidence=kind.confidence, runner_up=kind.runner_up)
 
 
 def refuse(request: SearchRequest) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from pydantic import BaseModel
 
 from monjyu_core.models.accounting.account import Account
@@ -11,7 +14,7 @@ from monjyu_core.models.prompts import load_prompt
 from monjyu_core.models.types import Message
 from monjyu_core.text.quotes import without_foreign
 from monjyu_core.text.search_text import count_wide
-from monjyu_query.search.routing.question_kinds import Kind, QueryType, kind_of
+from monjyu_query.search.routing.question_kinds import Kind, QueryType
 from monjyu_query.search.tools import Tools
 
 _LONGEST_REASON = 200
@@ -22,14 +25,14 @@ class KindAnswer(BaseModel):
     reason: str
 
 
-def asked_kind(tools: Tools, query: str, account: Account) -> Kind:
-    """What the model says; where it fails what the patterns say, with its error in the reason."""
+def asked_kind(tools: Tools, query: str, account: Account, own: Callable[[], Kind]) -> Kind:
+    """What the model says; where it fails what `own` says, with the model's error in the reason."""
     prompt = load_prompt("route", "ja" if count_wide(query) else "en", tools.settings.prompts.folder)
     session = tools.llm_answers().session(account)
     messages = [Message("user", prompt.render(question=query))]
     try:
         found = run(session.structured("expand", messages, prompt.hash, KindAnswer))
     except ModelCallError as error:
-        own = kind_of(query)
-        return Kind(own.name, f"{own.reason} (the model gave no kind: {error.message})")
+        kind = own()
+        return replace(kind, reason=f"{kind.reason} (the model gave no kind: {error.message})")
     return Kind(found.query_type, f"the model says: {without_foreign(found.reason, query)[:_LONGEST_REASON]}")

@@ -16,10 +16,14 @@ QUERY_TYPES: tuple[QueryType, ...] = get_args(QueryType)
 
 @dataclass(frozen=True)
 class Kind:
-    """The type of a question, and the words of it (or of a model) that say so."""
+    """The type of a question, and the words of it (or of a model) that say so.
+
+    `confidence` is the chance that it is right, `runner_up` the type that comes next; None where they are not known."""
 
     name: QueryType
     reason: str
+    confidence: float | None = None
+    runner_up: QueryType | None = None
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -94,6 +98,15 @@ _ORDER: tuple[tuple[QueryType, re.Pattern[str]], ...] = (
 )
 
 
+def fitting(query: str) -> list[bool]:
+    """Which of the patterns fit, in their order, and whether it asks for yes or no in Japanese."""
+    return [bool(pattern.search(query)) for _, pattern in _ORDER] + [_asks_yes_or_no(query)]
+
+
+def _asks_yes_or_no(query: str) -> bool:
+    return bool(_JA_ASKS.search(query) and not _JA_WORD.search(query))
+
+
 def kind_of(query: str) -> Kind:
     """The first type whose patterns fit, of who, when and where; comparison; survey; exploration; factoid. Exploration
     where none does."""
@@ -101,6 +114,6 @@ def kind_of(query: str) -> Kind:
         found = pattern.search(query)
         if found:
             return Kind(name, f"“{' '.join(found.group().split())}” says so")
-    if _JA_ASKS.search(query) and not _JA_WORD.search(query):
+    if _asks_yes_or_no(query):
         return Kind("factoid", "it can be answered with yes or no")
     return Kind("exploration", "nothing in it says otherwise")

@@ -131,7 +131,7 @@ export class Conversation {
   request(query) {
     const mode = this.mode.value;
     return {
-      query, collection: this.collection.value, mode, history: this.history.slice(-REMEMBERED),
+      query, collection: this.collection.value, mode, history: this.alone ? [] : this.history.slice(-REMEMBERED),
       ...(this.budgetField.hidden ? {} : { budget: this.budget.value }),
       ...(this.paper ? { filters: { paper_ids: [this.paper.paper_id] } } : {}),
     };
@@ -141,7 +141,7 @@ export class Conversation {
     event.preventDefault();
     const query = this.input.value.trim();
     if (!query || this.running) return;
-    const turn = new Turn(query, this.collection.value, () => this.again(turn));
+    const turn = new Turn(query, this.collection.value, () => this.again(turn), () => this.askAlone(turn));
     this.intro.classList.add("unseen"); // the page keeps its heading
     this.turns.append(turn.element);
     this.busy(true);
@@ -153,7 +153,8 @@ export class Conversation {
       turn.fail(error);
     }
     this.busy(false);
-    if (turn.result) this.remember(query, turn.result);
+    this.alone = false;
+    if (turn.result) this.remember(turn);
   }
 
   again(turn) {
@@ -161,6 +162,14 @@ export class Conversation {
     turn.element.remove();
     this.input.value = turn.query;
     this.form.requestSubmit();
+  }
+
+  // A follow-up asked again without what was said before.
+  askAlone(turn) {
+    if (this.running) return;
+    this.history = this.history.filter((said) => !turn.remembered.includes(said));
+    this.alone = true;
+    this.again(turn);
   }
 
   busy(now) {
@@ -178,8 +187,9 @@ export class Conversation {
     this.grow();
   }
 
-  remember(query, result) {
-    this.history.push({ role: "user", content: query }, { role: "assistant", content: result.answer });
+  remember(turn) {
+    turn.remembered = [{ role: "user", content: turn.query }, { role: "assistant", content: turn.result.answer }];
+    this.history.push(...turn.remembered);
     this.input.value = "";
     this.showState();
     if (matchMedia("(min-width: 60rem)").matches) this.input.focus({ preventScroll: true });
@@ -187,8 +197,9 @@ export class Conversation {
 }
 
 class Turn {
-  constructor(query, collection, again) {
-    [this.query, this.collection, this.again] = [query, collection, again];
+  constructor(query, collection, again, alone) {
+    [this.query, this.collection, this.again, this.alone] = [query, collection, again, alone];
+    this.remembered = [];
     this.progress = new Progress();
     this.body = h("div", { class: "body", "aria-busy": "true" }, this.progress.element);
     this.written = null;
@@ -219,6 +230,10 @@ class Turn {
     this.progress.end();
     this.body.setAttribute("aria-busy", "false");
     if (!this.result) return this.fail(new Error(t("failed")));
+    if (this.result.resolved_query) {
+      this.body.append(h("p", { class: "dim" }, t("askedAs"), quoted(this.result.resolved_query), " ",
+        h("button", { type: "button", class: "quiet small", onclick: this.alone }, t("askAlone"))));
+    }
     this.body.append(renderResult(this.result));
     say(t("answered"));
   }

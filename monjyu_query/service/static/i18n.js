@@ -24,7 +24,7 @@ const WORDS = {
     sections: "Sections", references: (n) => `References (${n})`, cites: (n) => `Cites here (${n})`, citedBy: (n) => `Cited by (${n})`, coCited: "Cited together with",
     pages: (n) => (n === 1 ? "1 page" : `${n} pages`), open: "Open its pages", back: "All papers", none: "None in this collection.",
     level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", noService: "The service does not answer. Try again.", again: "Try again", noPaper: "This collection has no such paper.", stopped: "Stopped.", askThis: "Ask this paper",
-    answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: "Only in: ", remove: "Remove",
+    answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: "Only in: ", remove: "Remove", askedAs: "Asked as: ", askAlone: "Ask it as it stands",
     pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.",
   },
   ja: {
@@ -50,7 +50,7 @@ const WORDS = {
     sections: "節", references: (n) => `参考文献 (${n})`, cites: (n) => `引用している論文 (${n})`, citedBy: (n) => `引用元の論文 (${n})`, coCited: "共に引用される論文",
     pages: (n) => `${n} ページ`, open: "ページを開く", back: "論文一覧", none: "このコレクションにはありません。",
     level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", noService: "サービスが応答しません。もう一度お試しください。", again: "もう一度", noPaper: "このコレクションにその論文はありません。", stopped: "中止しました。", askThis: "この論文に質問",
-    answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: "対象: ", remove: "外す",
+    answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: "対象: ", remove: "外す", askedAs: "補った質問: ", askAlone: "補わずに質問",
     pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。",
   },
 };

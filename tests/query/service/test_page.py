@@ -46,6 +46,11 @@ def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
 
     ask(page, "What do they cost?", mode="hybrid", nth=1)
     assert page.locator(".turn").count() == 2
+    written_out = page.get_by_text("Asked as:")
+    expect(written_out).to_be_visible()
+    page.get_by_role("button", name="Ask it as it stands").click()
+    expect(written_out).to_have_count(0)
+    expect(page.locator(".turn .result")).to_have_count(2)
 
     page.locator("#nav-papers").click()
     page.select_option("#of", "samples")

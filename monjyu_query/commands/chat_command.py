@@ -1,0 +1,122 @@
+"""`monjyu chat`: questions one after another, each with the conversation before it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_core.errors import MonjyuError
+from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from monjyu_query.search.request import Turn
+    from monjyu_query.search.result import SearchResult
+    from monjyu_query.search.searcher import Searcher
+
+PROMPT = "> "
+HELP = "/new begins a new conversation, /alone asks the last question as it stands, /help says this, /quit ends."
+REMEMBERED = 20
+"""Turns: a follow-up looks back at eight questions at most."""
+
+
+@click.command()
+@collection_option
+@click.option("-m", "--mode", type=click.Choice(MODES), default="auto", show_default=True, help="As in monjyu search.")
+@json_option
+def chat(collection: str | None, mode: str, as_json: bool) -> None:
+    """Ask question after question; a follow-up may leave out what was said before.
+
+    One question a line, also from a pipe. /new begins a new conversation, /alone asks the last question as it stands,
+    /quit or the end of the input ends. With --json each result is one line.
+    """
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.state_store import StateStore
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.search.traces import TraceLog
+    from monjyu_query.search.which_collection import chosen_collection
+
+    data = DataFolder.default()
+    name = chosen_collection(data, collection)
+    talk = Conversation(Searcher(data, name, TraceLog(StateStore(data.state))), mode, as_json)
+    if sys.stdin.isatty():
+        click.echo(f"Collection {name}. {HELP}", err=True)
+    while (line := _next_line()) is not None and talk.take(line):
+        pass
+
+
+def _next_line() -> str | None:
+    """None at the end of the input; Ctrl-C at the prompt ends too."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline() or None
+    try:
+        return input(PROMPT)
+    except (EOFError, KeyboardInterrupt):
+        click.echo()
+        return None
+
+
+class Conversation:
+    """Questions to one collection and what was said."""
+
+    def __init__(self, searcher: Searcher, mode: str, as_json: bool) -> None:
+        self._searcher = searcher
+        self._mode = mode
+        self._as_json = as_json
+        self._turns: list[Turn] = []
+        self._last = ""
+
+    def take(self, line: str) -> bool:
+        """Do what a line says; False where it ends the conversation."""
+        said = line.strip()
+        if said in ("/quit", "/exit"):
+            return False
+        if said == "/new":
+            self._turns, self._last = [], ""
+            click.echo("A new conversation.", err=True)
+        elif said == "/alone" and self._last:
+            del self._turns[-2:]
+            self._ask(self._last, [])
+        elif said.startswith("/"):
+            click.echo(HELP if said != "/alone" else "Nothing was asked yet.", err=True)
+        elif said:
+            self._ask(said, self._turns)
+        return True
+
+    def _ask(self, question: str, before: list[Turn]) -> None:
+        """A question that cannot be asked is said and forgotten: the conversation goes on."""
+        from monjyu_query.search.request import Turn, make_request
+
+        try:
+            request = make_request(
+                query=question, collection=self._searcher.collection, mode=self._mode, history=before
+            )
+            result = self._searcher.search(request)
+        except MonjyuError as error:
+            click.echo(f"Error: {error}", err=True)
+            return
+        self._last = question
+        answered = [Turn(role="user", content=question), Turn(role="assistant", content=result.answer)]
+        self._turns = [*self._turns, *answered][-REMEMBERED:]
+        self._show(result)
+
+    def _show(self, result: SearchResult) -> None:
+        if self._as_json:
+            print_json(result.model_dump(mode="json"))
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        from monjyu_query.answers.render import answer_text, safe
+        from monjyu_query.digests.digest_result import source_line
+
+        console = Console(highlight=False)
+        if result.resolved_query:
+            console.print(Text(f"Asked as: {safe(result.resolved_query)} (/alone asks it as it stands)", style="dim"))
+        for warning in result.warnings:
+            console.print(Text(f"Note: {safe(warning)}", style="yellow"))
+        console.print(answer_text(result))
+        for citation in result.citations:
+            console.print(Text(safe(source_line(citation)), style="cyan"))
+        console.print()

@@ -1,0 +1,93 @@
+"""The kind of a question by logistic regression over its wording and, where there is one, its vector.
+
+`training/router.py` makes the weights from `training/router_questions.jsonl`, and says how well they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from monjyu_core.errors import ConfigurationError
+from monjyu_query.search.routing.question_cues import cues, grams, japanese
+from monjyu_query.search.routing.question_kinds import QUERY_TYPES, Kind, QueryType, kind_of
+
+WEIGHTS = Path(__file__).with_name("router_weights.npz")
+WEIGHTS_SHA256 = "7917718dd1586082774113858805d610174db163e0c957eae4721f05fbf12673"
+WORDS = "words"
+"""The head that needs no vector."""
+ENGLISH_ONLY = ("all-MiniLM-L6-v2",)
+"""Models whose vectors say nothing of a Japanese question."""
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Head:
+    """One regression: weights of n-grams (v, k), of cues (c, k) and of the vector (d, k), k being the kinds."""
+
+    grams: Vector
+    cues: Vector
+    vector: Vector
+
+
+@dataclass(frozen=True)
+class LearnedRouter:
+    """`places` says where an n-gram stands in the weights of each head; heads by the model of their vectors."""
+
+    places: dict[str, int]
+    heads: dict[str, Head]
+
+    def models(self) -> list[str]:
+        """Models whose vectors help."""
+        return [name for name in self.heads if name != WORDS]
+
+    def kind(self, query: str, vector: Vector | None = None, model: str = "") -> Kind:
+        """The likeliest kind, with its chance. `vector` (d,) is the question's by `model`, one of `models()`."""
+        useful = vector is not None and not (model in ENGLISH_ONLY and japanese(query))
+        head = self.heads[model if useful and model in self.heads else WORDS]
+        known = [gram for gram in grams(query) if gram in self.places]
+        rows = head.grams[[self.places[gram] for gram in known]] / np.float32(np.sqrt(max(len(known), 1)))
+        scores = rows.sum(axis=0) + np.array(cues(query), np.float32) @ head.cues
+        if vector is not None and len(head.vector):
+            scores = scores + vector @ head.vector
+        chances = np.exp(scores - scores.max())
+        chances /= chances.sum()
+        first, second = np.argsort(-chances, kind="stable")[:2]
+        kind = QUERY_TYPES[first]
+        return Kind(kind, _reason(query, kind), round(float(chances[first]), 4), QUERY_TYPES[second])
+
+
+def _reason(query: str, kind: QueryType) -> str:
+    """The words by which patterns say the same; a sum of hundreds of weights has no one word that decides."""
+    said = kind_of(query)
+    return said.reason if said.name == kind else "its wording as a whole says so"
+
+
+@cache
+def learned_router() -> LearnedRouter:
+    """The weights of this package, read once. ConfigurationError where the file is missing or damaged."""
+    hint = "Install Monjyu again, or set search.router to patterns."
+    try:
+        data = WEIGHTS.read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"The router's weights {WEIGHTS} cannot be read: {error}.", hint) from error
+    if hashlib.sha256(data).hexdigest() != WEIGHTS_SHA256:
+        raise ConfigurationError(f"The router's weights {WEIGHTS} are damaged: their hash is not the known one.", hint)
+    return read_router(data)
+
+
+def read_router(data: bytes) -> LearnedRouter:
+    """A file of weights, as `training/router.py` writes it."""
+    with np.load(BytesIO(data), allow_pickle=False) as held:
+        words = held["grams"].tobytes().decode().split("\n")
+        heads = {
+            name: Head(*(held[f"{name}|{part}"].astype(np.float32) for part in ("grams", "cues", "vector")))
+            for name in held["heads"].tobytes().decode().split("\n")
+        }
+    return LearnedRouter({gram: place for place, gram in enumerate(words)}, heads)
