@@ -12,7 +12,9 @@ Weights of `spaced` are learned from covidqa_dev and pubmedqa_dev, those of `wid
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -100,7 +102,7 @@ def ask_all(name: str, data: Path, corpora: Path) -> list[Asked]:
     folder = corpora / (name if (corpora / name).exists() else f"{name}_dev")
     if not (data / "index" / name).exists():
         command = [sys.executable, "-m", "monjyu_core", "index", str(folder / "corpus.jsonl"), "-c", name]
-        subprocess.run(command, check=True, env={"MONJYU_DATA": str(data)})
+        subprocess.run(command, check=True, env=os.environ | {"MONJYU_DATA": str(data)})
     searcher = Searcher(DataFolder(data), name)
     searcher.prepare()
     questions = read_gold(folder / "queries.jsonl")[:: EVERY.get(name, 1)]
@@ -268,7 +270,8 @@ def write(script: str, sets: dict[str, list[Asked]], words: float) -> None:
                     f"{name}/{one.question.question_id}\t{s.passage.paper_id}\t{s.section_ord}\t{s.start}\t{s.end}\n"
                 )
     (Path(__file__).parent / f"evidence_labels_{script}.tsv").write_text("".join(lines))
-    print(f"{script}: least {least:.4f}, by words {by_words:.4f}")
+    digest = hashlib.sha256((WEIGHTS / f"{script}.json").read_bytes()).hexdigest()
+    print(f"{script}: least {least:.4f}, by words {by_words:.4f}, sha256 {digest}")
 
 
 if __name__ == "__main__":
