@@ -36,7 +36,10 @@ Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
 """The cosine (n,) of each text with the question; None where vectors say nothing or would have to be paid."""
 
 _FILES = {"spaced": "spaced.json", "wide": "wide.json"}
-_SHA256 = {"spaced": "", "wide": ""}
+_SHA256 = {
+    "spaced": "612814f69b500e25523060db0a936fd9e393dd9952ef5c01fd8b7b1ffac28fd9",
+    "wide": "a37a8a46b56688076feaf4a48b8cdf75ae5467a2e61c13d2b54b53b374c9d6dc",
+}
 _FOLDER = Path(__file__).parent / "weights"
 
 
