@@ -65,6 +65,7 @@ class Asked:
 
     share: float
     question: GoldQuestion
+    weights: Question
     group: str
     sentences: list[PassageSentence]
     terms: list[list[str]]
@@ -146,7 +147,9 @@ def ask(searcher: Searcher, papers: PaperTexts, one: GoldQuestion, paper: str) -
     words = word_features(one.text, question, sentences, terms)
     group = paper.split("#")[0]
     share, near = SHARES.get(searcher.collection, 1.0), np.zeros(len(sentences))
-    return Asked(share, one, group, sentences, terms, words, near, index.scale, np.array(label, dtype=float), gold)
+    return Asked(
+        share, one, question, group, sentences, terms, words, near, index.scale, np.array(label, dtype=float), gold
+    )
 
 
 def learn(asked: Sequence[Asked]) -> Scorer:
@@ -213,7 +216,7 @@ def measured(asked: Sequence[Asked], probabilities: Sequence[Array], least: floa
     found, words, right = [], [], []
     settings = AnswerSettings()
     for one, probability in zip(asked, probabilities, strict=True):
-        chosen = choose_evidence(probability, least, one.sentences, one.terms, settings)
+        chosen = choose_evidence(one.weights, probability, least, one.sentences, one.terms, settings)
         quotes = [Quote(s.passage.paper_id, s.text) for s in chosen]
         found.append(one.gold.is_found(quotes))
         words.append(sum(word_count(s.text) for s in chosen))

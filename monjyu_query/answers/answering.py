@@ -59,7 +59,8 @@ def answer_from(
         return abstained(evidence.thin_because())
     own = terms[len(passages) :]
     judged = judge_sentences(query, question, sentences, own, similarities, index.scale)
-    chosen = choose_evidence(judged.probability, judged.least, sentences, own, for_type(settings, response_type))
+    settings = for_type(settings, response_type)
+    chosen = choose_evidence(question, judged.probability, judged.least, sentences, own, settings)
     citations = cite(index.snapshot.cursor(), chosen)
     dropped = len(chosen) - len(citations)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []

@@ -114,7 +114,7 @@ def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
     said = terms[len(passages) :]
     similarities = tools.embedder.similarities_to(ask.request.query, index.snapshot.manifest)
     judged = judge_sentences(ask.request.query, question, pool, said, similarities, index.scale)
-    chosen = choose_evidence(judged.probability, judged.least, pool, said, settings)
+    chosen = choose_evidence(question, judged.probability, judged.least, pool, said, settings)
     if ask.routing.query_type == "comparison":
         chosen = _of_all_sides(index, ask.request.query, question, pool, said, settings) or chosen
     citations = cite(cursor, chosen)

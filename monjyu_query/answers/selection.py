@@ -24,6 +24,8 @@ _COVERED = 0.4
 """What a term is still worth that an earlier sentence of the answer has."""
 _ENOUGH = 0.35
 """A further sentence must be worth this share of the first."""
+_NEW_TERMS = 4.0
+"""Of a sentence with all terms of the question, where no chosen one has any. Gains .01 on both English sets (0 to 6)."""
 _LONGEST = 900
 """Columns of an answer of several sentences: about 140 words."""
 _ALIKE = 0.7
@@ -148,31 +150,37 @@ def choose_sentences(
 
 
 def choose_evidence(
+    question: Question,
     probability: NDArray[np.float64],
     least: float,
     sentences: Sequence[PassageSentence],
     terms: Sequence[Sequence[str]],
     settings: AnswerSettings,
 ) -> list[PassageSentence]:
-    """The sentences most probably evidence, in reading order: the first one, and further ones that are `least` probable
-    and say something else, while the answer is short enough."""
+    """The sentences most probably evidence, in reading order.
+
+    Greedy: a sentence is worth its probability, times up to five for terms of the question that no chosen one has. The
+    first is taken, and further ones that are worth `least` and say something else, while the answer is short enough.
+    """
+    sets = [frozenset(own) for own in terms]
+    waiting = [row for row in np.argsort(-probability, kind="stable").tolist() if probability[row] > 0]
     chosen: list[int] = []
-    characters = 0
-    for row in np.argsort(-probability, kind="stable"):
-        if len(chosen) == settings.max_sentences or (chosen and probability[row] < least) or probability[row] <= 0:
+    covered: set[str] = set()
+    width = 0
+    while waiting and len(chosen) < settings.max_sentences:
+        worth = [probability[row] * (1 + _NEW_TERMS * question.share(sets[row] - covered)) for row in waiting]
+        best = int(np.argmax(worth))
+        if chosen and worth[best] < least:
             break
+        row = waiting.pop(best)
         text = sentences[row].text
-        own = frozenset(terms[row])
-        fits = not chosen or characters + _width(text) <= _LONGEST
-        if (
-            fits
-            and is_prose(text, _QUOTED_LETTERS_SHARE)
-            and all(alike(own, frozenset(terms[other])) < _ALIKE for other in chosen)
-        ):
-            chosen.append(int(row))
-            characters += _width(text)
-    best = [sentences[row] for row in chosen]
-    return _reading_order(best, best)
+        fits = not chosen or width + _width(text) <= _LONGEST
+        if fits and is_prose(text, _QUOTED_LETTERS_SHARE) and all(alike(sets[row], sets[o]) < _ALIKE for o in chosen):
+            chosen.append(row)
+            covered |= sets[row]
+            width += _width(text)
+    ranked = [sentences[row] for row in chosen]
+    return _reading_order(ranked, ranked)
 
 
 def _width(text: str) -> int:

@@ -54,12 +54,15 @@ class QueryEmbedder:
 
     def similarities_to(self, query: str, manifest: Manifest) -> Callable[[Sequence[str]], Similarity | None]:
         """Gives the cosine (n,) of each of n texts with the question; None where the model does not read the question's
-        script or is paid for by the text."""
+        script, is not the snapshot's, or is paid for by the text."""
 
         def similarities(texts: Sequence[str]) -> Similarity | None:
             if self._settings.embedding.remote is not None or unread(query, manifest.embedding.model):
                 return None
-            vectors = load_embedder(self._settings).embed_passages(texts)
+            embedder = load_embedder(self._settings)
+            if embedder.fingerprint != manifest.embedding.fingerprint:
+                return None
+            vectors = embedder.embed_passages(texts)
             found: Similarity = np.vecdot(vectors, self.embed(query, manifest))
             return found
 

@@ -27,6 +27,7 @@ from monjyu_query.search.passages import PassageSentence
 from tests.query.test_answer import question, sentence
 
 SCALE = (0.2, 0.7)
+ASKED = question("patients", "vaccine")
 TEXTS = [
     "The trial enrolled patients of two hospitals.",
     "In all 312 patients were given the vaccine.",
@@ -134,15 +135,27 @@ def test_an_answer_takes_the_probable_and_says_nothing_twice() -> None:
     texts = [*TEXTS, TEXTS[1]]
     sentences, terms = a_passage(texts)
     probability = np.array([0.05, 0.6, 0.3, 0.01, 0.5])
-    chosen = choose_evidence(probability, 0.2, sentences, terms, AnswerSettings())
+    chosen = choose_evidence(ASKED, probability, 0.2, sentences, terms, AnswerSettings())
     assert {s.text for s in chosen} == {TEXTS[1], TEXTS[2]}
-    assert len(choose_evidence(probability, 0.0, sentences, terms, AnswerSettings(max_sentences=1))) == 1
+    assert len(choose_evidence(ASKED, probability, 0.0, sentences, terms, AnswerSettings(max_sentences=1))) == 1
 
 
 def test_the_best_sentence_is_taken_however_improbable_and_the_answer_stays_short() -> None:
     texts = [f"{name} {'word ' * 90}." for name in ("Alpha", "Beta", "Gamma", "Delta")]
     sentences = [sentence(text, place) for place, text in enumerate(texts)]
     terms = [[text.split()[0], str(place)] for place, text in enumerate(texts)]
-    assert len(choose_evidence(np.full(4, 0.001), 0.2, sentences, terms, AnswerSettings())) == 1
-    assert len(choose_evidence(np.full(4, 0.9), 0.2, sentences, terms, AnswerSettings())) == 1
-    assert choose_evidence(np.zeros(4), 0.0, sentences, terms, AnswerSettings()) == []
+    assert len(choose_evidence(ASKED, np.full(4, 0.001), 0.2, sentences, terms, AnswerSettings())) == 1
+    assert len(choose_evidence(ASKED, np.full(4, 0.9), 0.2, sentences, terms, AnswerSettings())) == 1
+    assert choose_evidence(ASKED, np.zeros(4), 0.0, sentences, terms, AnswerSettings()) == []
+
+
+def test_a_term_that_no_chosen_sentence_has_lifts_another() -> None:
+    texts = [
+        "Granite carries lichens that grow.",
+        "Granite carries lichens that wither.",
+        "Limestone carries no such thing.",
+    ]
+    sentences, terms = a_passage(texts)
+    asked = question("granite", "limestone")
+    chosen = choose_evidence(asked, np.array([0.5, 0.04, 0.03]), 0.07, sentences, terms, AnswerSettings())
+    assert [s.text for s in chosen] == [texts[0], texts[2]]
