@@ -25,7 +25,7 @@ _COVERED = 0.4
 _ENOUGH = 0.35
 """A further sentence must be worth this share of the first."""
 _NEW_TERMS = 4.0
-"""Of a sentence with all terms of the question, where no chosen one has any. Gains .01 on both English sets (0 to 6)."""
+"""What a sentence with all terms of the question gains where no chosen one has any: .01 to .02 on both English sets."""
 _LONGEST = 900
 """Columns of an answer of several sentences: about 140 words."""
 _ALIKE = 0.7

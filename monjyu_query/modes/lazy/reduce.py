@@ -11,6 +11,7 @@ from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compo
 from monjyu_query.modes.lazy.lazy_claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
+from monjyu_query.search.best_passages import evidence_passages
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import standing
 from monjyu_query.search.tools import Tools
@@ -67,7 +68,8 @@ def answer_without_tests(asked: Question, tools: Tools) -> Answer:
     settings, kind = tools.settings.answer, asked.ask.request.response_type
     index, query = asked.ask.index, asked.ask.request.query
     similarities = tools.embedder.similarities_to(query, index.snapshot.manifest)
-    return answer_from(index, query, asked.asked, asked.nearest, similarity, similarities, settings, kind)
+    evidence = evidence_passages(asked.ask, asked.ranking)
+    return answer_from(index, query, asked.asked, evidence, similarity, similarities, settings, kind)
 
 
 def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tuple[list[Claim], list[list[Relevant]]]:

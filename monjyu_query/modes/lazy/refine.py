@@ -22,8 +22,9 @@ from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
+from monjyu_query.search.best_passages import ranked_passages
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.passages import Passage
 from monjyu_query.search.tools import Ask, Tools
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
         asked=asked,
         terms=terms,
         expanded=weighted_question(index, state.expanded, terms),
-        nearest=_nearest(index, ranking, rows),
+        nearest=ranked_passages(index, ranking, rows),
         similarity=float(ranking.scores[rows].max()) if rows else 0.0,
         tester=RelevanceTester(index, assessor, similar, store),
         walkers=[IterativeDeepener(tree, scores, walk if n else first) for n, scores in enumerate(ordered)],
@@ -123,11 +124,6 @@ def _model_roles(tools: Tools, ask: Ask) -> ModelRoles | None:
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
     return ModelRoles(tools.settings, tools.llm_answers().session(ask.account), ask.request.query, ask.cancel)
-
-
-def _nearest(index: OpenIndex, ranking: Ranking, rows: list[int]) -> list[Passage]:
-    chunks = [index.corpus.chunk_ids[row] for row in rows]
-    return load_passages(index.snapshot.cursor(), chunks, [round(float(ranking.scores[row]), 6) for row in rows])
 
 
 def _expanded(

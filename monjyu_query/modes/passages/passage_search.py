@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.answers.answering import Answer, answer_from
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
@@ -16,8 +15,8 @@ from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
-from monjyu_query.search.passages import Passage, hit_of, load_passages
-from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.best_passages import EVIDENCE_PASSAGES, evidence_passages, paper_cap, ranked_passages
+from monjyu_query.search.passages import Passage, hit_of
 from monjyu_query.search.result import SearchResult, Status, Usage
 from monjyu_query.search.tools import Ask, Tools
 
@@ -25,8 +24,6 @@ CANDIDATES = 50
 """Passages that a rerank model reads anew; what ranks lower is not among them."""
 ANSWER_PASSAGES = 8
 """A model's answer rests on this many of the best passages, however few hits are shown."""
-EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
-"""Of which the extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""
 _EXPANDED_WEIGHT = 1 / 3
 """Weight of the expanded question, the rest being the question's own: related terms help, but were not asked for."""
 
@@ -44,7 +41,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     count = max(wanted, CANDIDATES) if reranks else wanted
     corpus, cap = index.corpus, paper_cap(request, settings, count)
     rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
-    passages, note = _passages(ask, ranking, rows), ""
+    passages, note = ranked_passages(index, ranking, rows), ""
     if reranks:
         passages, note = tools.reranker().rerank(request.query, passages, ask.account)
     answer, engine = Answer([], "complete"), "none"
@@ -99,15 +96,6 @@ def _answer(
     return answer, "extractive"
 
 
-def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:
-    """The best passages for an extractive answer, of one paper more than the hits show."""
-    corpus, settings = ask.index.corpus, ask.settings
-    cap = paper_cap(ask.request, settings, EVIDENCE_PASSAGES)
-    cap = max(cap, EVIDENCE_PER_PAPER) if cap else 0
-    rows = best_rows(ranking.scores, corpus.work, EVIDENCE_PASSAGES, cap, settings.min_score, corpus.passage)
-    return _passages(ask, ranking, rows)
-
-
 def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float | None:
     """The similarity of the closest row; in keyword mode None where the model is another than the snapshot's."""
     if not rows:
@@ -120,18 +108,6 @@ def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float
         except QueryError:
             return None
     return float(similarity[rows].max())
-
-
-def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
-    """Most passages of one paper. Who names the papers wants all the passages asked for, evenly spread at least."""
-    named = len(set(request.filters.paper_ids))
-    return max(settings.per_paper, -(-count // named)) if named and settings.per_paper else settings.per_paper
-
-
-def _passages(ask: Ask, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
-    chunks = [ask.index.corpus.chunk_ids[row] for row in rows]
-    scores = [round(float(ranking.scores[row]), 6) for row in rows]
-    return load_passages(ask.index.snapshot.cursor(), chunks, scores, ask.index.kept)
 
 
 def expanded_ranking(tools: Tools, ask: Ask, ranking: Ranking) -> tuple[Ranking, str]:

@@ -1,0 +1,38 @@
+"""The best passages of a ranking: how many of one paper, as hits and as evidence for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from monjyu_core.settings.settings import SearchSettings
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import Ranking
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.tools import Ask
+
+EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
+"""Of which an extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""
+
+
+def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
+    """Most passages of one paper. Who names the papers wants all the passages asked for, evenly spread at least."""
+    named = len(set(request.filters.paper_ids))
+    return max(settings.per_paper, -(-count // named)) if named and settings.per_paper else settings.per_paper
+
+
+def ranked_passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
+    """The chunks of these rows with their scores, in this order."""
+    chunks = [index.corpus.chunk_ids[row] for row in rows]
+    scores = [round(float(ranking.scores[row]), 6) for row in rows]
+    return load_passages(index.snapshot.cursor(), chunks, scores, index.kept)
+
+
+def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:
+    """The best passages for an extractive answer, of one paper more than the hits show."""
+    corpus, settings = ask.index.corpus, ask.settings
+    cap = paper_cap(ask.request, settings, EVIDENCE_PASSAGES)
+    cap = max(cap, EVIDENCE_PER_PAPER) if cap else 0
+    rows = best_rows(ranking.scores, corpus.work, EVIDENCE_PASSAGES, cap, settings.min_score, corpus.passage)
+    return ranked_passages(ask.index, ranking, rows)
