@@ -16,7 +16,7 @@ PAPERS = {
     ),
     "basalt": (
         "Counts from the south [2]",
-        "Basalt in the wet south carries lichens that gain three millimetres.",
+        "Basalt in the wet south carries lichens that grow three millimetres a year.",
     ),
     "limestone": (TURNED, OWN),
 }

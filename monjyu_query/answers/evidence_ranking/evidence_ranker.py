@@ -37,8 +37,8 @@ Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
 
 _FILES = {"spaced": "spaced.json", "wide": "wide.json"}
 _SHA256 = {
-    "spaced": "612814f69b500e25523060db0a936fd9e393dd9952ef5c01fd8b7b1ffac28fd9",
-    "wide": "a37a8a46b56688076feaf4a48b8cdf75ae5467a2e61c13d2b54b53b374c9d6dc",
+    "spaced": "fb2df57a4ae5508ddc048c6f032438df8f643538f47bb5bafd7919e500410794",
+    "wide": "f766d7cc2bfaf768b1998ff28dc1e425d654e9f72ac1ac5a640778b427457b6b",
 }
 _FOLDER = Path(__file__).parent / "weights"
 
