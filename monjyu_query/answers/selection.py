@@ -34,6 +34,7 @@ _NO_STATEMENT = 0.6
 """What an item of a list, a heading or a question is worth beside a sentence that states something by itself."""
 _ENDS = re.compile(r"[.!。！]\W{0,3}(\[\d+\])?\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
+_ASKS = re.compile(r"[?？]\W{0,2}$")
 _LETTERS_SHARE = 0.8
 _QUOTED_LETTERS_SHARE = 0.6
 """Of a sentence with figures, brackets and symbols, as the best evidence often is."""
@@ -161,9 +162,14 @@ def choose_evidence(
 
     Greedy: a sentence is worth its probability, times up to five for terms of the question that no chosen one has. The
     first is taken, and further ones that are worth `least` and say something else, while the answer is short enough.
+    A question answers none.
     """
     sets = [frozenset(own) for own in terms]
-    waiting = [row for row in np.argsort(-probability, kind="stable").tolist() if probability[row] > 0]
+    waiting = [
+        row
+        for row in np.argsort(-probability, kind="stable").tolist()
+        if probability[row] > 0 and not asks(sentences[row].text)
+    ]
     chosen: list[int] = []
     covered: set[str] = set()
     width = 0
@@ -200,6 +206,11 @@ def _scored(
             lift *= 1.0 if is_statement(sentence.text) else _NO_STATEMENT
             scored.append(ScoredSentence(sentence, frozenset(own), lift))
     return scored
+
+
+def asks(text: str) -> bool:
+    """Whether a sentence is a question."""
+    return bool(_ASKS.search(text))
 
 
 def is_statement(text: str) -> bool:

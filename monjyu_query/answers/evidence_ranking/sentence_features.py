@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.evidence_ranking.answer_types import TYPES, asked_types, has_digits, shows
-from monjyu_query.answers.selection import Question, is_statement
+from monjyu_query.answers.selection import Question, asks, is_statement
 from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
 
@@ -53,7 +53,6 @@ _HANGING = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
-_ASKS = re.compile(r"[?？]\W{0,2}$")
 _NEARLY_RAREST = 0.8
 
 
@@ -83,7 +82,7 @@ def word_features(
     columns = [overlap, before, after, around, by_length, _rare(question, sets), _pairs(question, terms)]
     columns += [_inverse_rank(by_length), rank, paper_share]
     texts = [sentence.text for sentence in sentences]
-    columns += [_flags(map(is_statement, texts)), _flags(bool(_ASKS.search(text)) for text in texts)]
+    columns += [_flags(map(is_statement, texts)), _flags(map(asks, texts))]
     columns.append(_flags(map(is_hanging, texts)))
     asked = asked_types(query)
     columns += [_flags(name in asked and shows(name, text) for text in texts) for name in TYPES]

@@ -159,3 +159,9 @@ def test_a_term_that_no_chosen_sentence_has_lifts_another() -> None:
     asked = question("granite", "limestone")
     chosen = choose_evidence(asked, np.array([0.5, 0.04, 0.03]), 0.07, sentences, terms, AnswerSettings())
     assert [s.text for s in chosen] == [texts[0], texts[2]]
+
+
+def test_a_question_answers_no_question() -> None:
+    sentences, terms = a_passage(["How many patients were given the vaccine?", "Patients were given the vaccine."])
+    chosen = choose_evidence(ASKED, np.array([0.9, 0.1]), 0.05, sentences, terms, AnswerSettings())
+    assert [s.text for s in chosen] == ["Patients were given the vaccine."]
