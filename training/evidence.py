@@ -37,9 +37,9 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
 )
 from monjyu_query.answers.selection import Question, choose_evidence
 from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
+from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.best_passages import EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER
 from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
 from monjyu_query.search.request import Filters
 from monjyu_query.search.searcher import Searcher

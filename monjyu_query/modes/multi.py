@@ -13,7 +13,7 @@ from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.evidence import answer_from_evidence, gather_evidence
 from monjyu_query.modes.modes import Modes
-from monjyu_query.search.best_passages import paper_cap
+from monjyu_query.modes.passages.best_passages import paper_cap
 from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.search.routing.choose import BEST, served
 from monjyu_query.search.tools import Ask

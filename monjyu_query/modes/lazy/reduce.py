@@ -11,7 +11,7 @@ from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compo
 from monjyu_query.modes.lazy.lazy_claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
-from monjyu_query.search.best_passages import evidence_passages
+from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import standing
 from monjyu_query.search.tools import Tools

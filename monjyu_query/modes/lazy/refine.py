@@ -18,11 +18,11 @@ from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
+from monjyu_query.modes.passages.best_passages import ranked_passages
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
-from monjyu_query.search.best_passages import ranked_passages
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.tools import Ask, Tools

@@ -17,9 +17,9 @@ from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.local_search import context
 from monjyu_query.modes.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities
 from monjyu_query.modes.local_search.neighbourhood import passage_scores
+from monjyu_query.modes.passages.best_passages import paper_cap
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank
-from monjyu_query.search.best_passages import paper_cap
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages
 from monjyu_query.search.result import SearchResult

@@ -11,11 +11,11 @@ from monjyu_core.errors import QueryError
 from monjyu_query.answers.answering import Answer, answer_from
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
+from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, evidence_passages, paper_cap, ranked_passages
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
-from monjyu_query.search.best_passages import EVIDENCE_PASSAGES, evidence_passages, paper_cap, ranked_passages
 from monjyu_query.search.passages import Passage, hit_of
 from monjyu_query.search.result import SearchResult, Status, Usage
 from monjyu_query.search.tools import Ask, Tools

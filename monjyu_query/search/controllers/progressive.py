@@ -15,7 +15,7 @@ from monjyu_query.answers.evidence import (
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.modes.modes import Modes
 from monjyu_query.modes.multi import fuse_hits, merged_result, step_of
-from monjyu_query.search.best_passages import paper_cap
+from monjyu_query.modes.passages.best_passages import paper_cap
 from monjyu_query.search.controllers.costs import expected_cost
 from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.search.routing.choose import served
