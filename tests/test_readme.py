@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def test_every_command_shown_works(sample_data: Path, monkeypatch: pytest.Monkey
         arguments = [a for a in arguments if "*" not in a] + files
         if arguments[:2] == ["config", "init"]:
             (sample_data / "monjyu.yaml").unlink(missing_ok=True)
+        monkeypatch.setattr("sys.stdin", StringIO("Why are papers kept in shards?\n"))  # what is said to `chat`
         run = run_monjyu if arguments[0] in IN_A_PROCESS else call_monjyu
         done = run(sample_data, *arguments)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
