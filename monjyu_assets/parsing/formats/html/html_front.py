@@ -105,7 +105,7 @@ def _from_tags(paper: ParsedPaper, tags: Tags) -> None:
 
 
 def _authors(tags: Tags) -> Iterator[Author]:
-    """Authors, each with what stands before the next."""
+    """Authors, each with the tags between it and the next."""
     current: Author | None = None
     number = 0
     for name, content in tags:

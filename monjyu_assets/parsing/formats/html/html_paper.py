@@ -161,7 +161,7 @@ def _bylines(root: Element) -> Iterator[Author]:
 
 
 def _without_front(paper: ParsedPaper) -> None:
-    """Names, places and buttons stand in front of an abstract without a heading."""
+    """Drop sections without a heading in front of the abstract: they hold names, places and buttons."""
     kinds = [section.section_type for section in paper.sections]
     if "abstract" in kinds:
         place = kinds.index("abstract")

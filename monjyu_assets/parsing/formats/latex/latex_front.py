@@ -72,7 +72,7 @@ def run_in_keywords(paper: ParsedPaper) -> None:
 
 
 def _keywords(source: str, plain: Plain) -> list[str]:
-    """Of a command or an environment; elsarticle and revtex part them by \\sep, llncs by \\and."""
+    """Keywords of a command or an environment; elsarticle and revtex separate them by \\sep, llncs by \\and."""
     texts = [call.first for call in find_calls(source, ("keywords", "Keywords", "icmlkeywords", "keyword"), 1)]
     texts += [match[2] for match in _KEYWORDS.finditer(source)]
     text = next((text for text in texts if text.strip()), "")

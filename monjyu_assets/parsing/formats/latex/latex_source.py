@@ -135,7 +135,7 @@ _NOT_SWITCHES |= {"ifbool", "ifdef", "ifundef", "ifdefempty", "ifcsdef", "ifnume
 
 
 def without_conditionals(text: str) -> str:
-    """Only the branches that hold: of \\iftrue, \\iffalse and of switches that \\newif declares (false until set).
+    """Keep only the branches that hold: of \\iftrue, \\iffalse and of switches that \\newif declares (false until set).
 
     The first branch stays if the condition cannot be evaluated. A condition that is never closed is ignored.
     """
@@ -174,7 +174,7 @@ def without_conditionals(text: str) -> str:
 
 
 def _closed(text: str) -> set[int]:
-    """Where the conditions begin that a \\fi closes."""
+    """Where conditions begin that a \\fi closes."""
     waiting: list[int] = []
     closed: set[int] = set()
     for match in _SWITCH.finditer(text):

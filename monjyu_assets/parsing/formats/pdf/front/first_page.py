@@ -100,7 +100,7 @@ def _below(heading: Heading, own: Heading | None, line: Line) -> bool:
 
 
 def _another_same(heading: Heading, headings: list[Heading]) -> bool:
-    """An introduction in the very style of the part shows that the part is a section of the paper."""
+    """An introduction in the same style as the part shows that the part is a section of the paper."""
     return any(
         other.style == heading.style and section_type(other.text) == "introduction"
         for other in headings
@@ -161,7 +161,7 @@ def _same_paragraph(above: Line, line: Line) -> bool:
 
 
 def _continued(text: str, following: str, words: Words) -> str:
-    """Two lines of words as one."""
+    """Two lines of words joined into one."""
     hyphen = words.hyphen(text, following)
     return f"{text} {following}".strip() if hyphen is None else text[:-1] + hyphen + following
 
