@@ -1,5 +1,5 @@
-"""Bytes of an HTML page to a tree without what does not belong to its text: scripts, navigation, banners, comments, lists
-of other articles, and what is not shown.
+"""Bytes of an HTML page to a tree without what does not belong to its text: scripts, navigation, banners, comments,
+lists of other articles, and what is not shown.
 
 Nothing is run and nothing is fetched. Tags are bounded before libxml2 sees them, because its time grows with the square
 of a tag's attributes; its own bound on depth stays on.

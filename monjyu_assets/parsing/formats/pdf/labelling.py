@@ -10,7 +10,7 @@ The order, and why it holds:
    of their own parts, which then are not headings of the paper. What is left of the headings gets its levels.
 5. Floats: captions with their tables and figures take a heading or a line of the front only as a table's cell.
 6. Running text is what is left: neither lettering of figures nor small type.
-7. Footnotes, found by the marks in the running text that refer to them, leave it; formulas in it stay.
+7. Footnotes, found through the running text that refers to them, leave it; formulas in it stay.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Role(Enum):
 
 
 _TAKEN = (Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING)
-"""Roles of lines that cannot be running text. A title and a reference list can, in a document not built like a paper."""
+"""Roles of lines that cannot be running text. A title and a reference list can, in what is not built like a paper."""
 
 
 @dataclass
@@ -131,7 +131,7 @@ def _label_references(labelled: Labelled) -> None:
 
 
 def _find_headings(labelled: Labelled) -> None:
-    """The front labels them, and drops some."""
+    """Headings get their labels with the front, which drops some."""
     layout = labelled.layout
     found = [
         heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
