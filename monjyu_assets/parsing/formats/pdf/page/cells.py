@@ -164,7 +164,7 @@ def _fields(
 
 
 def _merged(rows: list[_Row], texts: list[list[str]], head: int, region: Region) -> list[list[int]]:
-    """Which lines form one row: all lines of a field of a grid, lines set closer than rows are, lines without a start."""
+    """Which lines form one row: all lines of a grid's field, lines set closer than rows are, lines without a start."""
     bands = [bisect(region.levels, row.base) for row in rows]
     grid = bool(_grid_columns(region)) or _ruled_rows(bands[head:], texts[head:])
     steps = [(k, rows[k].base - rows[k - 1].base) for k in range(head + 1, len(rows))]

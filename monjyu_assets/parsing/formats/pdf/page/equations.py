@@ -100,7 +100,7 @@ def _is_formula(layout: Layout, i: int, edges: dict[tuple[int, int], tuple[float
 
 
 def _math_only(layout: Layout, line: Line, text: str, most: float) -> bool:
-    """Words make up at most this share of the characters, and there are signs, single letters or fonts of mathematics."""
+    """At most this share of the characters is words, and there are signs, single letters or fonts of mathematics."""
     words = _words(line, len(text))
     letters = sum(map(len, words))
     compact = text.replace(" ", "")

@@ -20,7 +20,7 @@ class FigureFinder:
         self._pages: dict[int, Floats] = {}
 
     def region(self, caption: Area, page: int, prose: list[Line]) -> Area | None:
-        """The drawing above a caption, else the one below it; `prose` are lines of the page that no figure runs over."""
+        """The drawing above a caption, else the one below it; `prose` are lines of the page that no figure covers."""
         drawings = self._drawings(page)
         if not len(drawings):
             return None

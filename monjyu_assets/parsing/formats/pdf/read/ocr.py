@@ -17,7 +17,7 @@ from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 from monjyu_core.settings.settings import OcrSettings
 
 _FEW, _SOME = 25, 100
-"""The most characters on a page that are not worth keeping if the rest of the page is a picture."""
+"""A page with fewer characters has no text worth keeping, if the rest of it is a picture."""
 _LONGEST_SIDE = 4000
 _MAX_OBJECTS = 2000
 _CURVES = 200
