@@ -66,7 +66,7 @@ def iso_month(match: re.Match[str]) -> str:
 
 
 def parse_date(value: object) -> str | None:
-    """A date as ISO 8601, as exact as it was given: `2019-03-22`, `2019-03` or `2019`; None if it is no date."""
+    """A date as ISO 8601, as exact as it was given: `2019-03-22`, `2019-03` or `2019`; None if it is not a date."""
     if isinstance(value, datetime.date):
         return value.isoformat()[:10]
     text = str(value).strip()

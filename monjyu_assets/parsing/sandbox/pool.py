@@ -129,7 +129,7 @@ class _Worker:
         return not self.alive or self.buffer.endswith(b"\n")
 
     def _grant(self, line: bytes, on_page: OnPage | None) -> None:
-        """Time for a page that OCR reads, within what the settings allow and for as many pages, whatever the parser asks for."""
+        """Time for a page that OCR reads: what the settings allow, for as many pages as they allow."""
         if self.requests > self.settings.ocr.max_pages:
             return
         try:

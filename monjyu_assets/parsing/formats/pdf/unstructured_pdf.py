@@ -41,7 +41,7 @@ STEPS = (
     ", or set pdf.processor to pypdfium2."
 )
 LEAST_SHARE = 0.3
-"""If it finds a smaller share of the characters that pypdfium2 finds, it has failed."""
+"""If unstructured finds a smaller share of the characters that pypdfium2 finds, it has failed."""
 _DROPPED = {"Header", "Footer", "PageNumber", "PageBreak", "Image"}
 
 

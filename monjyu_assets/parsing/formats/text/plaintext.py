@@ -33,7 +33,7 @@ def parse_text(data: bytes, settings: ParseSettings) -> ParsedPaper:
 
 
 def _take_title(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
-    """The first block if it is short and not a section heading; a rule under it and front lines in it are recognised."""
+    """The first block if it is short and not a section heading; a rule under it and front lines in it are seen."""
     lines, below = list(blocks[0]), [line for line in blocks[0][1:2] if re.fullmatch(r"[=\-~#*]{3,}", line.strip())]
     left = lines[2:] if below else []
     lines = lines[:1] if below else lines

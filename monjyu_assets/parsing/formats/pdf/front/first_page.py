@@ -58,7 +58,7 @@ def _is_abstract_start(layout: Layout, i: int, match: re.Match[str]) -> bool:
 
 
 def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int, headings: list[Heading]) -> None:
-    """From the heading to the keywords, the next heading that is no part of the abstract, or a change of type."""
+    """From the heading to the keywords, the next heading outside the abstract, or a change of type."""
     lines = layout.lines
     starts = {heading.start: heading for heading in headings}
     own = starts.get(i)
