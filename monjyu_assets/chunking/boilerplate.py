@@ -11,7 +11,7 @@ from monjyu_assets.parsing.text.heading_types import strip_numbering
 
 _LONGEST = 2000
 _BRIEF = 300
-"""Characters of a section: a longer one discusses the subject and is no mere statement."""
+"""Characters of a section: a longer one discusses the subject itself."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:

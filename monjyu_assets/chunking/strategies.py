@@ -157,7 +157,7 @@ def _segments(units: Units, begins: frozenset[int]) -> Iterator[Range]:
 
 
 def _paragraphs(section: SectionText) -> frozenset[int]:
-    """Offsets of the sentences that follow an empty line: all parsers separate paragraphs so."""
+    """Offsets of the sentences that follow an empty line, which all parsers put between paragraphs."""
     return frozenset(
         after.start
         for before, after in pairwise(section.sentences)

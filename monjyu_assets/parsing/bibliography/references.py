@@ -13,7 +13,7 @@ _LABEL = re.compile(
     r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*"
 )
 _LONGEST = 2500
-"""The longest entry that is read, in characters; longer ones are not references."""
+"""How many characters of an entry are read; longer entries are not references."""
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _URL_REST = rf"(?:\s+(?!\(?{YEAR}[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
 """The rest of a link that a line end has broken; a year behind a link is not such a rest."""
