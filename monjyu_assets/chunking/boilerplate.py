@@ -1,6 +1,6 @@
-"""Sections that journals ask for and no question is about: competing interests, funding, who did what, licences.
+"""Sections that journals ask for and that nobody asks about: competing interests, funding, who did what, licences.
 
-They stay in the tables and can be read; they are not chunked, so that "None." is no answer to anything.
+They stay in the tables and can be read. They are not chunked, so "None." never becomes an answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from monjyu_assets.parsing.text.heading_types import strip_numbering
 
 _LONGEST = 2000
 _BRIEF = 300
-"""Characters of a section: a longer one is about the thing, not a statement."""
+"""Characters of a section: a longer one discusses the subject itself."""
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -35,7 +35,7 @@ _ALWAYS = _any(
     r"利益相反(?:の開示|に関する開示|事項|について|自己申告)?|開示事項|著者(?:の)?(?:貢献度?|役割)",
     r"資金源|研究資金|(?:掲載|出版)同意",
 )
-"""Headings of what is boilerplate up to `_LONGEST` characters."""
+"""Headings of sections that are boilerplate up to `_LONGEST` characters."""
 
 _IF_BRIEF = _any(
     rf"{_SEVERAL} (?:availability|accessibility|sharing|access){_STATEMENT}",
@@ -49,7 +49,7 @@ _IF_BRIEF = _any(
     r"倫理(?:的配慮|審査|承認|規定)|データ(?:の)?(?:利用|入手)可能性|データ公開",
     r"インフォームド・?コンセント|ライセンス|著作権(?:表示)?",
 )
-"""Headings of what is boilerplate up to `_BRIEF` characters: a longer section tells of the study."""
+"""Headings of sections that are boilerplate up to `_BRIEF` characters: a longer one is about the study."""
 
 _NOTHING = _any(
     r"none|nil|n/?a|not applicable|declared none|no (?:competing|conflicts?|potential)[^.]{0,80}",
@@ -58,11 +58,11 @@ _NOTHING = _any(
     r"(?:known |potential |financial )*(?:competing|conflicts?)[^.]{0,120}",
     r"なし|該当なし|特になし|(?:開示すべき)?利益相反は?(?:ない|ありません|なし)",
 )
-"""Texts, in small letters, which say that there is nothing to say, whatever stands over them."""
+"""Texts, in small letters, that say there is nothing to say, whatever their heading."""
 
 
 def is_boilerplate(heading: str, text: str) -> bool:
-    """Whether a section is not worth finding: by its heading where it is short, or because it says nothing."""
+    """Whether no search needs the section: it is short and has such a heading, or it says nothing."""
     body = text.strip(" .。\n")
     if _NOTHING.fullmatch(body[:_BRIEF].casefold()) and len(body) <= _BRIEF:
         return True

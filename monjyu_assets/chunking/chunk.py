@@ -1,6 +1,6 @@
 """Sections to chunks that fit, whatever strategy groups their sentences; never across a section.
 
-A chunk must fit the embedding model's window together with its header, or its end would be lost without a word. So two
+A chunk and its header must fit the embedding model's window together, or its end would be lost silently. So two
 measures bound it: its size in cl100k_base tokens, and header and text in the model's own word pieces.
 """
 
@@ -87,10 +87,10 @@ def chunk_section(
 def _groups_within(
     section: SectionText, sizes: ChunkSizes, measure: Measure, group: Grouping, room: int
 ) -> tuple[list[list[Piece]], list[str], list[int]]:
-    """The pieces of each chunk, its whole input and the length of that.
+    """The pieces of each chunk, its whole input, and the input's length.
 
-    A text may have a word piece or two more than its parts, where the model's pieces span sentences that no space
-    divides: what does not fit then is grouped again with less room.
+    A text may have a word piece or two more than its parts, because the model's pieces can span sentences that no
+    space divides. If a chunk then does not fit, the section is grouped again with less room.
     """
     groups = group(section, Limits(sizes.size, sizes.overlap, room, sizes.sentences, sizes.least), measure)
     inputs = [input_text(section.header, section.text[pieces[0].start : pieces[-1].end]) for pieces in groups]
@@ -102,7 +102,7 @@ def _groups_within(
 
 
 def unique_ids(chunks: Sequence[Chunk]) -> list[str]:
-    """The chunks' ids, a text that stands twice in a paper told apart by its occurrence."""
+    """The chunks' ids; a text that occurs twice in a paper gets a different id each time."""
     seen: Counter[str] = Counter()
     ids = []
     for chunk in chunks:

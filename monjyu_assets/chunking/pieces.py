@@ -1,4 +1,4 @@
-"""What chunks are put together from: sentences, parts of long ones, words; and how long each is."""
+"""What chunks are built from: sentences, parts of long sentences, words; and how long each is."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class SectionText:
-    """A section to be chunked. `topics` are the offsets of sentences with which another topic begins."""
+    """A section to be chunked. `topics` are the offsets of sentences that begin a new topic."""
 
     header: str
     text: str
@@ -69,7 +69,7 @@ class Units:
         return sum(self.tokens[within]) <= limits.size and sum(self.word_pieces[within]) <= limits.room
 
     def is_small(self, first: int, last: int, limits: Limits) -> bool:
-        """Whether the units `first` to `last` are less than a chunk should have."""
+        """Whether the units `first` to `last` are too small for a chunk."""
         return sum(self.tokens[first : last + 1]) < limits.least
 
 
@@ -95,7 +95,7 @@ def word_units(section: SectionText, limits: Limits, measure: Measure) -> Units:
 
 
 def split_long(section: SectionText, pieces: Sequence[Piece], limits: Limits, measure: Measure) -> list[Piece]:
-    """Pieces as they are; one that passes the size or the room is halved at a word until its parts fit."""
+    """Pieces as they are; one that exceeds the size or the room is halved at a word until its parts fit."""
     size = min(limits.size, limits.room)
     result: list[Piece] = []
     waiting = list(reversed(pieces))

@@ -1,6 +1,6 @@
 """Topic breaks: places where a sentence is less like the one before it than most of its paper's sentences are.
 
-Every sentence is embedded once more for it, so a collection takes about twice the time that its chunks take to embed.
+This embeds every sentence as well, so a collection takes about twice as long as embedding its chunks alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from monjyu_core.embedding import Embedder
 BLOCK = 4096
 """Sentences embedded together, of as many papers as that takes; bounds the memory."""
 STEP = 8
-"""Texts whose lengths lie in one step are given to the model together."""
+"""Texts whose lengths fall in the same step go to the model together."""
 
 Paper = Sequence[SectionText]
 Vectors = NDArray[np.float32]
@@ -53,9 +53,9 @@ def _sentences(section: SectionText) -> list[str]:
 
 
 def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
-    """Vectors (n, d) of the texts, the same to the last bit whatever stands beside them.
+    """Vectors (n, d) of the texts, the same to the last bit whatever texts are embedded with them.
 
-    A text padded to another length has a vector that differs in the last bits, and a break might move with them.
+    Padding a text to another length changes the last bits of its vector, and that might move a break.
     So only texts of like length share a call.
     """
     distinct = list(dict.fromkeys(texts))
@@ -71,13 +71,13 @@ def _embed(texts: Sequence[str], embedder: Embedder) -> Vectors:
 
 
 def _likeness(vectors: Vectors) -> NDArray[np.float64]:
-    """Cosine (n - 1,) of each sentence of a section to the one before it."""
+    """Cosine (n - 1,) between each sentence of a section and the one before it."""
     wide = vectors.astype(np.float64)
     return np.asarray((wide[1:] * wide[:-1]).sum(axis=1))
 
 
 def _broken(paper: Paper, likeness: Sequence[NDArray[np.float64]], percentile: float) -> list[SectionText]:
-    """The sections with a break wherever the likeness lies below this percentile of the whole paper's."""
+    """The sections with a break wherever the similarity is below this percentile of the whole paper's."""
     threshold = np.percentile(np.concatenate(likeness), percentile) if any(map(len, likeness)) else 0.0
     return [
         replace(

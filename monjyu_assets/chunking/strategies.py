@@ -30,7 +30,7 @@ def by_size(section: SectionText, limits: Limits, measure: Measure) -> list[list
 def by_sentences(section: SectionText, limits: Limits, measure: Measure) -> list[list[Piece]]:
     """`limits.sentences` sentences a chunk, fewer where they do not fit; overlapping only if there are several.
 
-    Small ones stay: the number of sentences is what was asked for.
+    Small chunks stay: the user asked for a number of sentences.
     """
     units = sentence_units(section, limits, measure)
     return _pieces(units, _windows(units, 0, len(units.pieces), limits, limits.sentences))
@@ -83,7 +83,7 @@ STRATEGIES: dict[ChunkStrategy, Grouping] = {
     "paragraph": by_paragraphs,
     "semantic": by_topics,
 }
-"""By the name that the setting `chunking.strategy` has."""
+"""Strategies by their name in the setting `chunking.strategy`."""
 
 
 def _windows(units: Units, first: int, stop: int, limits: Limits, most: int | None = None) -> Iterator[Range]:
@@ -121,14 +121,14 @@ def _step_back(units: Units, first: int, last: int, limits: Limits) -> int:
 
 
 def _joined_up(units: Units, groups: list[Range], limits: Limits) -> list[Range]:
-    """Without small groups as far as the size allows: one joins the next, else the one before; where it has room in
-    neither, it repeats units of theirs."""
+    """Remove small groups as far as the size allows: one joins the next, else the one before; if it fits into
+    neither, it repeats some of their units."""
     by_next = _merged(units, groups, limits, small=0)
     return [_grown(units, first, last, limits) for first, last in _merged(units, by_next, limits, small=1)]
 
 
 def _merged(units: Units, groups: list[Range], limits: Limits, small: int) -> list[Range]:
-    """Neighbours put together where they fit and the first (0) or the second (1) is small."""
+    """Join neighbours that fit together where the first (0) or the second (1) is small."""
     result: list[Range] = []
     for group in groups:
         if (
@@ -157,7 +157,7 @@ def _segments(units: Units, begins: frozenset[int]) -> Iterator[Range]:
 
 
 def _paragraphs(section: SectionText) -> frozenset[int]:
-    """Offsets of the sentences that follow an empty line, which is how all parsers part paragraphs."""
+    """Offsets of the sentences that follow an empty line, which all parsers put between paragraphs."""
     return frozenset(
         after.start
         for before, after in pairwise(section.sentences)

@@ -76,8 +76,8 @@ def index(
 
 
 def exit_code(done: IndexResult, asked: int | None) -> int:
-    """3 where the level asked for was not reached because a model's server was not reached, failed or refused; 1 where
-    anything else has failed."""
+    """3 if the requested level was not reached because a model's server was unreachable, failed or refused; 1 if
+    anything else failed; else 0."""
     from monjyu_core.models.call_errors import SERVER_FAILED
 
     held_back = asked is not None and done.level < asked

@@ -32,9 +32,9 @@ STAGES = {
     "publish": "Publishing",
 }
 CAUSES = 5
-"""That are printed of what levels 2 to 4 could not do."""
+"""The most causes printed of what levels 2 to 4 could not do."""
 LINE_SECONDS = 0.2
-"""Between two lines of one stage."""
+"""Seconds between two lines of one stage."""
 
 
 def tell(text: str) -> None:
@@ -57,7 +57,7 @@ def progress_lines() -> Iterator[Progress]:
 
 
 def progress_for(*, verbose: bool) -> AbstractContextManager[Progress]:
-    """A bar, or for those who want to read it a line a step."""
+    """A bar, or one line a step for those who prefer to read lines."""
     return progress_steps() if verbose else progress_bar()
 
 
@@ -118,7 +118,7 @@ def describe(done: IndexResult, *, all_failures: bool = False) -> str:
 
 
 def _unsupported(done: IndexResult, most: int) -> list[str]:
-    """Files of types that are not read: a hint, no failure."""
+    """Files of types that are not read: a hint, not a failure."""
     lines = [f"  not read  {row.source_path}: {row.message}" for row in done.unsupported[:most]]
     if done.papers.unsupported > len(lines):
         left = done.papers.unsupported - len(lines)

@@ -28,7 +28,7 @@ def parse(files: tuple[Path, ...], as_json: bool) -> None:
 
 
 def outline(paper: dict[str, Any]) -> str:
-    """A parsed paper, or its failure, for a person."""
+    """A parsed paper, or its failure, for a person to read."""
     if "error" in paper:
         return f"{paper['source_path']}: {paper['error']['type']}: {paper['error']['message']}"
     authors = ", ".join(author["name"] for author in paper["authors"])

@@ -1,4 +1,4 @@
-"""What papers and references are compared by, made in SQL: a collection has a hundred thousand references and more."""
+"""The keys that papers and references are compared by, made in SQL: a collection can have over 100,000 references."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import duckdb
 import pyarrow as pa
 
 PREPRINT_DOIS = r"^10\.(48550|1101|2139|20944|26434|31234|31219|5281|21203|36227|22541)/"
-"""DOIs of preprint servers and open archives (arXiv, bioRxiv, SSRN, Zenodo, OSF, ...): a paper there may have another
-DOI where it was published."""
+"""DOIs of preprint servers and open archives (arXiv, bioRxiv, SSRN, Zenodo, OSF, ...): a paper there may have
+another DOI at its publisher."""
 ARXIV_DOI = r"^10\.48550/arxiv\.(.+)$"
 NUMERALS = r"^([0-9]+|[ivx]+|one|two|three|four|five)$"
 """Words that tell parts of a series apart ("Part II"), however alike the rest of the title is."""

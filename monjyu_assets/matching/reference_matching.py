@@ -11,9 +11,9 @@ SURE_TITLE, LIKELY_TITLE = 96.0, 88.0
 """Similarity (0-100) of a reference's title to a paper's that is enough with the first author or the year alone, and
 with both. `python bench/bench_citations.py --sweep` prints precision and recall around them."""
 SHORT_TITLE = 25
-"""Characters. A title of less must be sure, and author and year must agree."""
+"""Characters. A shorter title must match surely, and author and year must agree."""
 LONG_TITLE = 35
-"""Characters. So much of a title inside the raw entry is enough with the author where the entry has no year."""
+"""Characters. A title this long inside the raw entry is enough with the author where the entry has no year."""
 
 _KEYS = """
 CREATE TABLE reference_keys AS
@@ -42,7 +42,7 @@ SELECT paper_id, word, count(*) OVER (PARTITION BY paper_id) AS kept FROM (
     FROM each JOIN frequency USING (word)) WHERE rarity <= 5
 """
 """The five rarest words of each title (pairs of letters where it has no spaces): a reference that lacks more than two
-of them is not to it."""
+of them does not cite that title."""
 _CANDIDATES = """
 WITH open AS (
     SELECT r.* FROM reference_keys r ANTI JOIN resolved USING (paper_id, ord)

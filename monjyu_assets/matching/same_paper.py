@@ -32,7 +32,7 @@ SELECT a.paper_id, b.paper_id, 'arxiv_id'
 FROM paper_keys a JOIN paper_keys b ON a.arxiv_id = b.arxiv_id AND a.paper_id < b.paper_id
 ORDER BY ALL
 """
-"""A DOI can be a template's placeholder or that of the whole volume: something else must agree too."""
+"""A DOI can be a template's placeholder or the whole volume's: something else must agree too."""
 
 _ALIKE = f"""
 SELECT a.paper_id, b.paper_id, a.title_key, b.title_key
@@ -50,7 +50,7 @@ ORDER BY ALL
 
 @dataclass(frozen=True)
 class Identity:
-    """The paper that a file is of, and why: `only` file, `canonical` of several, or by what it was joined to them."""
+    """The paper that a file belongs to, and why: `only` file, `canonical` of several, or what joined it to them."""
 
     paper_id: str
     canonical_id: str
@@ -60,7 +60,7 @@ class Identity:
 def identify(papers: pa.Table, authors: pa.Table) -> list[Identity]:
     """One row a paper, by paper_id. The columns are those that `keys.connect` needs.
 
-    Canonical is the file with a publisher's DOI, then the one with most text, then the smallest id.
+    The canonical file is the one with a publisher's DOI, then with most text, then with the smallest id.
     """
     with connect(papers, authors) as connection:
         groups: UnionFind[str] = UnionFind()

@@ -1,4 +1,4 @@
-"""One id for each work outside the collection, so that references to it in different papers are seen to be the same."""
+"""One id for each work outside the collection, so that references to it in different papers count as the same."""
 
 from __future__ import annotations
 

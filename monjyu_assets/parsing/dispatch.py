@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from monjyu_assets.parsing.xml.xml_tree import Element
 
 PARSER_VERSION = "4"
-"""Raised when any parser gives other results: it is in every paper's reuse key."""
+"""Raise it when any parser gives different results: it is part of every paper's reuse key."""
 
 _PARTS_OF_JATS = ("front", "body", "back", "front-stub")
-"""What a JATS article has, and an article of DocBook has not."""
+"""What a JATS article has and a DocBook article has not."""
 
 
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
@@ -58,7 +58,7 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
 
 
 def _file(path: Path, document_type: str, settings: ParseSettings, beside: Sequence[str]) -> ParsedPaper:
-    """Each parser is imported only where it is needed: a process that reads PDFs carries nothing of the others."""
+    """Each parser is imported only when needed: a process that reads PDFs loads none of the others."""
     match document_type:
         case "pdf":
             return _pdf(path, settings)

@@ -1,4 +1,4 @@
-"""Whether OCR can be done, and with what. Light: it is asked at every run."""
+"""Whether OCR is possible, and with what. Light, because every run asks."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def engine_version() -> str | None:
 
 
 def install_hint() -> str:
-    """Stands in rows of failures, so that it names no path of this machine."""
+    """It appears in rows of failures, so it names no path of this machine."""
     return f"Install the extra `ocr` (pip install {packages_of('ocr')}) and index again."
 
 
 def ocr_state(settings: OcrSettings) -> str:
-    """What OCR would be done with now: enters the reuse key of papers that lack it."""
+    """What would do OCR now; it is part of the reuse key of papers that lack OCR."""
     return engine_version() or "none" if settings.enabled == "auto" else "off"

@@ -1,4 +1,4 @@
-"""`monjyu parse`: files to printed papers, each in a parser process, in the order given."""
+"""`monjyu parse`: turns files into printed papers, each in a parser process, in the order given."""
 
 from __future__ import annotations
 

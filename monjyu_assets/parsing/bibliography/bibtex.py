@@ -40,7 +40,7 @@ class Work:
     arxiv_id: str | None = None
     url: str = ""
     raw: str = ""
-    """The entry as printed, where it was printed already."""
+    """The entry as printed, if it already was."""
 
     @cached_property
     def printed(self) -> str:
@@ -73,7 +73,7 @@ class Work:
 
 @dataclass
 class Bibliography:
-    """Works by citation key; each is made when it is asked for, as most of a large file is not cited."""
+    """Works by citation key; each is built on request, as papers cite little of a large file."""
 
     warnings: list[str] = field(default_factory=list)
     _makers: dict[str, Callable[[], Work]] = field(default_factory=dict)
@@ -168,7 +168,7 @@ def _bibtex_people(text: str) -> list[tuple[str, str]]:
 
 
 def _plain(latex: str) -> str:
-    """LaTeX as text: accents, braces and commands resolved, maths as it is written."""
+    """LaTeX as text: accents, braces and commands resolved, maths left as written."""
     from pylatexenc.latex2text import LatexNodes2Text
 
     text = LatexNodes2Text(math_mode="text", keep_comments=True).latex_to_text(latex) if _LATEX.search(latex) else latex

@@ -35,14 +35,14 @@ _NAMED_YEARS = re.compile(
 
 @dataclass(frozen=True)
 class Mention:
-    """One citation in a text: the reference and where its marker begins."""
+    """One citation in a text: its reference and where its marker begins."""
 
     ref_id: str
     position: int
 
 
 RaisedNumbers = Callable[[int], list[tuple[int, str]]]
-"""For the index of a section: position and text of raised numbers, where the source tells what is raised."""
+"""By the index of a section: position and text of raised numbers, if the source marks raised text."""
 
 
 def link_citations(
@@ -50,8 +50,8 @@ def link_citations(
 ) -> list[InlineCitation]:
     """Every citation of every section that names an entry of `references`, in order of place.
 
-    The style (numbers in brackets, raised numbers, numbers in round brackets, author and year) is the one that links
-    most. `context` is the sentence that holds the marker.
+    The style that links most wins (numbers in brackets, raised numbers, numbers in round brackets, author and year).
+    `context` is the sentence that holds the marker.
     """
     if not references:
         return []
@@ -75,7 +75,7 @@ def link_citations(
 
 
 def _main_styles(found: list[dict[str, list[Mention]]], labelled: bool) -> list[str]:
-    """The styles of a paper by how many markers link; `labelled` tells that its list prints numbers."""
+    """The styles of a paper by how many markers link; `labelled` means that its list prints numbers."""
     names = ("bracketed", "raised", "round", "named", "keys")
     totals = {name: sum(len({mention.position for mention in by[name]}) for by in found) for name in names}
     numbered = max(("bracketed", "raised", "round"), key=lambda name: totals[name])

@@ -1,4 +1,4 @@
-"""Files that belong to a Markdown or LaTeX paper: which they are, and how they are kept with it as one file.
+"""Files that belong to a Markdown or LaTeX paper: how to find them, and how they are kept with it as one file.
 
 A paper, what it includes and its bibliographies change together, so they have one content hash and one kept copy, which
 that hash names: the paper's bytes, then for each other file a line with its name as seen from the paper's folder, then
@@ -31,7 +31,7 @@ def files_beside(path: Path, root: Path) -> list[Path]:
     """The bibliographies that a Markdown file's front matter names, else the .bib or .json of the same stem; for a
     LaTeX file what it includes and its bibliographies.
 
-    Only files inside `root` count (for LaTeX: inside the paper's folder): a paper cannot have others' files read.
+    Only files inside `root` count (for LaTeX: inside the paper's folder): a paper cannot get others' files read.
     """
     if path.suffix.lower() == ".tex":
         return latex_files_beside(path)
@@ -84,7 +84,7 @@ def _name_of(other: Path, paper: Path) -> str:
 
 
 def joined_sha256(path: Path, beside: Sequence[Path]) -> str:
-    """The hash of a paper and its other files; that of the paper alone where it has none."""
+    """The hash of a paper and its other files; the paper's own hash if it has none."""
     if not beside:
         return file_sha256(path)
     hasher = hashlib.sha256()

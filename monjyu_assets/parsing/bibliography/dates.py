@@ -1,6 +1,6 @@
 """Years, months and dates as papers write them: the only home of their patterns.
 
-Some differ in what they match. Each is named for where it is used; two are one only where they match the same.
+Some differ in what they match. Each is named for where it is used; only patterns that match the same are shared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ MONTH_STEM = "|".join(_MONTHS)
 """The first letters of a month's English name; for patterns that ignore case, as the next two are."""
 _MONTH = rf"(?:{MONTH_STEM})[a-z]*\.?"
 LONG_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
-"""Full names that are no other word, as "may" is."""
+"""Full names that are not also other words, unlike "may"."""
 MONTH_IN_REFERENCE = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
 
 YEAR = r"(?:1[6-9]|20)\d\d"
@@ -39,7 +39,7 @@ MONTH_AND_YEAR = re.compile(rf"({_MONTH})\s+({RECENT_YEAR})|({RECENT_YEAR})\s*å¹
 
 
 def month_number(name: str) -> int | None:
-    """1 to 12 of a month's English name or its first three letters, None of any other word."""
+    """1 to 12 for a month's English name or its first three letters, None for any other word."""
     stem = name[:3].casefold()
     return _MONTHS.index(stem) + 1 if stem in _MONTHS else None
 
@@ -66,7 +66,7 @@ def iso_month(match: re.Match[str]) -> str:
 
 
 def parse_date(value: object) -> str | None:
-    """A date as ISO 8601, as exact as it was given: `2019-03-22`, `2019-03` or `2019`; None if it is no date."""
+    """A date as ISO 8601, as exact as it was given: `2019-03-22`, `2019-03` or `2019`; None if it is not a date."""
     if isinstance(value, datetime.date):
         return value.isoformat()[:10]
     text = str(value).strip()

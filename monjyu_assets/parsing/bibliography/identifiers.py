@@ -13,7 +13,7 @@ DOI = re.compile(rf"\b({DOI_PREFIX}/[^\s\"<>\u201c\u201d]+)", re.I)
 _NEW_ARXIV = r"\d{4}\.\d{4,5}"
 _ANY_ARXIV = rf"{_NEW_ARXIV}|[a-z-]+(?:\.[A-Z]{{2}})?/\d{{7}}"
 ARXIV_NUMBER = rf"\b{_NEW_ARXIV}\b"
-"""An id that could be taken for a year."""
+"""An id that could pass for a year."""
 ARXIV_IN_REFERENCE = re.compile(
     rf"(?:arxiv(?:\.org/(?:abs|pdf)/|\s*preprint)?[\s:,]*(?:arxiv:)?\s*|abs/)((?:{_ANY_ARXIV}))(?:v\d+)?", re.I
 )
@@ -40,11 +40,11 @@ SERVER_STAMP = re.compile(
 
 _ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
 PRINTED_ORCID = re.compile(r"\d{4}[-\u2013\u2212\u2010]\d{4}[-\u2013\u2212\u2010]\d{4}[-\u2013\u2212\u2010]\d{3}[\dXx]")
-"""With any dash that print makes of a hyphen."""
+"""With any dash that print uses for a hyphen."""
 
 
 def find_doi(text: str) -> str | None:
-    """The first DOI of a text, lower case, without what punctuation follows it; spaces a line break left are closed."""
+    """The first DOI of a text, lower case, without punctuation behind it; spaces that a line break left are closed."""
     closed = re.sub(r"(10\.)\s+(\d{4,9}/)", r"\1\2", text)
     closed = re.sub(rf"({DOI_PREFIX}/)\s+(?=\S)", r"\1", closed)
     match = DOI.search(closed)

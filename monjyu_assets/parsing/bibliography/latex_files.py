@@ -18,7 +18,7 @@ _MOST_BYTES = 50 * 2**20
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _MAIN = re.compile(r"\\document(?:class|style)\s*(?:\[[^\]]*\])?\s*\{\s*([^{}]*?)\s*\}|\\begin\s*\{document\}")
 _PIECES = {"subfiles", "standalone"}
-"""Classes of files that are made to be included in another."""
+"""Classes of files that are meant to be included in another."""
 _FROM_FOLDER = (
     r"\\(?P<sub>sub)?(?:import|inputfrom|includefrom)\*?\s*\{(?P<folder>[^{}]{0,300})\}\s*\{(?P<file>[^{}]{1,300})\}"
 )
@@ -94,7 +94,7 @@ class _Folder:
 def latex_files_beside(path: Path) -> list[Path]:
     """Included files in the order of their inclusion, then bibliographies, of a main file.
 
-    Works listed in a .bib that the text names count first; the .bbl that LaTeX made of them is taken as well.
+    Works in a .bib that the text names count first; the .bbl that LaTeX made from them is read as well.
     """
     folder = _Folder(path.parent)
     found: dict[str, None] = {}

@@ -23,14 +23,14 @@ LISTED_PARTICLE = (
 )
 """In front of a surname in a reference list, with the space or hyphen behind it."""
 NO_PARTICLE = r"(?!and\b|van\b|von\b|der\b|den\b)"
-"""In front of a word that would show a sentence, were it none of these."""
+"""In front of a word that would be the sign of a sentence if it were not one of these."""
 ENTRY_NAME = re.compile(
     r"(?:(?:[vV]an|[vV]on|[dD]e|[dD]er|[dD]en|[dD]el|[dD]i|[dD]u|[lL]a|[lL]e)\s){0,2}[^\W\d_a-z][\w'\u2019-]+,?\s+(?:[^\W\d_a-z]|and\b|&|\()|"
     r"(?:[^\W\d_a-z]\.[\s-]?){1,3}[^\W\d_a-z]"
 )
 """A name that an entry of a reference list may begin with."""
 
-_NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # what points at footnotes
+_NAME_MARKS = re.compile(r"\^[^^]*\^|<[^>]*>|\[[^\]]*\]|[*†‡§¶#∗⁎\d¹²³⁰-⁹_`]+")  # marks that point at footnotes
 
 
 def split_names(text: str) -> list[str]:
@@ -137,7 +137,7 @@ def is_name(text: str) -> bool:
 
 
 def printed_names(text: str) -> list[str]:
-    """Names in a text such as "A. Smith1, B. Jones and C. de Vries, Ph.D."; parts that are none are left out."""
+    """Names in a text such as "A. Smith1, B. Jones and C. de Vries, Ph.D."; parts that are not names are left out."""
     text = DEGREE.sub("", " ".join(text[:5000].split()))
     parts = [PRINTED_MARKS.sub("", part).strip(" .:") if part else "" for part in PRINTED_SEPARATOR.split(text)]
     return [" ".join(part.split()) for part in parts if is_name(part)]

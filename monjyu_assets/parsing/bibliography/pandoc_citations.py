@@ -31,7 +31,7 @@ class Citer:
         self._letters: dict[str, str] = {}
 
     def write_out(self, text: str) -> str:
-        """Running text with its citations readable; those with a key that no bibliography has are left as they are."""
+        """Running text with its citations readable; citations whose key is in no bibliography stay as they are."""
         return _CITED.sub(self._written, text)
 
     def letters(self, text: str) -> None:
@@ -47,7 +47,7 @@ class Citer:
                 self._letters |= {key: chr(97 + place) for place, key in enumerate(keys)}
 
     def knows(self, key: str) -> bool:
-        """Whether a bibliography has the key; one that it has not is remembered for a warning."""
+        """Whether a bibliography has the key; a missing key is remembered for a warning."""
         return self._work(key) is not None
 
     def people(self, key: str) -> str:
@@ -122,7 +122,7 @@ class Cited:
 
 
 def citer_for(files: Sequence[tuple[str, bytes]], text: str, settings: ParseSettings) -> Citer | None:
-    """A citer for a text and its bibliographies; None where it has none."""
+    """A citer for a text and its bibliographies; None if it has none."""
     if not files:
         return None
     citer = Citer(read_bibliography(files, settings))

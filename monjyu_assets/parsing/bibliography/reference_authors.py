@@ -47,7 +47,7 @@ _LISTS = [
 ]
 _END = re.compile(rf"\s*(?:[.:;,]\s|\.?\s*\(|\s*[\u201c\"\u2018]|\s+(?={RECENT_YEAR})|\s*$|[.,]?\s*\[|(?<=\.)\s)")
 _DOUBTFUL = (3, 4)
-"""Styles without initials, which titles may look like: they need a full stop or a year after them."""
+"""Styles without initials, which titles can resemble: a full stop or a year must follow."""
 
 
 def author_list(text: str) -> tuple[str, str]:
@@ -74,7 +74,7 @@ def author_list(text: str) -> tuple[str, str]:
 
 
 _COLON = re.compile(r":\s")
-_FULL = f"(?>{_STYLES['given surname']})"  # atomic: a long list without an end is read once
+_FULL = f"(?>{_STYLES['given surname']})"  # atomic: a long list without an end is scanned only once
 _ALONE = re.compile(rf"(?P<one>{_FULL}),\s+(?P<title>{UPPER}[\w'\u2019-]*:?\s+(?:[a-z]|[^,]{{12,}}))")
 _JOINED = re.compile(rf"(?P<list>{_FULL}(?:,\s{_FULL}){{0,40}}+,?\s(?:and|&)\s{_FULL}),\s")
 _ARTICLE = re.compile(r"\b(?:The|A|An|On|In|For|Of|To|From|With|How|What|Why|When|Towards?)\b")
@@ -96,7 +96,7 @@ _SENTENCE = re.compile(rf"(?:\b{NO_PARTICLE}[a-z]{{3,}}\s+){{2}}[a-z]{{2,}}|[a-z
 def _before_year(text: str) -> int:
     """End of the text before a year in brackets, or between full stops, near the start."""
     match = re.match(rf"(.{{3,600}}?)[.,]?\s*\(\s*(?:{YEAR}[a-z]?(?:,[^()]{{1,20}})?|n\.\s?d\.|in press)\s*\)", text)
-    ends = match is not None and len(text) - match.end() < 8  # a year at the end parts nothing from nothing
+    ends = match is not None and len(text) - match.end() < 8  # a year at the very end separates nothing
     if match and not ends and not re.search(r"[\u201c\"]|[a-z]{3,}\.\s+[A-Z][a-z]+\s[a-z]+\s[a-z]+", match.group(1)):
         return match.end(1)
     plain = re.match(rf"(.{{3,400}}?)\.\s+{YEAR}[a-z]?\.\s", text)

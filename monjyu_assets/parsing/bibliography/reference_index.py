@@ -13,7 +13,7 @@ from monjyu_assets.parsing.bibliography.references import label_of
 from monjyu_core.paper import Reference
 
 _MOST_OF_A_NAME = 100
-"""Works of one first author and year that are told apart."""
+"""Works of one first author and year that can be distinguished."""
 
 
 class ReferenceIndex:
@@ -118,7 +118,7 @@ def _surnames(reference: Reference) -> list[str]:
 
 
 def _lead(reference: Reference) -> str:
-    """The first name an entry prints, initials and a label aside: a list of authors may not come apart in full."""
+    """The first name an entry prints, without initials and label: not every list of authors can be split in full."""
     text = re.sub(r"^\s*(?:\[[^\]]{0,20}\]|\d{1,3}\.)\s*", "", reference.raw_text[:120])
     match = re.match(rf"(?:{UPPER}\.[\s-]?){{0,4}}(?:{CITED_PARTICLE}\s){{0,3}}({UPPER}[\w'\u2019-]{{1,40}})", text)
     return _folded(match.group(1)) if match else ""

@@ -13,10 +13,10 @@ _LABEL = re.compile(
     r"\s*(?:\[\s*([^\]\s]{1,12})\s*\]\.?|\(\s*(\d{1,3})\s*\)|(\d{1,3})\s*[.)](?!\d)|(\d{1,3})\s+(?=[^\W\d_]))\s*"
 )
 _LONGEST = 2500
-"""Characters of an entry that are read; longer ones are no references."""
+"""How many characters of an entry are read; longer entries are not references."""
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.I)
 _URL_REST = rf"(?:\s+(?!\(?{YEAR}[a-z]?\)?(?:[.,;]|\s|$))[\w.()-]*[/\d][\w./()-]*(?=[\s.]|$))?"
-"""The rest of a link that a line end has broken; a year behind a link is none."""
+"""The rest of a link that a line end has broken; a year behind a link is not such a rest."""
 _UNTITLED = re.compile(r"[^\W\d_][^\d,.:]{2,80},\s*\d{1,4},\s*[A-Za-z]?\d[\w\u2013-]*\.?\s*")
 """A journal, its volume and a page: some lists print no titles."""
 _YEAR = re.compile(rf"(?<![\d.\u2013/-])({YEAR})(?=[a-z]?(?:[^\d\w]|$))(?![\u2013-]\d)")
@@ -54,7 +54,7 @@ def numbered_starts(lines: list[str]) -> list[int]:
 
 
 def parse_reference(ref_id: str, raw: str) -> Reference:
-    """The fields of one entry. What cannot be told apart stays empty; `raw_text` is the entry as given."""
+    """The fields of one entry. Fields that cannot be recognised stay empty; `raw_text` is the entry as given."""
     raw = " ".join(raw.split())
     label = label_of(raw)
     text = _LABEL.sub("", raw, count=1).strip() if label else raw
@@ -136,13 +136,13 @@ def _before_in(title: str, after: str) -> tuple[str, str]:
 
 
 def _is_prose(sentence: str) -> bool:
-    """Mostly small words: a second sentence of the title, no name of a journal or publisher."""
+    """Mostly lower-case words: a second sentence of the title, not the name of a journal or publisher."""
     words = sentence.split()
     return len(words) >= 5 and sum(word[0].islower() for word in words) >= 0.6 * len(words) and ":" not in sentence
 
 
 def _comma_style(rest: str) -> bool:
-    """Title, venue and year parted by commas ("Title, Journal 12 (2010) 3-4.")."""
+    """Title, venue and year separated by commas ("Title, Journal 12 (2010) 3-4.")."""
     head = _SENTENCE_END.split(rest, maxsplit=1)[0]
     return bool(re.search(r",\s+[^\W\d_a-z][^,]{3,80}\s\d{1,4}\s*(?:\(|,|:)", head))
 

@@ -1,1 +1,1 @@
-"""One folder a format, each with one door. Formats never import each other."""
+"""One folder for each format, with one entry point each. Formats never import each other."""

@@ -1,7 +1,7 @@
-"""Office files are ZIP archives: their directory is judged before anything is unpacked.
+"""Office files are ZIP archives: their directory is checked before anything is unpacked.
 
-What an archive says of its sizes is a claim: the limits hold for the claim and again for the bytes that come out. Parts
-that are no XML (pictures, fonts, embedded files and so archives within archives) are never unpacked.
+The sizes that an archive states are only a claim: the limits apply to the claim and again to the unpacked bytes. Parts
+that are not XML (pictures, fonts, embedded files and so archives within archives) are never unpacked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LONGEST_COMMENT = 65_535
 _ENTRY_BYTES = 46 + 400
 """An entry of the directory with a long name and extra fields."""
 _SMALL = 16 * 2**20
-"""Below this size unpacked no ratio is dangerous: empty tables and styles compress a hundredfold."""
+"""Below this unpacked size no ratio is dangerous: empty tables and styles compress a hundredfold."""
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _HINT_SIZE = "It may be a ZIP bomb; if it is not, see parse.max_unpacked_mb and parse.max_ratio."
 
@@ -68,7 +68,7 @@ def _check_kind(data: bytes) -> None:
 
 
 def _check_directory(data: bytes, settings: ParseSettings) -> None:
-    """The end record tells the size of the directory, before `zipfile` makes an object of each of its entries."""
+    """The end record gives the size of the directory before `zipfile` makes an object for each entry."""
     end = data.rfind(_END, max(0, len(data) - _END_BYTES - _LONGEST_COMMENT))
     if end < 0 or end + _END_BYTES > len(data):
         raise _damaged("it has no directory")

@@ -1,4 +1,4 @@
-"""Sections out of a stream of headings, paragraphs, captions and tables."""
+"""Sections from a stream of headings, paragraphs, captions and tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SectionBuilder:
         self._last_was_table = caption is None
 
     def caption(self, text: str, page: int | None = None) -> None:
-        """A table's stands above it, else below; any other is a figure's."""
+        """A table's caption stands above it, else below; any other caption belongs to a figure."""
         text = " ".join(take_marks(_clean(text))[0].split())
         match = _CAPTION.match(text)
         if match and match["kind"].casefold() in ("table", "表"):

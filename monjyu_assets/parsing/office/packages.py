@@ -1,6 +1,6 @@
 """Office Open XML packages: the way from the main part to the others, and new packages that hold only what is needed.
 
-What is handed to a library is written anew: no DTD, no entities, no reference that leads out of the file.
+A library gets only a rewritten package: no DTD, no entities, no reference that leads out of the file.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ class Package:
         return name in self._parts
 
     def root(self, name: str) -> Element:
-        """The root of a part. Raises MalformedDocument where it is no XML, or declares a type (and so entities)."""
+        """The root of a part. Raises MalformedDocument if it is not XML, or declares a type (and so entities)."""
         blob = self._parts[name]
-        if b"purl.oclc.org" in blob:  # the strict variant says the same under other names
+        if b"purl.oclc.org" in blob:  # the strict variant has the same under other names
             blob = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", blob)
         parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True)
         try:
@@ -98,7 +98,7 @@ class Package:
             return None
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Relationships of a part to parts of this package that are there; what is external is left out."""
+        """Relationships of a part to existing parts of this package; external ones are left out."""
         folder, _, file = name.rpartition("/")
         root = self.optional(f"{folder}/_rels/{file}.rels".lstrip("/"))
         found: dict[str, Relation] = {}
@@ -116,7 +116,7 @@ class Package:
 
 
 def core_properties(package: Package) -> dict[str, str]:
-    """What the file says of itself (title, creator, keywords, language), by lower-case name."""
+    """What the file says about itself (title, creator, keywords, language), by lower-case name."""
     root = package.optional(package.related("", "core-properties"))
     items = [item for item in root if isinstance(item.tag, str) and item.text] if root is not None else []
     return {etree.QName(item).localname.lower(): " ".join(item.text.split()) for item in items}
@@ -156,7 +156,7 @@ def _relationships(relations: Sequence[tuple[str, str, str]]) -> str:
 
 
 def unwrap(element: Element) -> None:
-    """Put an element's children in its place."""
+    """Replace an element by its children."""
     parent = element.getparent()
     at = parent.index(element)
     for child in reversed(list(element)):
@@ -165,7 +165,7 @@ def unwrap(element: Element) -> None:
 
 
 def choose_alternatives(root: Element) -> None:
-    """Of each pair of choice and fallback, which say the same, leave the choice."""
+    """Keep only the choice of each pair of choice and fallback, which say the same."""
     for alternative in list(root.iter(f"{{{COMPATIBILITY}}}AlternateContent")):
         chosen = alternative.find(f"{{{COMPATIBILITY}}}Choice")
         if chosen is None:

@@ -1,7 +1,7 @@
-"""`unstructured` as the processor of Office files, without the network it reaches for at its first use.
+"""`unstructured` as the processor of Office files, without the network access it attempts at first use.
 
 It loads a spaCy model that it would fetch (an installed package holds the same one), and it reports its use unless told
-not to. Both switches stand before its import. The model's name is private, so the version is pinned and a test holds
+not to. Both switches are set before its import. The model's name is private, so the version is pinned and a test checks
 that nothing connects.
 """
 
@@ -46,14 +46,14 @@ def quiet() -> None:
 def partition(file: BytesIO, kind: str) -> list[Piece]:
     """The pieces of a `docx` or `pptx` package in reading order; page breaks are left out.
 
-    Raises MalformedDocument where the libraries below cannot read it.
+    Raises MalformedDocument if the libraries below cannot read it.
     """
     quiet()
     try:
         return list(_pieces(_elements(file, kind)))
     except (MemoryError, RecursionError):
         raise
-    except Exception as error:  # python-docx and python-pptx answer damaged files with whatever comes
+    except Exception as error:  # python-docx and python-pptx raise any kind of error on damaged files
         what = f"{type(error).__name__}: {error}"[:200]
         raise MalformedDocument(f"The file is damaged: {what}.", "Open and save it again in Office.") from error
 
@@ -95,7 +95,7 @@ def table_rows(html: str) -> list[list[str]]:
 
 
 def _fill(cells: list[str], spanned: set[tuple[int, int]], row: int) -> None:
-    """Empty places where cells of rows above reach down."""
+    """Empty places for cells that reach down from rows above."""
     while (row, len(cells)) in spanned:
         cells.append("")
 

@@ -1,4 +1,4 @@
-"""Parser processes with one task at a time each, killed and replaced when a task takes too long or the process dies."""
+"""Parser processes with one task at a time each, killed and replaced if a task takes too long or the process dies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import ParserSettings, ParseSettings
 
 Task = dict[str, Any]
 OnPage = Callable[[int, int], None]
-"""Hears of pages that take long: 0 and their number, then each (from 1) and their number."""
+"""Is told of slow pages: 0 and how many there are, then each page (from 1) and how many there are."""
 Outcome = ParsedPaper | DocumentError
 
 _REQUEST = b'{"page":'
@@ -82,7 +82,7 @@ class ParserPool:
 
 
 class _Worker:
-    """One parser process and the task it is at."""
+    """One parser process and its current task."""
 
     def __init__(self, settings: ParseSettings) -> None:
         self.settings = settings if isinstance(settings, ParserSettings) else ParserSettings(**settings.model_dump())
@@ -92,7 +92,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            # One arena of malloc: each more reserves address space, which is what is limited.
+            # One arena of malloc: each further one reserves address space, and that is what is limited.
             env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
         )
         assert self.process.stdin and self.process.stdout
@@ -119,7 +119,7 @@ class _Worker:
         self.deadline = time.monotonic() + seconds
 
     def read(self, on_page: OnPage | None) -> bool:
-        """Take what has come; True when the result is whole or the process has ended."""
+        """Read what has arrived; True when the result is complete or the process has ended."""
         while chunk := self.output.read(1 << 20):
             self.buffer += chunk
         self.alive = chunk is None  # None: nothing more yet; empty: the pipe is closed
@@ -129,7 +129,7 @@ class _Worker:
         return not self.alive or self.buffer.endswith(b"\n")
 
     def _grant(self, line: bytes, on_page: OnPage | None) -> None:
-        """Time for a page that OCR reads: what the settings allow, and for as many pages, whatever is asked for."""
+        """Time for a page that OCR reads: what the settings allow, for as many pages as they allow."""
         if self.requests > self.settings.ocr.max_pages:
             return
         try:

@@ -1,4 +1,4 @@
-"""How a parser asks for more time and memory while it works: the process that it runs in decides what becomes of it."""
+"""How a parser asks for more time and memory while it works: the process that it runs in decides what to do."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ _listeners: list[Listener] = []
 
 
 def on_request(listener: Listener) -> None:
-    """Have `listener` called at each request with the same arguments; it takes the place of an earlier one."""
+    """Call `listener` at each request, with the same arguments; it replaces an earlier one."""
     _listeners[:] = [listener]
 
 
 def ask_for_time(page: int, pages: int) -> None:
-    """Before the first of some pages that take long (`page` 0), and before each (1 to `pages`)."""
+    """Call it before the first of several slow pages (`page` 0), and before each of them (1 to `pages`)."""
     for listener in _listeners:
         listener(page, pages)

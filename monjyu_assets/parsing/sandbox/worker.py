@@ -36,7 +36,7 @@ def main() -> None:
     on_request(ask)
     for line in sys.stdin:
         answer = _answer(json.loads(line), settings)
-        # One that took more memory does not give it back: another takes its place.
+        # A process that took more memory does not give it back: another replaces it.
         grown = resource.getrlimit(resource.RLIMIT_AS)[0] > limit
         write(answer | {"exit": True} if grown else answer)
 
@@ -66,7 +66,7 @@ def _answer(task: dict[str, Any], settings: ParseSettings) -> dict[str, Any]:
         return {"fatal": error.message, "hint": error.hint}
     except ImportError as error:  # the installation is broken, not the paper
         return {"fatal": str(error)}
-    except Exception as error:  # a bug of a parser must cost one paper, and be seen
+    except Exception as error:  # a parser's bug must cost only one paper, and must be visible
         return {"error": {"type": "ParserCrash", "message": f"{type(error).__name__}: {error}"[:500]}}
 
 

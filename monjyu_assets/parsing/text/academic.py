@@ -1,4 +1,4 @@
-"""Whether a document is an academic paper: a small score over what was found in it, with what spoke against it."""
+"""Whether a document is an academic paper: a small score over what was found in it, and what counted against it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WARNING = "not an academic paper: "
 
 
 def judge(paper: ParsedPaper) -> None:
-    """Set `is_academic_paper`; where it is false, `warnings` says what was missed. May be called again."""
+    """Set `is_academic_paper`; if it is false, `warnings` says what is missing. May be called again."""
     paper.warnings = [warning for warning in paper.warnings if not warning.startswith(_WARNING)]
     signals = list(_signals(paper))
     paper.is_academic_paper = sum(points for points, _ in signals) >= _ENOUGH
@@ -22,7 +22,7 @@ def judge(paper: ParsedPaper) -> None:
 
 
 def _signals(paper: ParsedPaper) -> Iterator[tuple[float, str]]:
-    """(points, what is missed where there are none) of each sign.
+    """(points, what is missing if there are none) for each sign.
 
     An abstract, references that the text cites, and sections of the IMRaD scheme weigh most, as few other documents
     have them; a list of links alone (encyclopaedias, manuals) is not enough.

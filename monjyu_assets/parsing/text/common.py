@@ -20,7 +20,7 @@ CJK = r"\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff60"
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a reference list: its number or label (None where it has none) and its text as printed."""
+    """One entry of a reference list: its number or label (None if it has none) and its text as printed."""
 
     label: str | None
     text: str
@@ -48,9 +48,9 @@ def abstract_of(sections: Sequence[Section]) -> str:
 
 
 def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None = None) -> ParsedPaper:
-    """Fill what follows from the sections: language, sentences, abstract, references, citations, kind of document.
+    """Fill in what follows from the sections: language, sentences, abstract, references, citations, kind of document.
 
-    Raises EmptyDocument where neither the title nor a section holds text.
+    Raises EmptyDocument if neither the title nor a section holds text.
     """
     _drop_empty_ends(paper)
     if not any(section.text.strip() for section in paper.sections):
@@ -70,12 +70,12 @@ def complete(paper: ParsedPaper, entries: Sequence[Entry], language: str | None 
 
 
 def _drop_empty_ends(paper: ParsedPaper) -> None:
-    """A section without heading and text says nothing."""
+    """A section with neither heading nor text says nothing."""
     paper.sections = [section for section in paper.sections if section.heading or section.text.strip()]
 
 
 def _labels(entries: Sequence[Entry]) -> list[str]:
-    """The printed numbers where all have one and no two are equal, else 1, 2, 3."""
+    """The printed numbers if all entries have one and no two are equal, else 1, 2, 3."""
     printed = [entry.label for entry in entries]
     if all(printed) and len(set(printed)) == len(printed):
         return [label for label in printed if label]

@@ -34,13 +34,13 @@ _ENCODINGS = {
     **{"iso-8859-9": "cp1254", "iso-8859-11": "cp874", "big5": "big5hkscs", "big5-hkscs": "big5hkscs"},
     **{"koi8-r": "koi8_r", "koi8-u": "koi8_u", "macintosh": "mac_roman", "iso-2022-jp": "iso2022_jp_2"},
 }
-"""What pages call encodings, and the codec that browsers read them with."""
+"""Names of encodings in pages, and the codecs that browsers read them with."""
 
 
 def decode(data: bytes, settings: ParseSettings, declared: str | None = None) -> tuple[str, list[str]]:
     """Text in NFC with `\\n` line ends and without control characters, and warnings about what was guessed.
 
-    `declared` is the encoding that the text names; it is believed where the bytes do not say otherwise.
+    `declared` is the encoding that the text names; it counts unless the bytes say otherwise.
     Raises EmptyDocument, MalformedDocument (no text, another format) or DocumentTooLarge.
     """
     if not data.strip(b"\x00 \t\r\n\f"):
@@ -125,7 +125,7 @@ def _control_share(data: bytes) -> float:
 
 
 def _guessed(data: bytes, declared: str | None) -> tuple[str, list[str]]:
-    """One damaged byte in UTF-8 text costs that byte; anything else is what the text says, or guessed."""
+    """A damaged byte in UTF-8 text costs only that byte; other text is read in the encoding it names, or a guess."""
     lenient = data.decode("utf-8", "replace")
     bad = lenient.count("\ufffd")
     multibyte = sum(c > "\x7f" for c in lenient) - bad
@@ -144,7 +144,7 @@ def _guessed(data: bytes, declared: str | None) -> tuple[str, list[str]]:
 
 
 _EASTERN = {"cp932", "euc_jp", "gb18030", "big5", "big5hkscs", "euc_kr", "cp949"}
-"""Pages in these often say that they are in a Western encoding, which takes any bytes."""
+"""Pages in these encodings often claim a Western one, which accepts any bytes."""
 
 
 def _is_valid(data: bytes, codec: str) -> bool:

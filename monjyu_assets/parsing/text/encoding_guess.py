@@ -1,7 +1,7 @@
-"""Which encoding bytes are in, where nothing says so: candidates are decoded and the most believable text wins.
+"""The encoding of bytes that do not say it: candidates are decoded and the most believable text wins.
 
 The multi-byte codes of Japanese are tried first, then UTF-16, then the single-byte codes of European languages by the
-letters that a language has; what is left is charset-normalizer's.
+letters that a language has; charset-normalizer decides the rest.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 _LONGEST = 100_000
 _SPARSE = 0.1
-"""Below this share of bytes beyond ASCII a text is English, or nearly."""
+"""A text with a smaller share of bytes beyond ASCII is English, or nearly."""
 _ALPHABETS = {
     "cp1252": ["àâæçéèêëîïôœùûüÿ", "äöüßé", "áéíñóúü", "àáâãçéêíóôõúü", "àèéìíîòóùú", "åäöé", "åæøéö", "áðéíóúýþæö"],
     "cp1250": ["ąćęłńóśźż", "áčďéěíňóřšťúůýžäĺľôŕ", "áéíóöőúüű", "ăâîşţ", "čćđšž", "čšžćöü"],
@@ -28,13 +28,13 @@ _COMMON = re.compile(
     r"[\x09-\x0d\x20-\x7e\xa0-\u024f\u0370-\u052f\u2000-\u206f\u20a0-\u20cf\u2100-\u22ff\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]"
 )
 _OWN_LETTERS = re.compile(r"(?<=[^\W\d_])[^\W\d_a-zµªº]|[^\W\d_a-zµªº](?=[^\W\d_])")
-"""Letters beyond ASCII within words; one that stands alone may be a sign in truth."""
+"""Letters beyond ASCII within words; a letter that stands alone may really be a sign."""
 _KANA = re.compile(r"[\u3041-\u30ff]")
 _HALF_WIDTH = re.compile(r"[\uff61-\uff9f]")
 
 
 def guess(data: bytes) -> str | None:
-    """The encoding of bytes that are no UTF-8, None where no text comes out of any."""
+    """The encoding of bytes that are not UTF-8, None if no encoding gives text."""
     part = telling(data)
     eastern, western = _japanese(part), _european(part)
     if eastern and (western is None or _KANA.search(part.decode(eastern, "replace"))):
@@ -49,7 +49,7 @@ def _high_share(data: bytes) -> float:
 
 
 def _japanese(data: bytes) -> str | None:
-    """`cp932` or `euc_jp` where the bytes are Japanese text in it."""
+    """`cp932` or `euc_jp` if the bytes are Japanese text in it."""
     texts = {name: _decoded(data, name) for name in ("cp932", "euc_jp")}
     scores = {name: score for name, text in texts.items() if (score := _japanese_score(text)) is not None}
     best = max(scores, key=lambda name: scores[name], default=None)
@@ -57,7 +57,7 @@ def _japanese(data: bytes) -> str | None:
 
 
 def _japanese_score(text: str | None) -> float | None:
-    """The share of kana and everyday kanji among the characters beyond ASCII; None where it is no such text."""
+    """The share of kana and everyday kanji among the characters beyond ASCII; None if it is not such text."""
     letters = [c for c in text or "" if c > "\x7f"]
     if not letters:
         return None
@@ -78,7 +78,7 @@ def _everyday(kanji: str) -> bool:
 
 
 def wide(data: bytes) -> str | None:
-    """`utf-16-le` or `utf-16-be` without a mark, where the text is of letters and not of chance."""
+    """`utf-16-le` or `utf-16-be` without a mark, if the text consists of letters that are not there by chance."""
     if len(data) % 2 or len(data) < 4:
         return None
     shares = {name: _common_share(_decoded(data, name)) for name in ("utf-16-le", "utf-16-be")}
@@ -87,14 +87,14 @@ def wide(data: bytes) -> str | None:
 
 
 def _common_share(text: str | None) -> float:
-    """The share of characters of widespread scripts; 0 where none of them parts words or lines."""
+    """The share of characters of widespread scripts; 0 if none of them separates words or lines."""
     if not text or not re.search(r"[ \n、。，．　]", text):
         return 0.0
     return len(_COMMON.findall(text)) / len(text)
 
 
 def _european(data: bytes) -> str | None:
-    """The single-byte encoding in which the words are those of a European language."""
+    """The single-byte encoding that makes the words those of a European language."""
     best, best_score = None, 0.0
     sparse = _high_share(data) < _SPARSE
     for name, alphabets in _ALPHABETS.items():
@@ -122,7 +122,7 @@ def _weight(letter: str, alphabet: str, known: str) -> float:
 
 
 def _detected(data: bytes) -> str | None:
-    """charset-normalizer's word."""
+    """charset-normalizer's verdict."""
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_LONGEST]).best()
@@ -130,7 +130,7 @@ def _detected(data: bytes) -> str | None:
 
 
 def _decoded(data: bytes, encoding: str) -> str | None:
-    """The text, None where more than a few bytes of it are none."""
+    """The text, None if more than a few of its bytes are not text."""
     text = data.decode(encoding, "replace")
     return text if text.count("\ufffd") <= len(text) // 1000 else None
 

@@ -182,7 +182,7 @@ _LONGEST_HEADING = 120
 
 
 def section_type(heading: str) -> SectionType:
-    """The IMRaD type of a section by its heading alone; `other` where the heading does not say.
+    """The IMRaD type of a section by its heading alone; `other` if the heading does not say.
 
     Combined headings take the type of their first known part, results before discussion ("Discussion and Results"
     is results). "Summary" is the abstract where it has no number and the conclusion where it has one.
@@ -201,8 +201,8 @@ def section_type(heading: str) -> SectionType:
 def inherit_types(sections: Sequence[Section]) -> None:
     """Give a subsection whose heading says nothing the type of the section above it ("3.2 Imaging" in Methods).
 
-    Subsections of an abstract keep `other`: where a paper's only section is its summary, they are its body. What stands
-    under an appendix or the references belongs to it whatever its heading.
+    Subsections of an abstract keep `other`: if a paper's only section is its summary, they are its body. What stands
+    under an appendix or the references belongs to it, whatever its heading.
     """
     above: list[Section] = []
     for section in sections:

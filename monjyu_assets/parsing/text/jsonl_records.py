@@ -1,4 +1,4 @@
-"""The lines of a JSONL file as checked records: what the scan of a source and the parser of a line read alike."""
+"""The lines of a JSONL file as checked records: the scan of a source and the parser of a line both read them."""
 
 from __future__ import annotations
 

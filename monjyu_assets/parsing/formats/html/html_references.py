@@ -43,7 +43,7 @@ _LONGEST = 20_000
 
 @dataclass
 class ReferenceList:
-    """References in order, and to which of them an anchor (an `id` or `name` of an entry) leads."""
+    """References in order, and which one an anchor (an `id` or `name` of an entry) leads to."""
 
     references: list[Reference] = field(default_factory=list)
     anchors: dict[str, str] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def _tagged(name: str, fields: dict[str, list[str]]) -> Reference:
 
 
 def _anchors(item: Element) -> Iterator[str]:
-    """What a link to the entry may name: ids in and right around it."""
+    """What a link to the entry can name: ids in it and right around it."""
     for number, element in enumerate(item.iter()):
         if number > 200:
             break
@@ -161,7 +161,7 @@ def _reference(item: Element, anchors: list[str]) -> Reference | None:
 
 
 def _label(item: Element) -> str | None:
-    """The number that is printed in front of an entry, or that its list counts."""
+    """The number printed in front of an entry, or its number in the list's own count."""
     for element in item.iter("span", "div", "td", "strong", "a", "b", "sup"):
         if any(name in _LABEL_NAMES for name in names(element)):
             match = _NUMBER.fullmatch(TITLE_TEXT.line(element))

@@ -1,8 +1,8 @@
-"""Bytes of an HTML page to a tree without what is no part of its text: scripts, navigation, banners, comments, lists of
-other articles, and what is not shown.
+"""Bytes of an HTML page to a tree without what does not belong to its text: scripts, navigation, banners, comments,
+lists of other articles, and what is not shown.
 
-Nothing is run and nothing is fetched. Tags are bounded before libxml2 sees them, for its time grows with the square of
-a tag's attributes; its own bound on depth stays on.
+Nothing is run and nothing is fetched. Tags are bounded before libxml2 sees them, because its time grows with the square
+of a tag's attributes; its own bound on depth stays on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _XHTML = re.compile(r"\s*(?:<\?xml\b|<!DOCTYPE[^>]{0,200}XHTML)")
 _XML_DECLARATION = re.compile(r"\s*<\?xml[^>]*\?>")
 
 UNSEEN = "unseen"
-"""What an element is called that is no part of the text; what follows it stays."""
+"""The name given to an element that does not belong to the text; the text behind it stays."""
 _UNSEEN_TAGS = frozenset(
     {"script", "style", "template", "noscript", "iframe", "object", "embed", "applet", "nav", "form", "button", "input"}
     | {"select", "textarea", "dialog", "audio", "video", "canvas", "footer", "map", "menu", "svg", "area", "datalist"}
@@ -76,7 +76,7 @@ def _declared(data: bytes) -> str | None:
 
 
 def _bounded(match: re.Match[str]) -> str:
-    """A comment goes; of a tag with very many attributes the first stay."""
+    """Drop a comment; keep only the first attributes of a tag with very many."""
     name, attributes = match["name"], match["attributes"]
     if name is None:
         return ""
@@ -87,7 +87,7 @@ def _bounded(match: re.Match[str]) -> str:
 
 
 def _as_xhtml(text: str, settings: ParseSettings) -> Element | None:
-    """The page as the XML that it says it is; None where it is none, as many are not."""
+    """The page as the XML that it claims to be; None if it is not XML, as often happens."""
     try:
         root = read_tree(_XML_DECLARATION.sub("", text, count=1).encode(), settings)
     except MalformedDocument:
@@ -106,13 +106,13 @@ def _as_html(text: str) -> Element:
     if any("xcessive depth" in error.message for error in parser.error_log):
         raise MalformedDocument("The HTML is nested too deeply.")
     for element in root.iter(etree.Element):
-        if ":" in element.tag:  # m:math of a page that was written as XHTML
+        if ":" in element.tag:  # m:math on a page written as XHTML
             element.tag = element.tag.rpartition(":")[2] or "span"
     return root
 
 
 def prune(root: Element) -> None:
-    """Empty all elements that are no part of the text and rename them to `UNSEEN`."""
+    """Empty all elements that do not belong to the text and rename them to `UNSEEN`."""
     waiting = [root]
     while waiting:
         element = waiting.pop()
@@ -141,7 +141,7 @@ def _is_unseen(element: Element) -> bool:
 
 
 def _is_section(element: Element) -> bool:
-    """A section may be named by its heading: `<section id="recommendations"><h2>Recommendations</h2>`."""
+    """A section can be named for its heading: `<section id="recommendations"><h2>Recommendations</h2>`."""
     for child in islice(element.iterchildren("h1", "h2", "h3", "h4", "h5", "h6", "header"), 1):
         heading_name = "-".join(re.findall(r"\w+", "".join(islice(child.itertext(), 20)).lower()))
         return (

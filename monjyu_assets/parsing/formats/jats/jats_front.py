@@ -1,4 +1,4 @@
-"""What stands in front of a JATS paper: title, authors, journal, identifiers, dates, keywords."""
+"""The front matter of a JATS paper: title, authors, journal, identifiers, dates, keywords."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _DATES = ("epub", "epub-ppub", "pub", "ppub", "preprint", "collection")
 _NOT_WRITERS = {"editor", "reviewer", "translator", "compiler", "illustrator", "assignee", "issue-editor"}
 _MOST_AUTHORS = 5000
 _MOST_PLACES = 50
-"""Affiliations of one author. Where nothing says who works where, each author has all of them."""
+"""Affiliations of one author. If nothing says who works where, each author has all of them."""
 _LONGEST_PLACE = 1000
 
 
 def read_front(paper: ParsedPaper, front: Element) -> None:
-    """Fill what `front` says. What is not there stays as it is."""
+    """Fill in what `front` says. All else stays as it is."""
     meta = front.find("article-meta")
     meta = meta if meta is not None else front
     titles = meta.find("title-group")
@@ -62,7 +62,7 @@ def _journal(paper: ParsedPaper, front: Element, meta: Element) -> None:
 
 
 def _date(meta: Element) -> str | None:
-    """The date of publication; of several, one that says when the paper itself came out."""
+    """The date of publication; if there are several, one that says when the paper itself came out."""
     found: dict[str, str] = {}
     for item in meta.findall("pub-date"):
         kind = (item.get("pub-type") or item.get("date-type") or "pub").lower()
@@ -162,7 +162,7 @@ def plain_collab(group: Element | None) -> str:
 
 
 def personal_name(name: Element) -> str:
-    """`name`, `string-name` or `person` parts as "Given Surname, Suffix"; as it stands where it has no parts."""
+    """`name`, `string-name` or `person` parts as "Given Surname, Suffix"; its text as it stands if it has no parts."""
     given, family = plain(name.find("given-names")), plain(name.find("surname"))
     if not family:
         return given or plain(name)

@@ -19,7 +19,7 @@ _NOT_AUTHORS = {"editor", "translator", "guest-editor", "illustrator", "compiler
 
 
 def read_references(article: Element) -> list[Reference]:
-    """Entries in order, with the source's ids. The parts of an entry that holds several works are one each."""
+    """Entries in order, with the source's ids. An entry that holds several works gives one for each."""
     items = [item for item in article.iterfind(".//ref-list/ref") if not _in_response(item)]
     return unique_ids([reference for item in items for reference in _entries(item)])
 

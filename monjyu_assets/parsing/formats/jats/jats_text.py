@@ -1,4 +1,4 @@
-"""The running text of a JATS paper: paragraphs, with citations marked; tables, figures and formulas told apart."""
+"""The running text of a JATS paper: paragraphs, with citations marked; tables, figures and formulas kept separate."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class JatsText:
         return text + "".join(f"\n\n{note}\n\n" for note in notes)
 
     def _note(self, element: Element) -> str:
-        """A footnote inside a paragraph stands behind it; one in a list of notes stands where it is."""
+        """A footnote inside a paragraph moves behind it; one in a list of notes stays where it is."""
         if element.getparent().tag in ("fn-group", "notes", "back"):
             return f"\n\n{self._reader.inner(element)}\n\n"
         outer, self._notes = self._notes, []

@@ -16,8 +16,8 @@ from monjyu_core.paper import Author, ParsedPaper
 def parse_record(record: dict[str, Any]) -> ParsedPaper:
     """One record as a paper; its text may have headings on lines of their own and a reference list.
 
-    `keywords` may be a list or one text, `source` or `venue` names the venue; the same names in `metadata` count where
-    the record itself has none. Raises MalformedDocument for a field of a wrong type, EmptyDocument where title and text
+    `keywords` may be a list or one text, `source` or `venue` names the venue; the same names in `metadata` count if the
+    record itself has none. Raises MalformedDocument for a field of a wrong type, EmptyDocument where title and text
     are empty.
     """
     record = check_record(record)
@@ -41,7 +41,7 @@ def parse_record(record: dict[str, Any]) -> ParsedPaper:
 
 
 def _first_text(*values: object) -> str | None:
-    """The first that is a text or a whole number and not blank."""
+    """The first value that is a text or a whole number and not blank."""
     for value in values:
         if isinstance(value, str | int) and not isinstance(value, bool) and (text := clean(str(value)).strip()):
             return text

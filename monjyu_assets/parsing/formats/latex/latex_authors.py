@@ -34,7 +34,7 @@ _DROPPED = names(
     "thanks footnote footnotemark footnotetext corref fnref orcid orcidlink orcidID textsuperscript inst email cormark"
     " fnmark IEEEmembership IEEEauthorrefmark authornote tnoteref vspace href url"
 )
-"""Commands in an author's name that are no part of it."""
+"""Commands inside an author's name that are not part of it."""
 _PLACE_WORDS = re.compile(
     r"(?i)\b(?:universi|institut|department|dept\.?|school|college|laborator|centre|center|faculty|hospital|academy|"
     r"research|inc\.|ltd|gmbh|corporation|company|google|microsoft|@)|大学|研究所|研究科|学部|株式会社"
@@ -104,7 +104,7 @@ def _place(source: str, plain: Plain) -> str:
 
 
 def _keyed_places(calls: list[Call], plain: Plain) -> dict[str, str]:
-    """Places by their label: of \\affil[1]{…}, \\icmlaffiliation{key}{…}, and \\institute{… \\and …} by number."""
+    """Places by their label: from \\affil[1]{…}, \\icmlaffiliation{key}{…}, and \\institute{… \\and …} by number."""
     keyed: dict[str, str] = {}
     for call in calls:
         if call.name == "institute":
@@ -185,7 +185,7 @@ def _of_ieee(source: str, keyed: dict[str, str], plain: Plain) -> list[_Person]:
 
 
 def _of_many(calls: list[Call], plain: Plain) -> list[_Person]:
-    """One command an author; what follows belongs to it, a place also to those before it that have none yet."""
+    """One command an author; what follows belongs to it; a place belongs also to earlier authors that have none yet."""
     people: list[_Person] = []
     since: list[_Person] = []
     placed = False
@@ -234,7 +234,7 @@ def _attribute(people: list[_Person], call: Call) -> None:
 
 
 def _shared(people: list[_Person], calls: list[Call], plain: Plain) -> None:
-    """What stands behind one \\author for all: places without labels, addresses."""
+    """What follows one \\author for all: places without labels, addresses."""
     places = [_place(call.first, plain) for call in calls if call.name in _PLACES and not call.options]
     for person in people:
         if not person.places and not person.marks and len(places) == 1:
@@ -247,7 +247,7 @@ def _shared(people: list[_Person], calls: list[Call], plain: Plain) -> None:
 
 
 def _give_mails(people: list[_Person], mails: list[str]) -> None:
-    """As many addresses as people: one each; else by the family name that an address holds."""
+    """One address each if there are as many as people; else by the family name that an address contains."""
     without = [person.author for person in people if not person.author.email]
     for number, mail in enumerate(mails):
         fits = [a for a in without if a.name.split() and a.name.split()[-1].lower() in mail.partition("@")[0].lower()]

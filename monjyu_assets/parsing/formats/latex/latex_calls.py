@@ -29,7 +29,7 @@ class Call:
 
 
 def find_calls(source: str, names: Iterable[str], most_arguments: int = 3) -> list[Call]:
-    """Calls of these commands in order, those inside another's arguments left out."""
+    """Calls of these commands in order, without those inside another's arguments."""
     pattern = re.compile(rf"\\({'|'.join(map(re.escape, names))})(?![A-Za-z@])(\*?)")
     pairs = brace_pairs(source)
     found: list[Call] = []

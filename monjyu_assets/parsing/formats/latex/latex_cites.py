@@ -31,7 +31,7 @@ def _keys(text: str) -> list[str]:
 
 
 def written(node: Any, citer: Citer | None) -> str | None:
-    """What a citation prints; None where the macro is none. Unknown keys stay as they are, in brackets."""
+    """What a citation prints; None if the macro is not a citation. Unknown keys stay as they are, in brackets."""
     star = node.nodeargd is not None and bool(node.nodeargd.argnlist) and node.nodeargd.argnlist[0] is not None
     name = node.macroname
     style = next((s for s, names in CITATIONS.items() if name in names or (star and f"{name}*" in names)), None)

@@ -22,7 +22,7 @@ class Floats:
         self._text_of = text_of
 
     def read(self, node: Any, name: str) -> None:
-        """A float: its tables with its caption, else one figure. Captions of parts follow the whole's."""
+        """A float: its tables with its caption, else one figure. Captions of parts follow that of the whole."""
         if name in TABULARS:
             self.table(node, self._caption(node))
             return

@@ -1,4 +1,4 @@
-"""What stands in front of a LaTeX paper: title, date, identifiers, venue, keywords, abstract."""
+"""The front matter of a LaTeX paper: title, date, identifiers, venue, keywords, abstract."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _VENUES = {
 
 
 def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
-    """Fill what the source says of the paper, in its preamble or its body."""
+    """Fill in what the source says about the paper, in its preamble or its body."""
     titles = [call.first for call in find_calls(source, _TITLES, 1) if call.first.strip()]
     below = next((call.first for call in find_calls(source, ("subtitle",), 1)), "")
     title = plain(without_calls(titles[0], _NOT_TITLE)) if titles else ""
@@ -50,7 +50,7 @@ def read_front(paper: ParsedPaper, source: str, plain: Plain) -> None:
 
 
 def abstract_of_command(paper: ParsedPaper, source: str, reader: LatexText) -> None:
-    """Some classes take the abstract as an argument, or in the preamble."""
+    """Some classes take the abstract as an argument or in the preamble."""
     if any(section.section_type == "abstract" for section in paper.sections):
         return
     inside = re.search(r"\\begin\s*\{abstract\}(.{1,20000}?)\\end\s*\{abstract\}", source, re.DOTALL)
@@ -72,7 +72,7 @@ def run_in_keywords(paper: ParsedPaper) -> None:
 
 
 def _keywords(source: str, plain: Plain) -> list[str]:
-    """Of a command or an environment; elsarticle and revtex part them by \\sep, llncs by \\and."""
+    """Keywords of a command or an environment; elsarticle and revtex separate them by \\sep, llncs by \\and."""
     texts = [call.first for call in find_calls(source, ("keywords", "Keywords", "icmlkeywords", "keyword"), 1)]
     texts += [match[2] for match in _KEYWORDS.finditer(source)]
     text = next((text for text in texts if text.strip()), "")

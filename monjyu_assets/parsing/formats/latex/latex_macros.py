@@ -26,12 +26,12 @@ _KEPT = names(
     " email orcid cite citep citet textcite parencite label ref caption footnote item bibitem input include newcommand"
     " abstract maketitle bibliography par thanks and left right frac sqrt text textbf textit emph"
 )
-"""What a reader knows better than a paper's redefinition of it."""
+"""Commands that the reader handles better than a paper's redefinition of them."""
 
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro's body with #1 … and how many arguments it takes; `default` is that of an optional first one."""
+    """A macro's body with #1 … and how many arguments it takes; `default` is the default of an optional first one."""
 
     body: str
     arguments: int = 0
@@ -39,7 +39,7 @@ class Macro:
 
 
 def brace_pairs(text: str) -> dict[int, int]:
-    """Where each opening brace is closed; those that are not are left out."""
+    """Where each opening brace is closed; braces that are never closed are left out."""
     waiting: list[int] = []
     pairs: dict[int, int] = {}
     for match in re.finditer(r"\\.|[{}]", text, re.DOTALL):
@@ -53,7 +53,7 @@ def brace_pairs(text: str) -> dict[int, int]:
 def expand_macros(text: str) -> str:
     """The text with its own macros expanded and their definitions taken out.
 
-    A macro inside its own expansion stays as it is. Raises MalformedDocument where the expansion has no end in sight.
+    A macro inside its own expansion stays as it is. Raises MalformedDocument if the expansion goes on without end.
     """
     macros, rest = _definitions(text)
     return _Expander(macros, len(text)).expanded(rest, (), 0) if macros else rest

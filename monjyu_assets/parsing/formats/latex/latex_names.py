@@ -1,4 +1,4 @@
-"""The commands and environments of LaTeX that a reader of papers knows, by what it does with them."""
+"""The commands and environments of LaTeX that the reader knows, by what it does with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def names(text: str) -> frozenset[str]:
-    """Names parted by spaces."""
+    """Names separated by spaces."""
     return frozenset(text.split())
 
 
@@ -34,7 +34,7 @@ LAST_ARGUMENT = names(
     " acrlong gls Gls glspl ac acs acl acp subfloat shortstack path nolinkurl url num si citenamefont bibnamefont"
     " bibfnamefont emph* textquote mathrm operatorname"
 )
-"""What they print is their last argument."""
+"""Commands that print their last argument."""
 
 SILENT = names(
     "label includegraphics vspace hspace vspace* hspace* maketitle tableofcontents bibliographystyle bibliography"
@@ -52,7 +52,7 @@ SILENT = names(
     " geometry RequirePackage subtitle lhead rhead chead lfoot rfoot cfoot numberwithin DeclareUnicodeCharacter"
     " newcommand renewcommand providecommand newenvironment renewenvironment newcolumntype fontsize selectfont"
 )
-"""They print nothing where they stand; titles and authors are read apart."""
+"""Commands that print nothing in place; titles and authors are read separately."""
 
 CROSS_REFERENCES = names("ref eqref autoref cref Cref pageref vref subref nameref labelcref fullref")
 NOTES = frozenset({"footnote", "footnotetext", "endnote", "sidenote", "marginpar"})

@@ -1,4 +1,4 @@
-"""LaTeX source as one text: files put in their places, comments and what is switched off taken out, code set aside."""
+"""LaTeX source as one text: included files in place, comments and switched-off parts taken out, code set aside."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Source:
 
 
 def read_source(main: str, files: Mapping[str, str], most_characters: int) -> Source:
-    """The main file with its files in their places. Raises DocumentTooLarge or MalformedDocument."""
+    """The main file with its included files in place. Raises DocumentTooLarge or MalformedDocument."""
     source = Source()
     joiner = _Joiner(source, files, most_characters)
     text = joiner.joined(main, (), "")
@@ -135,9 +135,9 @@ _NOT_SWITCHES |= {"ifbool", "ifdef", "ifundef", "ifdefempty", "ifcsdef", "ifnume
 
 
 def without_conditionals(text: str) -> str:
-    """Only the branches that hold: of \\iftrue, \\iffalse and of switches that \\newif declares (false until set).
+    """Keep only the branches that hold: of \\iftrue, \\iffalse and of switches that \\newif declares (false until set).
 
-    The first branch stays where the condition cannot be evaluated. A condition that is never closed is ignored.
+    The first branch stays if the condition cannot be evaluated. A condition that is never closed is ignored.
     """
     declared = set(re.findall(r"\\newif\s*\\(if[A-Za-z@]+)", text))
     text = re.sub(r"\\newif\s*\\if[A-Za-z@]+", " ", text)
@@ -174,7 +174,7 @@ def without_conditionals(text: str) -> str:
 
 
 def _closed(text: str) -> set[int]:
-    """Where the conditions begin that a \\fi closes."""
+    """Where conditions begin that a \\fi closes."""
     waiting: list[int] = []
     closed: set[int] = set()
     for match in _SWITCH.finditer(text):

@@ -44,7 +44,7 @@ class LatexText:
         self._close()
 
     def line(self, source: str) -> str:
-        """A piece of source as text on one line; notes in it are dropped."""
+        """A piece of source as text on one line, without its notes."""
         return " ".join(self.capture(self._nodes(source)).split())
 
     def paragraphs(self, source: str) -> str:
@@ -176,7 +176,7 @@ class LatexText:
             self._notes = outer
 
     def _abstract(self, nodes: list[Node]) -> None:
-        """The abstract stands first, wherever it is written."""
+        """The abstract comes first, wherever it is written."""
         text = self.capture(nodes)
         if text and not any(section.section_type == "abstract" for section in self.paper.sections):
             self.paper.sections.insert(0, Section(heading="Abstract", level=2, section_type="abstract", text=text))
@@ -211,6 +211,6 @@ def _inside(node: Node) -> str:
 
 
 def tidy(text: str) -> str:
-    """Paragraphs parted by one blank line, one space between words."""
+    """Paragraphs separated by one blank line, one space between words."""
     paragraphs = (" ".join(part.split()) for part in re.split(r"\n[ \t]*\n", clean(text)))
     return "\n\n".join(re.sub(r"\s+([,.;:)\]])", r"\1", part) for part in paragraphs if part)

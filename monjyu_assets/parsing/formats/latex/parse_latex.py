@@ -25,7 +25,7 @@ _BEGIN = re.compile(r"\\begin\s*\{document\}")
 
 
 def parse_latex(data: bytes, settings: ParseSettings, files: Sequence[tuple[str, bytes]] = ()) -> ParsedPaper:
-    """Parse a main file; `files` are those beside it (name relative to it, content), of which no others are read.
+    """Parse a main file; `files` are those beside it (name relative to it, content). No other files are read.
 
     Sections hold plain text with formulas as LaTeX; citations are written out as author and year. Raises
     UnsupportedDocument for a file that is part of another, EmptyDocument, MalformedDocument or DocumentTooLarge.
@@ -96,7 +96,7 @@ def _read(
 
 
 def _restore_code(paper: ParsedPaper, code: list[str]) -> None:
-    """What was set aside stands again where it was."""
+    """Put what was set aside back in its place."""
     for section in paper.sections:
         section.heading, section.text = with_code(section.heading, code), with_code(section.text, code).strip()
     captioned: list[Figure | Table] = [*paper.figures, *paper.tables]

@@ -23,7 +23,7 @@ _DEEPEST = 12
 def split_front_matter(text: str) -> tuple[dict[str, Any], str, list[str]]:
     """The fields of the leading YAML block, the text below it, and warnings.
 
-    A block that is too long, too deep, has anchors (their expansion has no bound) or is no YAML gives only what its
+    A block that is too long, too deep, has anchors (their expansion has no bound) or is not YAML gives only what its
     `name: value` lines say. A leading rule (`---`) that opens no mapping is left in the text.
     """
     match = _BLOCK.match(text)
@@ -52,7 +52,7 @@ def _load(source: str) -> Any:
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if depth > _DEEPEST:
             raise ValueError("nested too deeply")
-    return yaml.load(source, Loader=yaml.BaseLoader)  # every scalar stays the text it was: 1.10, 2019-03, no
+    return yaml.load(source, Loader=yaml.BaseLoader)  # every scalar stays text as written: 1.10, 2019-03, no
 
 
 def text_of(value: object) -> str:

@@ -16,7 +16,7 @@ _MARKUP = re.compile(
     rf"|{TAG.pattern}|</(?P<closed>[a-zA-Z][^\s/>]*+)[^>]*+(?:>|\Z)|<[!?/][^>]*+(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-"""What never ends goes on to the end of the text: no place is read twice."""
+"""What is never closed runs to the end of the text: no place is read twice."""
 
 
 class _Words:

@@ -32,7 +32,7 @@ class InlineReader:
         self._citer = citer
 
     def read(self, node: SyntaxTreeNode) -> str:
-        """Text of one `inline` node; a paragraph that is only an image gives none, its caption being the figure's."""
+        """Text of one `inline` node; a paragraph that is only an image gives none: its text is the caption."""
         images = [child for child in node.children if child.type == "image"]
         if images and all(child.type in ("image", "softbreak", "hardbreak") for child in node.children):
             for image in images:

@@ -207,7 +207,7 @@ class _Reader:
         return True
 
     def _texts(self, node: SyntaxTreeNode) -> list[str]:
-        """Plain paragraphs of a block and what it holds; an item of a list is a paragraph."""
+        """Plain paragraphs of a block and the blocks inside it; an item of a list is a paragraph."""
         if node.type == "inline":
             text = self._inline.read(node)
             return [part for part in [text, *self._inline.take_notes()] if part]

@@ -4,13 +4,13 @@ The order, and why it holds:
 
 1. Lines leave and move, before any is counted: lists of contents go; the title is found; rows of names on the title
    page are put in order and running heads go, all below the title. From here on no line moves, so indices hold.
-2. The reference list, for it parts the text into the ranges in front of it and behind it.
+2. The reference list, because it divides the text into the ranges in front of it and behind it.
 3. Headings of these ranges, without bold lines of the title page.
-4. The front: authors end where the first heading begins; abstract and keywords lie below them and keep headings of
-   their own parts, which are then none of the paper. What is left of the headings gets its levels.
-5. Floats: captions with their tables and figures never take a heading or a line of the front but as a table's cell.
+4. The front: authors end where the first heading begins; abstract and keywords lie below them and keep the headings
+   of their own parts, which then are not headings of the paper. What is left of the headings gets its levels.
+5. Floats: captions with their tables and figures take a heading or a line of the front only as a table's cell.
 6. Running text is what is left: neither lettering of figures nor small type.
-7. Footnotes, told from the running text that refers to them, leave it; formulas among it stay in it.
+7. Footnotes, found through the running text that refers to them, leave it; formulas in it stay.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from monjyu_core.paper import Author
 
 
 class Role(Enum):
-    """What a line is; a line without a role belongs to nothing that is read."""
+    """What a line is; a line without a role is not read."""
 
     TITLE = auto()
     AUTHORS = auto()
     REFERENCES = auto()
     HEADING = auto()
     FRONT = auto()
-    """Abstract and keywords."""
+    """Lines of the abstract and keywords."""
     FLOAT = auto()
-    """Captions, tables and what stands in figures."""
+    """Captions, tables and the text inside figures."""
     LETTERING = auto()
     """Text over an image."""
     TEXT = auto()
@@ -57,7 +57,7 @@ class Role(Enum):
 
 
 _TAKEN = (Role.HEADING, Role.FRONT, Role.FLOAT, Role.LETTERING)
-"""Roles of lines that cannot be running text. A title and a reference list can: in what is not built like a paper."""
+"""Roles of lines that cannot be running text. A title and a reference list can, in what is not built like a paper."""
 
 
 @dataclass
@@ -131,7 +131,7 @@ def _label_references(labelled: Labelled) -> None:
 
 
 def _find_headings(labelled: Labelled) -> None:
-    """They get their labels with the front, which drops some."""
+    """Headings get their labels with the front, which drops some."""
     layout = labelled.layout
     found = [
         heading for first, last in labelled.ranges for heading in find_headings(layout, first, last, labelled.words)
@@ -156,7 +156,7 @@ def _label_front(labelled: Labelled) -> None:
 
 
 def _label_floats(labelled: Labelled) -> None:
-    """A heading that turns out to be a cell of a table is none."""
+    """A heading that turns out to be a cell of a table is not a heading."""
     taken = labelled.taken()
     labelled.floats = [
         find_floats(labelled.layout, first, last, taken, labelled.words) for first, last in labelled.ranges
@@ -191,7 +191,7 @@ def _label_footnotes(labelled: Labelled) -> None:
 
 
 def _after_front(headings: list[Heading], layout: Layout, title_end: int) -> list[Heading]:
-    """Without the bold lines of the title page in front of the first heading that is certain."""
+    """Headings without the bold lines of the title page in front of the first certain heading."""
     first_page = layout.lines[title_end].page if title_end < len(layout.lines) else 1
     for k, heading in enumerate(headings):
         if layout.lines[heading.start].page > first_page + 1:

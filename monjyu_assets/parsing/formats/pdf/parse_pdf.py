@@ -106,7 +106,7 @@ def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout, n
 
 
 def _raised_numbers(mapped: MappedSection, notes: set[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Raised text of digits, commas and dashes that is no marker of a footnote, with its place."""
+    """Raised text of digits, commas and dashes that is not the marker of a footnote, with its place."""
     marks = "".join("1" if script == 1 else "0" for script in mapped.text.scripts)
     found: list[tuple[int, str]] = []
     for match in re.finditer("1+", marks):

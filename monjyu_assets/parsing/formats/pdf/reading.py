@@ -1,4 +1,4 @@
-"""Opening a PDF and reading its pages, outline and Info; sorts out what cannot be read as a paper's text."""
+"""Opens a PDF and reads its pages, outline and Info; rejects what cannot be read as a paper's text."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _read_one(document: Any, index: int, fonts: FontTable) -> PageChars | None:
 
 
 def _check_text(pages: list[PageChars], unread: Unread) -> None:
-    """Raise where there is next to no text: with a way out where the pages are pictures."""
+    """Raise if there is next to no text; the error suggests a way out if the pages are pictures."""
     raw = sum(page.raw_count for page in pages)
     if unread.numbers and raw < min(25 * len(pages), 400):
         raise ScannedDocument(f"The pages of the PDF have no usable text. {unread.why}", unread.hint)

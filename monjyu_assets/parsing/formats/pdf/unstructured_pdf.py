@@ -1,8 +1,8 @@
 """PDF files taken apart by `unstructured` (`pdf.processor: unstructured`), with pypdfium2 to check what it gives.
 
-It is no part of the installation: its PDF part imports a dozen packages even for its fast strategy, and answers a
-missing one with an empty list. So they are looked for first. Its layout model (hi_res) is used where its packages are
-there, and its weights are never fetched.
+It is not part of the installation: its PDF part imports a dozen packages even for its fast strategy, and returns an
+empty list if one is missing. So a check for them comes first. Its layout model (hi_res) is used if its packages are
+installed; its weights are never fetched.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STEPS = (
     ", or set pdf.processor to pypdfium2."
 )
 LEAST_SHARE = 0.3
-"""With fewer of the characters that pypdfium2 finds, it has failed."""
+"""If unstructured finds a smaller share of the characters that pypdfium2 finds, it has failed."""
 _DROPPED = {"Header", "Footer", "PageNumber", "PageBreak", "Image"}
 
 
@@ -57,9 +57,9 @@ class Piece:
 
 
 def parse_with_unstructured(path: Path, settings: ParserSettings) -> ParsedPaper:
-    """Parse a PDF; where unstructured fails, pypdfium2 does it and a warning says so.
+    """Parse a PDF; if unstructured fails, pypdfium2 reads it and a warning says so.
 
-    Raises ConfigurationError where it is not installed, and what `parse_pdf` raises.
+    Raises ConfigurationError if unstructured is not installed, and what `parse_pdf` raises.
     """
     missing = [module for module in FAST if importlib.util.find_spec(module) is None]
     if missing:
@@ -130,13 +130,13 @@ def _partition(path: Path, sizes: list[tuple[float, float]]) -> tuple[list[Piece
             return list(_pieces(elements, sizes)), strategy, notes
         except (MemoryError, RecursionError):
             raise
-        except Exception as error:  # pdfminer and the models answer damaged files with whatever comes
+        except Exception as error:  # pdfminer and the models raise any kind of error on damaged files
             notes.append(f"unstructured {strategy}: {type(error).__name__}: {error}"[:200])
     return [], "fast", notes
 
 
 def _pieces(elements: list[Element], sizes: list[tuple[float, float]]) -> Iterator[Piece]:
-    """Without page numbers and what stands on most pages."""
+    """The pieces without page numbers and without text repeated on most pages."""
     texts = Counter(key for element in elements if (key := _repeated_key(element)))
     for element in elements:
         page = min(max(element.metadata.page_number or 1, 1), len(sizes))
@@ -152,7 +152,7 @@ def _repeated_key(element: Element) -> str:
 
 
 def _box(coordinates: Any, size: tuple[float, float]) -> Box | None:
-    """Points of the page; the layout model's are pixels of its image of it."""
+    """The box in points of the page; the layout model gives pixels of its image of the page."""
     if coordinates is None or not coordinates.points or not coordinates.system.width:
         return None
     across, down = size[0] / coordinates.system.width, size[1] / coordinates.system.height
@@ -173,7 +173,7 @@ def _paper(pieces: list[Piece], pages: int) -> ParsedPaper:
 
 
 def _take_front(paper: ParsedPaper, pieces: list[Piece]) -> list[Piece]:
-    """Title, authors and date from the first pieces; returns what is no part of them."""
+    """Title, authors and date from the first pieces; returns the other pieces."""
     first = next((i for i, piece in enumerate(pieces[:8]) if piece.kind == "Title" and len(piece.text) > 8), None)
     if first is None or section_type(pieces[first].text) != "other":
         return pieces
@@ -238,7 +238,7 @@ def _run_in(text: str) -> str:
 
 
 def _place(sections: list[Section], pieces: list[Piece]) -> None:
-    """Sentences get the box of the piece in which they begin."""
+    """Each sentence gets the box of the piece in which it begins."""
     keys = [(re.sub(r"\W+", "", piece.text), piece) for piece in pieces if piece.box]
     at = 0
     for section in sections:

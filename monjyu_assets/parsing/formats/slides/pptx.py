@@ -1,4 +1,4 @@
-"""Slides: mended with lxml, taken apart by unstructured, one section a slide, the speaker's notes at its end."""
+"""Slides: mended with lxml, split by unstructured; one section a slide, with the speaker's notes at its end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def parse_pptx(path: Path, settings: ParseSettings) -> ParsedPaper:
 
 
 def _slide_names(package: Package) -> list[str]:
-    """Parts of the slides in their order, each once."""
+    """Parts of the slides in order, each once."""
     relations = package.relations(package.main)
     ids = [item.get(f"{{{RELATION}}}id", "") for item in package.root(package.main).iter(f"{P}sldId")]
     names = [relations[name].target for name in ids if name in relations and relations[name].kind == "slide"]
@@ -112,7 +112,7 @@ def _add_layout(package: Package, layout: str | None, parts: dict[str, NewPart])
 
 
 def _place_all(root: Element) -> None:
-    """Shapes without a place of their own and without a layout that gives them one are shown where they stand."""
+    """Shapes without a place, neither their own nor from a layout, are shown where they stand."""
     place = f'<a:xfrm xmlns:a="{A[1:-1]}"><a:off x="0" y="0"/><a:ext cx="0" cy="0"/></a:xfrm>'
     for properties in root.iter(f"{P}spPr"):
         if not any(isinstance(child.tag, str) and child.tag.endswith("}xfrm") for child in properties):
@@ -120,7 +120,7 @@ def _place_all(root: Element) -> None:
 
 
 def _take_front(paper: ParsedPaper, slide: Slide, pieces: list[Piece], named: str) -> list[Piece]:
-    """Title, authors and date from the first slide; returns what is no part of them."""
+    """Title, authors and date from the first slide; returns the rest."""
     heading = " ".join(_words(piece.text) for piece in pieces if piece.kind == "title")
     rest = [piece for piece in pieces if piece.kind != "title"]
     is_front = slide.is_title or sum(len(piece.text) for piece in rest) < _TITLE_SLIDE

@@ -15,7 +15,7 @@ A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 HEADING_LEVEL = 8
-"""The depth that a heading within a slide is given, deeper than any list goes."""
+"""The depth given to a heading within a slide, deeper than any list."""
 
 _FURNITURE = {"dt", "ftr", "hdr", "sldNum"}
 _LONGEST_HEADING = 100
@@ -37,7 +37,7 @@ class Slide:
 
 
 def read_slide(package: Package, name: str, number: int) -> Slide:
-    """Mend a slide in place. Raises MalformedDocument where it is no XML."""
+    """Mend a slide in place. Raises MalformedDocument if it is not XML."""
     slide = Slide(number, name, package.root(name))
     choose_alternatives(slide.root)
     _write_formulas(slide)
@@ -71,7 +71,7 @@ def _write_formulas(slide: Slide) -> None:
 
 
 def _write_diagrams(package: Package, slide: Slide) -> None:
-    """A diagram's words stand in a part of their own; they are set in its place."""
+    """A diagram's words are in a separate part; they replace the diagram."""
     relations = package.relations(slide.name)
     for item in list(slide.root.iter(f"{{{DIAGRAM}}}relIds")):
         frame = next(item.iterancestors(f"{P}graphicFrame"), None)
@@ -118,7 +118,7 @@ def _mend_shape(slide: Slide, shape: Element) -> None:
     if kind == "title":
         holder = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         slide.is_title = slide.is_title or holder.get("type") == "ctrTitle"
-        holder.attrib.pop("idx", None)  # python-pptx knows a title by its index
+        holder.attrib.pop("idx", None)  # python-pptx recognises a title by its index
         for paragraph in paragraphs:
             _set_level(paragraph, None)
         return
@@ -161,7 +161,7 @@ def _is_bold(properties: Element) -> bool:
 
 
 def _set_level(paragraph: Element, level: int | None) -> None:
-    """A bullet makes a list item of the paragraph for unstructured, which so has nothing to guess; None for a title."""
+    """A bullet makes the paragraph a list item for unstructured, which then has nothing to guess; None for a title."""
     old = paragraph.find(f"{A}pPr")
     if old is not None:
         paragraph.remove(old)
@@ -172,7 +172,7 @@ def _set_level(paragraph: Element, level: int | None) -> None:
 
 
 def _find_title(slide: Slide) -> None:
-    """Where no shape is the title: the only line of the first text box, if it is short and others follow."""
+    """If no shape is the title, it is the only line of the first text box, if that is short and others follow."""
     boxes = [shape for shape in slide.root.iter(f"{P}sp") if text_of(shape).strip()]
     lines = [line for line in text_of(boxes[0]).split("\n") if line.strip()] if len(boxes) > 1 else []
     if len(lines) != 1 or len(lines[0]) > _LONGEST_HEADING or re.search(r"[.!?。;,、]$", lines[0].strip()):

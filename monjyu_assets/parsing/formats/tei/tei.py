@@ -74,7 +74,7 @@ class _Reader:
         return self._text.paragraphs(element)
 
     def part(self, part: Element) -> None:
-        """Divisions in order; what stands outside them belongs to the last one."""
+        """Divisions in order; text outside them belongs to the last one."""
         loose = [child for child in part if child.tag in ("p", "head", "list", "formula")]
         if text := self._text.tidy_pieces(loose):
             self.paper.sections.append(Section(heading="", text=text))
@@ -97,7 +97,7 @@ class _Reader:
         last.text = "\n\n".join([last.text, *texts]).strip()
 
     def division(self, element: Element, level: int, kind: SectionType | None) -> None:
-        """A division and those inside it. GROBID nests only some and says the depth by the number: `n="3.1"`."""
+        """A division and those inside it. GROBID nests only some; the number gives the depth: `n="3.1"`."""
         name = (element.get("type") or "").lower()
         if name in ("references", "bibliography"):
             return

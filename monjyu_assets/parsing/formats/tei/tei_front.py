@@ -12,7 +12,7 @@ from monjyu_core.paper import Author, ParsedPaper
 
 
 def read_header(paper: ParsedPaper, header: Element) -> None:
-    """Fill what `teiHeader` says. What is not there stays as it is."""
+    """Fill in what `teiHeader` says. All else stays as it is."""
     source = header.find("fileDesc/sourceDesc/biblStruct")
     statement = header.find("fileDesc/titleStmt/title")
     title = source.find("analytic/title") if source is not None else None

@@ -33,7 +33,7 @@ def parse_text(data: bytes, settings: ParseSettings) -> ParsedPaper:
 
 
 def _take_title(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
-    """The first block where it is short and no section heading; a rule under it and front lines in it are seen."""
+    """The first block if it is short and not a section heading; a rule under it and front lines in it are seen."""
     lines, below = list(blocks[0]), [line for line in blocks[0][1:2] if re.fullmatch(r"[=\-~#*]{3,}", line.strip())]
     left = lines[2:] if below else []
     lines = lines[:1] if below else lines
@@ -59,7 +59,7 @@ def _is_title(text: str) -> bool:
 
 
 def _take_front(paper: ParsedPaper, blocks: list[list[str]]) -> list[list[str]]:
-    """Authors, date, DOI and keywords in the blocks after the title; nothing is taken that is not understood."""
+    """Authors, date, DOI and keywords in the blocks after the title; only what is understood is taken."""
     rest: list[list[str]] = []
     for index, block in enumerate(blocks[:_FRONT_BLOCKS]):
         lines = [line.strip() for line in block]

@@ -1,4 +1,4 @@
-"""Word documents: mended with lxml, taken apart by unstructured, put together as sections."""
+"""Word documents: mended with lxml, split by unstructured, assembled into sections."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def parse_docx(path: Path, settings: ParseSettings) -> ParsedPaper:
 
 
 def _open_layout_tables(body: Element) -> None:
-    """A table of one row or one column sets text side by side or in a frame; it is no table of data."""
+    """A table of one row or one column sets text side by side or in a frame; it is not a table of data."""
     for table in list(body.iterchildren(f"{W}tbl")):
         rows = table.findall(f"{W}tr")
         if len(rows) > 1 and any(len(row.findall(f"{W}tc")) > 1 for row in rows):
@@ -69,7 +69,7 @@ def _open_layout_tables(body: Element) -> None:
 
 
 def _paragraphs(body: Element, styles: Styles) -> list[Paragraph]:
-    """The paragraphs with text that are no part of a table."""
+    """The paragraphs with text outside tables."""
     found: list[Paragraph] = []
     for element in body.iterchildren(f"{W}p"):
         text = text_of(element)
@@ -96,7 +96,7 @@ def text_of(paragraph: Element) -> str:
 
 
 def _name_roles(paragraphs: list[Paragraph], body: Element, styles: Styles) -> None:
-    """Every paragraph says in so many words what it is, so that nothing is left to unstructured's guess."""
+    """Mark every paragraph explicitly for what it is, so that unstructured has nothing to guess."""
     headed = False
     for paragraph in paragraphs:
         element = paragraph.element
@@ -134,7 +134,7 @@ def _numbering(element: Element, styles: Styles) -> tuple[str, str | None] | Non
 
 
 def _set_style(element: Element, style: str, numbering: tuple[str, str | None] | None) -> None:
-    """Give the paragraph one of our styles and nothing else but its number."""
+    """Give the paragraph one of our styles and its number, and nothing else."""
     old = element.find(f"{W}pPr")
     if old is not None:
         element.remove(old)
@@ -152,7 +152,7 @@ def _set_style(element: Element, style: str, numbering: tuple[str, str | None] |
 def _repacked(root: Element, package: Package) -> BytesIO:
     """The mended document with our styles and its own numbering."""
     styles = etree.Element(f"{W}styles")
-    styles.append(new_style(_BODY, "No Spacing"))  # one of the names that unstructured takes for plain text
+    styles.append(new_style(_BODY, "No Spacing"))  # one of the names that unstructured reads as plain text
     styles.extend(new_style(name, f"Heading {level}") for level, name in enumerate(_HEADINGS, 1))
     parts = {
         "word/document.xml": NewPart(root, f"{_TYPE}.document.main+xml"),
@@ -169,7 +169,7 @@ def _repacked(root: Element, package: Package) -> BytesIO:
 
 
 def _link_levels(root: Element, numbering: Element | None) -> None:
-    """A level given by the name of a style is the level of the list that names the style."""
+    """If a level is the name of a style, replace it by the level of the list that names the style."""
     lists = numbering.iter(f"{W}lvl") if numbering is not None else ()
     levels = {value(level, "pStyle"): level.get(f"{W}ilvl") for level in lists}
     for level in root.iter(f"{W}ilvl"):

@@ -1,4 +1,4 @@
-"""The front of a Word paper: title, authors, date, keywords and abstract, by style, by look or by what stands there."""
+"""The front of a Word paper: title, authors, date, keywords and abstract, by style, by look or by content."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Paragraph:
 def take_front(
     paper: ParsedPaper, paragraphs: Sequence[Paragraph], styles: Styles, properties: dict[str, str]
 ) -> list[Paragraph]:
-    """Fill in what the front says; returns the paragraphs that are understood and so no text of a section."""
+    """Fill in what the front says; returns the paragraphs that were understood and so belong to no section."""
     title = _title(paragraphs, styles, properties.get("title", ""))
     paper.title = _words(join_lines([paragraph.text for paragraph in title]))
     taken = list(title)
@@ -58,7 +58,7 @@ def _words(text: str) -> str:
 
 
 def _title(paragraphs: Sequence[Paragraph], styles: Styles, named: str) -> list[Paragraph]:
-    """By style, which may run over several paragraphs; by the file's own word, if it is printed; by place and look."""
+    """By style, which can span several paragraphs; by the file's properties, if printed; by place and look."""
     for index, paragraph in enumerate(paragraphs[:_FRONT]):
         if paragraph.role == "title":
             end = index + 1
@@ -119,7 +119,7 @@ def _take(paper: ParsedPaper, paragraph: Paragraph, styles: Styles, *, first: bo
 
 
 def _trust_creator(paper: ParsedPaper, paragraphs: Sequence[Paragraph], creator: str) -> None:
-    """The file's author counts where the front prints it."""
+    """The file's author counts if the front prints it."""
     names = split_names(creator)
     front = " ".join(paragraph.text for paragraph in paragraphs[:_FRONT])[:5000]
     if not paper.authors and names and all(len(name) > 3 and name in front for name in names):

@@ -14,7 +14,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？;,、…][\"'”’)\]]*$")
 
 
 def find_headings(paragraphs: Sequence[Paragraph], styles: Styles) -> None:
-    """Give a level to what looks like a heading, where fewer than two paragraphs are headings by style."""
+    """Give a level to what looks like a heading, if fewer than two paragraphs are headings by style."""
     if sum(paragraph.level is not None for paragraph in paragraphs) >= 2:
         return
     looks = [Look(paragraph.element, styles) for paragraph in paragraphs]
@@ -29,7 +29,7 @@ def find_headings(paragraphs: Sequence[Paragraph], styles: Styles) -> None:
 
 
 def _body_size(paragraphs: Sequence[Paragraph], looks: Sequence[Look]) -> float:
-    """The size most letters have."""
+    """The size of most letters."""
     letters: dict[float, int] = {}
     for paragraph, look in zip(paragraphs, looks, strict=True):
         letters[look.size] = letters.get(look.size, 0) + len(paragraph.text)

@@ -57,7 +57,7 @@ class Styles:
         return ""
 
     def _level(self, style_id: str) -> int | None:
-        """The level of the heading (1 to 9) that the style makes, None where it makes none."""
+        """The level of the heading (1 to 9) that the style makes, None if it makes none."""
         for style in self._chain(style_id):
             name = value(style, "name") or style.get(f"{W}styleId", "")
             if match := _HEADING_NAME.search(name):
@@ -72,7 +72,7 @@ class Styles:
         return next((found for style in self._chain(style_id) if (found := value(style, path)) is not None), None)
 
     def numbering(self, style_id: str) -> tuple[str | None, str | None, str]:
-        """(numId, ilvl, the style that brings the numId), as the chain has them."""
+        """(numId, ilvl, the style that gives the numId), from the chain."""
         found: tuple[str | None, str | None, str] = (None, None, "")
         for style in self._chain(style_id):
             num, level = value(style, "pPr/numPr/numId"), value(style, "pPr/numPr/ilvl")

@@ -1,4 +1,4 @@
-"""A Word document's tree without what is no text of it, and with the text that python-docx would pass over.
+"""A Word document's tree without what does not belong to its text, and with text that python-docx would skip.
 
 Deleted and hidden text, contents lists and page furniture go. Inserted text, content controls (citation managers write
 into them), fields, formulas, notes and text boxes become plain runs and paragraphs in their place.
@@ -16,7 +16,7 @@ from monjyu_assets.parsing.text.text_marks import mark, unmarked
 from monjyu_core.paper import Equation
 
 _DROPPED = ("moveFrom", "sectPr", "instrText", "delText", "rPrChange", "pPrChange", "commentReference", "rt")
-"""`rt` tells how a Japanese word is read: it stands over the word, not in the line."""
+"""`rt` shows how to read a Japanese word: it stands over the word, not in the line."""
 _UNWRAPPED = ("ins", "moveTo", "smartTag", "hyperlink", "fldSimple", "customXml", "dir", "bdo", "ruby", "rubyBase")
 _NOTES = {f"{W}footnoteReference": "footnotes", f"{W}endnoteReference": "endnotes"}
 _NUMBERS = re.compile(r"\s*\d{1,3}(?:\s*[,;\u2013-]\s*\d{1,3})*\s*")

@@ -1,4 +1,4 @@
-"""Lists of contents, figures and tables: their lines end in page numbers and are no text of the paper."""
+"""Lists of contents, figures and tables: their lines end in page numbers and are not part of the paper's text."""
 
 from __future__ import annotations
 

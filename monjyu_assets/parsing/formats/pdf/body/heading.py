@@ -1,4 +1,4 @@
-"""A heading found in a PDF, and what is asked of the lines it may stand in."""
+"""A heading found in a PDF, and questions about the lines it may stand in."""
 
 from __future__ import annotations
 

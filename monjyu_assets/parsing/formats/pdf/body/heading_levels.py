@@ -34,7 +34,7 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
     offset = min((h.outline_level for h in found if h.outline_level is not None), default=0)
     numbered = [h for h in found if h.number is not None]
     if len(numbered) < 0.5 * len(found) and not any(section_type(h.text) in _MAIN for h in numbered):
-        # Steps counted within a section ("1) Surgery") say nothing of the level.
+        # Steps counted within a section ("1) Surgery") say nothing about the level.
         for heading in numbered:
             if not heading.run_in and "." not in (heading.number or ""):
                 heading.number = None
@@ -57,9 +57,9 @@ def _set_levels(found: list[Heading], body_size: float) -> None:
 
 
 def _lower_stacked(found: list[Heading]) -> None:
-    """Where a main section's heading stands directly on another of the same style, that style names both levels.
+    """If a main section's heading stands directly above another of the same style, that style serves both levels.
 
-    Then the headings of the style that are no main sections (by their words) are one level lower.
+    Then headings of that style whose words do not name a main section are one level lower.
     """
     stacked = {
         a.style
@@ -93,7 +93,7 @@ def _depth(number: str) -> int:
 
 
 def _style_levels(styles: list[Style], known: dict[Style, int]) -> dict[Style, int]:
-    """Styles in rank order get rising levels; one whose level is known sets the count."""
+    """Styles in rank order get rising levels; a style whose level is known resets the count."""
     levels: dict[Style, int] = {}
     current = 0
     for style in styles:

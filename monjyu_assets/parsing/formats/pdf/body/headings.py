@@ -42,7 +42,7 @@ def find_headings(layout: Layout, first: int, last: int, words: Words) -> list[H
 
 
 def _counted(candidates: list[Heading], layout: Layout) -> set[int]:
-    """First lines of headings in any face whose numbers count 1, 2, 3 and that stand apart: no other sign is needed."""
+    """First lines of headings in any face that stand apart and are numbered 1, 2, 3: they need no other sign."""
     apart = [
         heading
         for heading in candidates
@@ -106,7 +106,7 @@ def _text(lines: list[Line], words: Words) -> str:
 
 
 def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
-    """The next line goes on with the same heading."""
+    """The next line continues the same heading."""
     step = line.base - above.base
     return (
         above.page == line.page
@@ -120,7 +120,7 @@ def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
 
 
 def _fits(layout: Layout, above: Line, line: Line) -> bool:
-    """The first word of `line` had room behind `above`: the line break is meant, they are two headings."""
+    """The first word of `line` had room behind `above`: the line break is deliberate, so they are two headings."""
     left, right = layout.extents[line.page, line.block]
     word = line.text.split()[0]
     width = line.width * len(word) / max(1, len(line.text)) + 0.6 * line.size
@@ -130,7 +130,7 @@ def _fits(layout: Layout, above: Line, line: Line) -> bool:
 
 
 def _shape(text: str, lines: list[Line]) -> bool:
-    """Short, begins like a heading, has letters (方法 is a word), is no caption, bullet, sentence or reference."""
+    """Short, begins like a heading, has letters (方法 is a word), is not a caption, bullet, sentence or reference."""
     words = strip_numbering(text)[1]
     letters = sum(c.isalpha() for c in words)
     if letters + count_wide(words) < 3 or letters < 0.5 * len(words.replace(" ", "")):

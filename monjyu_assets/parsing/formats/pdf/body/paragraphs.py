@@ -1,4 +1,4 @@
-"""Lines of a section put together to paragraphs."""
+"""Lines of a section joined into paragraphs."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _apart(layout: Layout, i: int) -> bool:
 
 
 def split_entries(layout: Layout, lines: list[Line]) -> list[list[Line]]:
-    """The lines of a reference list, an entry each."""
+    """The lines of a reference list, grouped by entry."""
     lines = _without_tail([line for line in lines if not _stray(line)])
     if not lines:
         return []
@@ -142,7 +142,7 @@ def _entry_start(text: str) -> bool:
 
 
 def _spaced(lines: list[Line]) -> list[int]:
-    """Starts of entries parted by wider gaps."""
+    """Starts of entries separated by wider gaps."""
     steps = [
         b.base - a.base if a.page == b.page and a.block == b.block and b.base > a.base else None
         for a, b in itertools.pairwise(lines)

@@ -76,7 +76,7 @@ def _plain(layout: Layout, i: int) -> Heading | None:
 
 
 def _begins(layout: Layout, i: int, line: Line) -> bool:
-    """A paragraph begins here, not a line within one: a gap, an indent, or a line above that ended early."""
+    """A paragraph begins at this line: a gap, an indent, or a line above that ended early shows it."""
     if gap_above(layout, i) > 1.2 * layout.leading:
         return True
     above = layout.lines[i - 1]
@@ -99,6 +99,6 @@ def _runs_on(layout: Layout, i: int) -> bool:
 
 
 def usual_run_ins(found: list[Heading]) -> list[Heading]:
-    """Without those in a face that only one paragraph without a number begins with: that is emphasis."""
+    """Drop headings in a face that begins only one paragraph without a number: that is emphasis."""
     faces = Counter(h.style[1:3] for h in found if h.run_in and h.number is None)
     return [h for h in found if not h.run_in or h.number is not None or faces[h.style[1:3]] >= 2]

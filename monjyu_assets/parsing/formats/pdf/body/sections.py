@@ -85,15 +85,15 @@ class _Maker:
         self._inner = {id(lines[i]) for display in body.displays for i in display.lines}
 
     def running(self, pieces: list[Piece]) -> list[Part]:
-        """Parts of running text; a display equation is its number, or a sign that something is left out."""
+        """Parts of running text; a display equation becomes its number, or a sign that something is left out."""
         parts: list[Part] = []
         above: Line | None = None
         for line, start, stop in pieces:
             if display := self._heads.get(id(line)):
-                # A formula between two sentences is in neither.
+                # A formula between two sentences belongs to neither.
                 mark = self._display(display)
                 if id(above) in self._inner and parts and parts[-1].start == parts[-1].stop:
-                    parts[-1] = mark  # formulas one below the other leave one mark
+                    parts[-1] = mark  # formulas stacked one below the other leave one mark
                 elif id(above) in self._inner and mark.start == mark.stop:
                     pass
                 elif parts and not _SENTENCE_END.search(parts[-1].line.text[: parts[-1].stop]):

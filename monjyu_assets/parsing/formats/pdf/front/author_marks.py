@@ -65,7 +65,7 @@ def _marks(gap: str, raised: list[bool]) -> tuple[list[str], str | None]:
 
 
 def notes_by_mark(pieces: Sequence[Piece], marks: set[str]) -> dict[str, str]:
-    """What stands behind each mark in these lines: a mark opens a note that runs to the next mark or a wide gap."""
+    """The note behind each mark in these lines: it runs to the next mark or a wide gap."""
     notes: dict[str, str] = {}
     current: str | None = None
     above: Piece | None = None
@@ -80,7 +80,7 @@ def notes_by_mark(pieces: Sequence[Piece], marks: set[str]) -> dict[str, str]:
                 joined = notes.get(current, "")
                 notes[current] = f"{joined}{_gap(joined)}{text}".strip() if mark is None or joined == "" else joined
                 if mark is not None and joined:
-                    current = None  # told before; a second note on the same mark belongs to something else
+                    current = None  # already explained; a second note on the same mark belongs to something else
         above = piece
     return notes
 

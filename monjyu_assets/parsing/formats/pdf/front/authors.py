@@ -57,7 +57,7 @@ def _same_face(line: Line, style: Line) -> bool:
 
 
 def _runs_into(last: str, first: str) -> bool:
-    """A name broken at the line end: one of its halves is no name, the whole is."""
+    """A name broken at the line end: at least one half is not a name, but the whole is."""
     return not (is_name(last) and is_name(first)) and is_name(f"{last} {first}")
 
 

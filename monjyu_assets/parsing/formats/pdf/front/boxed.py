@@ -30,7 +30,7 @@ class Front:
 def take_beside(layout: Layout, i: int, stop: int, front: Front) -> bool:
     """Fill `front` where line `i` holds the heading of the abstract behind a wide gap; False where it does not.
 
-    The abstract is what stands under the heading; the words to its left are notes, among them the keywords.
+    The abstract is the text under the heading; the words to its left are notes, including the keywords.
     """
     line = layout.lines[i]
     gap = next((gap for gap in line.wide_gaps if _HEADING.fullmatch(line.text[gap + 1 :].strip())), None)
@@ -72,7 +72,7 @@ def _start(layout: Layout, line: Line, left: float) -> int | None:
 
 
 def _keywords(notes: list[str]) -> list[str]:
-    """One a line under "Keywords"."""
+    """Keywords, one a line, under "Keywords"."""
     for k, note in enumerate(notes):
         match = _KEYWORDS.match(note)
         if match:

@@ -1,4 +1,4 @@
-"""E-mail addresses of page 1 and whose they are."""
+"""E-mail addresses of page 1 and their owners."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AuthorMarks = Sequence[tuple[list[str], str | None]]
 
 
 def emails_in(text: str) -> list[tuple[str, int, int]]:
-    """Addresses with their place; `{ada,bob}@x.org` is two."""
+    """Addresses with their place; `{ada,bob}@x.org` is two addresses."""
     found = [
         (f"{local.strip()}@{match[2]}", match.start(), match.end())
         for match in _GROUP.finditer(text)
@@ -83,7 +83,7 @@ def _named_behind(authors: Sequence[Author], following: str) -> Author | None:
 
 
 def _by_mark(authors: Sequence[Author], mail: str, marks_of: AuthorMarks, notes: Mapping[str, str]) -> Author | None:
-    """The only author with the mark in whose note the address stands."""
+    """The only author with the mark whose note contains the address."""
     for mark, note in notes.items():
         if mail in note and len(emails_in(note)) == 1:
             owners = [author for author, (marks, _) in zip(authors, marks_of, strict=True) if mark in marks]
@@ -93,7 +93,7 @@ def _by_mark(authors: Sequence[Author], mail: str, marks_of: AuthorMarks, notes:
 
 
 def _by_spelling(authors: Sequence[Author], mail: str) -> Author | None:
-    """The author whose names the part in front of the @ is made of, if one fits better than all others."""
+    """The author whose names make up the part in front of the @, if one author fits better than all others."""
     local = squeezed(mail.split("@")[0])
     scores = [(_likeness(local, author.name), number) for number, author in enumerate(authors)]
     scores.sort(reverse=True)

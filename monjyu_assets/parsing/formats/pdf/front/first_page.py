@@ -58,7 +58,7 @@ def _is_abstract_start(layout: Layout, i: int, match: re.Match[str]) -> bool:
 
 
 def _take_abstract(layout: Layout, front: Front, i: int, offset: int, stop: int, headings: list[Heading]) -> None:
-    """From the heading to the keywords, the next heading that is no part of the abstract, or a change of type."""
+    """From the heading to the keywords, the next heading outside the abstract, or a change of type."""
     lines = layout.lines
     starts = {heading.start: heading for heading in headings}
     own = starts.get(i)
@@ -100,7 +100,7 @@ def _below(heading: Heading, own: Heading | None, line: Line) -> bool:
 
 
 def _another_same(heading: Heading, headings: list[Heading]) -> bool:
-    """An introduction in the very style of the part shows that the part is a section of the paper."""
+    """An introduction in the same style as the part shows that the part is a section of the paper."""
     return any(
         other.style == heading.style and section_type(other.text) == "introduction"
         for other in headings
@@ -161,7 +161,7 @@ def _same_paragraph(above: Line, line: Line) -> bool:
 
 
 def _continued(text: str, following: str, words: Words) -> str:
-    """Two lines of words as one."""
+    """Two lines of words joined into one."""
     hyphen = words.hyphen(text, following)
     return f"{text} {following}".strip() if hyphen is None else text[:-1] + hyphen + following
 

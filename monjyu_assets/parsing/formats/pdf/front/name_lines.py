@@ -10,7 +10,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 
 def name_parts(line: Line) -> tuple[list[str], bool]:
     """The line's parts between separators, without marks and degrees; and whether its last part may run on."""
-    # Raised marks follow a name, and so do wide gaps: both part names where no comma is printed.
+    # Raised marks and wide gaps follow a name: both separate names where no comma is printed.
     kept = [" ; " if script == 1 else character for character, script in zip(line.text, line.script, strict=True)]
     for gap in line.wide_gaps:
         kept[gap] = " ; "
@@ -22,7 +22,7 @@ def name_parts(line: Line) -> tuple[list[str], bool]:
 
 
 def names_in_line(line: Line) -> list[str]:
-    """Names in a line of which most parts are names."""
+    """Names in a line whose parts are mostly names."""
     parts, _ = name_parts(line)
     names = [part for part in parts if is_name(part)]
     return names if names and len(names) >= 0.6 * len(parts) else []

@@ -1,4 +1,4 @@
-"""What page 1 says of each author: affiliation, e-mail, ORCID, and who answers letters."""
+"""What page 1 says about each author: affiliation, e-mail, ORCID, and who is the corresponding author."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _below_names(front: Sequence[Piece], names: Sequence[str]) -> list[Piece]:
 
 
 def _joined(lines: Sequence[str]) -> str:
-    """Lines of an address, parted by commas; one broken in the middle is closed."""
+    """Lines of an address, separated by commas; a line broken in the middle is closed."""
     text = ""
     for line in lines:
         line = line.strip(" ,;")
@@ -154,7 +154,7 @@ def _corresponding(
     notes: dict[str, str],
     pieces: Sequence[Piece],
 ) -> None:
-    """Authors with an envelope or a mark whose note speaks of correspondence, or named where it is spoken of."""
+    """Authors with an envelope or a mark whose note mentions correspondence, or named where the text mentions it."""
     meant = {mark for mark, note in notes.items() if _CORRESPONDING.search(note[:120])} | ENVELOPES
     for author, (marks, _) in zip(authors, marks_of, strict=True):
         author.is_corresponding = bool(meant & set(marks))

@@ -1,4 +1,4 @@
-"""Affiliations: what a place looks like, and how it is tied to people without marks."""
+"""Affiliations: what a place looks like, and how it is linked to people without marks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _AFTER = re.compile(
     r"[\s.,;(]*(?:\b(?:e-?mails?|tel(?:ephone)?|phone|fax|orcid|doi|correspond\w*|received|accepted|dated|submitted)\b\s*[:.]?|"
     r"(?:\*\s*)?correspondence\b)(?=[\W\d]|\s).*", re.I,
 )  # fmt: skip
-"""What is no longer the place but stands in the same lines."""
+"""What follows a place in the same lines but no longer belongs to it."""
 _DATE = re.compile(rf"^\W*(?:\w+\W+){{0,3}}{RECENT_YEAR}\W*$")
 
 
 def is_place(text: str) -> bool:
-    """Not empty, no sentence about contributions, rights or dates, no bare address of correspondence."""
+    """Not empty, not a sentence about contributions, rights or dates, not a bare address for correspondence."""
     bare = without_emails(text)
     letters = [c for c in bare if c.isalpha()]
     if len(letters) < 3 or len(bare) > 400 or _NO_PLACE.search(bare) or _DATE.match(bare) or letters[0].islower():
@@ -109,7 +109,7 @@ def named_in_notes(authors: Sequence[Author], text: str) -> None:
 
 
 def places_at_end(layout: Layout, authors: Sequence[Author]) -> None:
-    """Addresses that close a paper: lines of a place with an e-mail line under each."""
+    """Addresses at the end of a paper: lines of a place with an e-mail line under each."""
     lines = layout.lines[-40:]
     place: list[str] = []
     for line in lines:

@@ -12,7 +12,7 @@ _LABELS = [
     (0.5, re.compile(r"accepted|採録|受理", re.I)),
     (0.2, re.compile(r"received|revised|submitted|downloaded|printed|受付|accessed|retrieved", re.I)),
 ]
-"""What stands in front of a date and how near to the day of publication it then is; without a word 2."""
+"""Words in front of a date and how near to the day of publication they place it; 2 without such a word."""
 
 
 def find_date(layout: Layout, of_venue: str | None = None) -> str | None:

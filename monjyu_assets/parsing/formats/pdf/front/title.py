@@ -37,12 +37,12 @@ def _outline_titles(layout: Layout) -> list[str]:
 
 
 def _weight(text: str) -> int:
-    """Letters, a Chinese or Japanese character for three."""
+    """The number of letters; a Chinese or Japanese character counts as three."""
     return sum(3 if "\u2e80" <= c <= "\u9fff" else 1 for c in text if c.isalpha())
 
 
 def _names_a_section(text: str) -> bool:
-    """Words of a heading, too few to be a title: "Introduction", no "Introduction to the theory of graphs"."""
+    """Words of a heading, too few to be a title: "Introduction", not "Introduction to the theory of graphs"."""
     return section_type(text) != "other" and len(text.split()) <= 3 and _weight(text) <= 30
 
 
@@ -122,7 +122,7 @@ def _serial_name(layout: Layout, text: str) -> bool:
 
 
 def _joined(lines: list[Line], words: Words) -> str:
-    """The lines as one text."""
+    """The lines joined into one text."""
     text = ""
     for line in lines:
         piece = _without_marks(line)

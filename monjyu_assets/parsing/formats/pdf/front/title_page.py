@@ -1,4 +1,4 @@
-"""The lines of page 1 around the names: split where they are wide apart, raised marks told from names, in rows."""
+"""The lines of page 1 around the names: split at wide gaps, raised marks separated from names, in rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Piece:
 
 
 def refit(line: Line, layout: Layout) -> Line:
-    """The line with the size of its largest common letters: long raised marks are no measure of it."""
+    """The line with the size of its largest common letters: long raised marks do not determine it."""
     page = layout.pages[line.page - 1]
     rows = line.index[line.index >= 0]
     if not len(rows):
@@ -91,7 +91,7 @@ def running_heads(layout: Layout, title_end: int) -> set[int]:
 
 
 def order_title_page(layout: Layout, title_end: int) -> None:
-    """Put blocks of authors that a gutter parts into rows again: names are read across, text down the columns."""
+    """Put blocks of authors that a gutter divides back into rows: names are read across, text down the columns."""
     lines = layout.lines
     if title_end >= len(lines) or not title_end:
         return

@@ -88,7 +88,7 @@ class Published:
 def find_published(layout: Layout, title: str, title_start: int) -> Published:
     """Venue, volume, issue and pages by the first pattern that fits what page 1 prints outside its running text.
 
-    That is above the title (at line `title_start`), at the edges and in small type; PDF Info's Subject is asked last.
+    That is above the title (at line `title_start`), at the edges and in small type; PDF Info's Subject comes last.
     """
     found = Published()
     places = list(_places(layout, title_start))
@@ -112,7 +112,7 @@ _SERVERS = {"arxiv": "arXiv", "biorxiv": "bioRxiv", "medrxiv": "medRxiv", "chemr
 
 
 def _places(layout: Layout, title_start: int) -> Iterator[str]:
-    """Texts of page 1 outside its running text: each line, and each with the one or two that follow it closely."""
+    """Texts of page 1 outside its running text: each line alone, and with the one or two that follow it closely."""
     first = layout.lines[0].page if layout.lines else 1
     side = [line for line in (*layout.furniture, *layout.asides) if line.page == first]
     heads = [line for line in layout.furniture if first < line.page <= first + 2]
@@ -133,7 +133,7 @@ def _places(layout: Layout, title_start: int) -> Iterator[str]:
 
 
 def _without_page_number(line: Line, furniture: list[Line]) -> str:
-    """A running foot without the number at its end that counts with the pages."""
+    """A running foot without the page number at its end."""
     match = re.fullmatch(r"(.+?)\s+(\d{1,4})", line.text)
     if match is None:
         return line.text
@@ -180,7 +180,7 @@ def _date(year: str | None, month: str | None, text: str) -> str | None:
 
 
 def _by_words(layout: Layout, places: list[str], found: Published, title: str) -> None:
-    """A journal a manuscript was submitted to; a name in front of an ISSN or link; a line that names a serial."""
+    """A journal that a manuscript was submitted to; a name in front of an ISSN or link; a line that names a serial."""
     for text in places:
         match = _SUBMITTED.search(text)
         if match and _believable(_tidy(match["venue"]), title):
@@ -230,7 +230,7 @@ def _tidy(text: str) -> str:
 
 
 def _believable(venue: str, title: str) -> bool:
-    """Begins with a capital or a wide character, is not the paper's title, names no rights or links."""
+    """Begins with a capital or a wide character, is not the paper's title, mentions no rights or links."""
     if not 3 <= len(venue) <= 160 or _NO_VENUE.search(venue) or venue[0].islower():
         return False
     own = squeezed(venue)

@@ -24,7 +24,7 @@ _CAPTION = re.compile(
 
 @dataclass
 class Floats:
-    """What was taken out: indices into `layout.lines`, and the figures and tables they belong to."""
+    """What was taken out: indices into `layout.lines`, and the figures and tables that these lines belong to."""
 
     taken: set[int] = field(default_factory=set)
     figures: list[Figure] = field(default_factory=list)
@@ -34,8 +34,8 @@ class Floats:
 def find_floats(layout: Layout, first: int, last: int, headings: set[int], words: Words) -> Floats:
     """Captions among `layout.lines[first:last]` with their tables and figures, and grids without a caption.
 
-    `headings` are lines that belong to none, but for cells of a ruled table that look like one; `words` is the
-    vocabulary that hyphens of captions are mended by.
+    `headings` are lines that belong to none, except cells of a ruled table that look like headings; `words` is the
+    vocabulary that decides about hyphens in captions.
     """
     result = Floats()
     captions = _captions(layout, first, last, headings)
@@ -91,7 +91,7 @@ def _figure(
     result: Floats,
     fixed: set[int],
 ) -> Figure:
-    """The figure of a caption; short lines drawn over it (labels of axes) are taken with it."""
+    """The figure of a caption, together with short lines drawn over it (labels of axes)."""
     lines = layout.lines
     page, box = _box(layout, [lines[i] for i in used])
     own = [lines[i] for i in used if lines[i].page == page]
@@ -117,7 +117,7 @@ def _is_prose(layout: Layout, line: Line) -> bool:
 
 
 def _is_caption(layout: Layout, i: int, match: re.Match[str]) -> bool:
-    """Set apart from the text above, or in another face; "Figure 3 shows" within a paragraph is none."""
+    """Set apart from the text above, or in another face; "Figure 3 shows" within a paragraph is not a caption."""
     line = layout.lines[i]
     label_bold = line.bold[0] and not all(line.bold)
     other_size = abs(line.size - layout.body_size) > 0.4

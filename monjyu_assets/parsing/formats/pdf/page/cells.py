@@ -20,7 +20,7 @@ MAX_COLUMNS = 60
 
 @dataclass
 class _Chunk:
-    """Characters of a row that stand together."""
+    """Neighbouring characters of a row."""
 
     x0: float
     x1: float
@@ -46,9 +46,9 @@ class Cells:
 
 
 def read_cells(page: PageChars, fonts: list[Font], lines: list[Line], region: Region) -> Cells:
-    """Rows and columns of the lines of a table; wrapped cells are put together.
+    """Rows and columns of the lines of a table; wrapped cells are joined.
 
-    Columns are where no row but headings that span several has ink between them, or the fields of a full grid.
+    Columns are separated by white that only headings over several columns cross, or are the fields of a full grid.
     """
     rows = _rows(page, lines, region.uprights)
     if not rows:
@@ -111,7 +111,7 @@ def _grid_columns(region: Region) -> list[tuple[float, float]]:
 
 
 def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
-    """Stretches of x that several rows fill, parted by stretches that (nearly) none does."""
+    """Stretches of x that several rows fill, separated by stretches that (nearly) no row fills."""
     divided = [row for row in rows if len(row.chunks) > 1]
     rows = divided if len(divided) >= 0.4 * len(rows) else rows
     spans = np.array([(chunk.x0, chunk.x1) for row in rows for chunk in row.chunks])
@@ -134,7 +134,7 @@ def _columns(rows: list[_Row]) -> list[tuple[float, float]]:
 
 
 def _with_sparse(columns: list[tuple[float, float]], rows: list[_Row]) -> list[tuple[float, float]]:
-    """Columns with those that hold text in few rows only: ink that lies beside all others."""
+    """The columns, and those with text in only a few rows: ink that lies beside all others."""
     sparse: list[tuple[float, float]] = []
     for chunk in sorted((chunk for row in rows for chunk in row.chunks), key=lambda chunk: chunk.x0):
         if any(chunk.x0 < b and chunk.x1 > a for a, b in columns):
@@ -164,7 +164,7 @@ def _fields(
 
 
 def _merged(rows: list[_Row], texts: list[list[str]], head: int, region: Region) -> list[list[int]]:
-    """Which lines are one row: all of a field of a grid, lines set closer than rows are, lines without a start."""
+    """Which lines form one row: all lines of a grid's field, lines set closer than rows are, lines without a start."""
     bands = [bisect(region.levels, row.base) for row in rows]
     grid = bool(_grid_columns(region)) or _ruled_rows(bands[head:], texts[head:])
     steps = [(k, rows[k].base - rows[k - 1].base) for k in range(head + 1, len(rows))]
@@ -173,7 +173,7 @@ def _merged(rows: list[_Row], texts: list[list[str]], head: int, region: Region)
     groups = [[head]] if head < len(rows) else []
     for k, step in steps:
         filled = sum(map(bool, texts[k]))
-        # A label set in the middle of its rows lies on a baseline of its own.
+        # A label centred on its rows lies on a baseline of its own.
         between = step < 0.85 * rows[k].size and not any(a and b for a, b in zip(texts[k], texts[k - 1], strict=True))
         tail = not texts[k][0] and filled <= 0.5 * len(texts[k]) and step < 1.35 * rows[k].size
         if between or (k not in ruled and (grid or tail or step < cut)):
@@ -196,7 +196,7 @@ def _ruled_rows(bands: list[int], texts: list[list[str]]) -> bool:
 
 
 def _wrap_pitch(pitches: list[float]) -> float:
-    """The distance of baselines below which a line belongs to the row above; 0 where all rows are set alike."""
+    """The distance of baselines below which a line belongs to the row above; 0 if all rows are set alike."""
     if len(pitches) < 4:
         return 0.0
     ordered = sorted(pitches)

@@ -10,7 +10,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line, join_pieces
 from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
 
 MIN_PAIRS = 6
-"""Lines standing side by side that make a gutter of one page believable."""
+"""How many lines side by side make a gutter of one page believable."""
 
 
 def gutters(pages: list[list[Line]]) -> list[list[float]]:
@@ -98,7 +98,7 @@ def _pairs(lines: list[Line], x: float) -> int:
     crossing = np.array([(line.y0 + line.y1) / 2 for line in lines if line.x0 < x - 1 and line.x1 > x + 1])
     if not len(paired) or not len(crossing):
         return len(paired)
-    # Words of a justified line or cells of a table stand side by side too: there, lines right above and below cross.
+    # Words of a justified line and cells of a table are side by side too, but lines right above and below cross there.
     place = np.searchsorted(paired, crossing)
     above = crossing - np.where(place > 0, paired[np.maximum(place - 1, 0)], -1e9)
     below = np.where(place < len(paired), paired[np.minimum(place, len(paired) - 1)], 1e9) - crossing
@@ -155,7 +155,7 @@ def _in_row(row: Line, line: Line) -> bool:
 
 
 def _widen(ordered: list[Line], bases: dict[int, float], page_gutters: list[float]) -> None:
-    """What stands in the row of a full-width piece, and the short last line of a full-width paragraph."""
+    """Make pieces in the row of a full-width piece full-width, and the short last line of a full-width paragraph."""
     wide_rows = {
         bases[id(line)]
         for line in ordered
@@ -178,7 +178,7 @@ def _widen(ordered: list[Line], bases: dict[int, float], page_gutters: list[floa
 
 
 def _flush(band: list[Line], result: list[Line], block: int) -> int:
-    """Append the lines of a band column by column; each column is a block of its own."""
+    """Append the lines of a band column by column; each column becomes a block."""
     cut = _change_of_size(band)
     if cut is not None:
         block = _flush([line for line in band if line.base <= cut], result, block)
@@ -226,7 +226,7 @@ def _main_size(lines: list[Line], column: int) -> float:
 
 
 def _join_level(page: PageChars, lines: list[Line], bases: dict[int, float], fonts: list[Font]) -> list[Line]:
-    """Join neighbours in order that lie in one row of one block."""
+    """Join neighbours in reading order that lie in one row of one block."""
     result: list[Line] = []
     group: list[Line] = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""Display equations: lines set apart from the text that hold formulas and hardly any words."""
+"""Display equations: lines set apart from the text, with formulas and hardly any words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Display:
 
 @dataclass
 class Equations:
-    """Display equations of a document, and which lines they take."""
+    """Display equations of a document, and the lines they take."""
 
     displays: list[Display] = field(default_factory=list)
     found: list[Equation] = field(default_factory=list)
@@ -63,7 +63,7 @@ def find_equations(layout: Layout, body: list[int]) -> Equations:
 
 
 def _edges(layout: Layout, body: list[int]) -> dict[tuple[int, int], tuple[float, float]]:
-    """Where running text of each block starts and ends; blocks without any take those of the column on other pages."""
+    """Where running text of each block starts and ends; blocks without any use those of the column on other pages."""
     columns: dict[tuple[int, bool], list[Line]] = {}
     blocks: dict[tuple[int, int], list[Line]] = {}
     for i in body:
@@ -100,7 +100,7 @@ def _is_formula(layout: Layout, i: int, edges: dict[tuple[int, int], tuple[float
 
 
 def _math_only(layout: Layout, line: Line, text: str, most: float) -> bool:
-    """Words for at most this share of the characters, and signs, single letters or fonts of mathematics."""
+    """At most this share of the characters is words, and there are signs, single letters or fonts of mathematics."""
     words = _words(line, len(text))
     letters = sum(map(len, words))
     compact = text.replace(" ", "")
@@ -112,7 +112,7 @@ def _math_only(layout: Layout, line: Line, text: str, most: float) -> bool:
 
 
 def _words(line: Line, stop: int) -> list[str]:
-    """Words of the first `stop` characters that are no functions; raised and lowered letters are indices."""
+    """Words in the first `stop` characters that are not functions; raised and lowered letters are indices."""
     level = "".join(c if not script else " " for c, script in zip(line.text[:stop], line.script, strict=False))
     return [word for word in _WORDS.findall(level) if not _FUNCTIONS.fullmatch(word)]
 
@@ -128,7 +128,7 @@ def _is_sign(character: str) -> bool:
 
 
 def _in_math_font(layout: Layout, line: Line) -> bool:
-    """Most letters in a font of formulas, by its name or, in any other text font, by being slanted."""
+    """Most letters are in a font of formulas, by its name or, in any other text font, because they are slanted."""
     return bool(_MATH_FONT.search(layout.fonts[line.font].name)) or line.italic_share > 0.6
 
 
@@ -174,7 +174,7 @@ def _is_numbered(layout: Layout, i: int, edges: dict[tuple[int, int], tuple[floa
 
 
 def _continues(layout: Layout, near: int, other: int, edges: dict[tuple[int, int], tuple[float, float]]) -> bool:
-    """Whether a line next to a formula in the text is a part of it."""
+    """Whether a line next to a formula in the text belongs to it."""
     a, b = layout.lines[near], layout.lines[other]
     if a.page != b.page or a.block != b.block or abs(other - near) != 1:
         return False
@@ -191,7 +191,7 @@ def _continues(layout: Layout, near: int, other: int, edges: dict[tuple[int, int
 
 
 def _side_by_side(layout: Layout, displays: list[Display]) -> list[Display]:
-    """Parts of one formula that a column of white (in a matrix, behind a brace) parts, put together."""
+    """Join the parts of one formula that a column of white (in a matrix, behind a brace) separates."""
     result: list[Display] = []
     for display in displays:
         near = next((k for k in range(len(result) - 1, -1, -1) if _beside(layout, result[k], display)), None)

@@ -20,7 +20,7 @@ class FigureFinder:
         self._pages: dict[int, Floats] = {}
 
     def region(self, caption: Area, page: int, prose: list[Line]) -> Area | None:
-        """The drawing above a caption, else the one below it; `prose` are lines of the page no figure runs over."""
+        """The drawing above a caption, else the one below it; `prose` are lines of the page that no figure covers."""
         drawings = self._drawings(page)
         if not len(drawings):
             return None
@@ -31,7 +31,7 @@ class FigureFinder:
         return None
 
     def _drawings(self, page: int) -> Floats:
-        """Boxes of images and drawings that are no backdrop of the page, (n, 4)."""
+        """Boxes of images and drawings that are not the backdrop of the page, (n, 4)."""
         if page not in self._pages:
             own = self._layout.pages[page - 1]
             boxes = np.array([*own.drawn.images, *own.drawn.graphics, *own.drawn.rules]).reshape(-1, 4)
@@ -42,7 +42,7 @@ class FigureFinder:
 
 
 def _between(prose: list[Line], caption: Area, above: bool) -> float:
-    """The height at which running text bounds the figure of a caption."""
+    """The height at which running text ends the figure of a caption."""
     beside = [line for line in prose if line.x0 < caption[2] and line.x1 > caption[0]]
     if above:
         return max((line.y1 for line in beside if line.y1 <= caption[1] + 2), default=0.0)

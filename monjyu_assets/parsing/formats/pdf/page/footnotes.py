@@ -15,7 +15,7 @@ _BEHIND_WORD = re.compile(r"(?:[^\W\d_]{2}|[.,;:!?)\]\"\u201d\u2019'\u00bb])\s?$
 _WORDS = re.compile(r"[^\W\d_]{3,}")
 _GLUED = re.compile(r"(?:(?<=[a-z]{2})|(?<=[a-z][.,;)]))(\d{1,3})(?=[\s.,;:)]|$)")
 SMALL = 0.93
-"""Type of this share of the size of the text, or less, is small."""
+"""Type is small if its size is at most this share of the text's."""
 
 
 @dataclass
@@ -119,7 +119,7 @@ def _follows(before: str, marker: str) -> bool:
 
 
 def _marker(line: Line) -> str:
-    """The marker a line begins with, raised or not; empty without."""
+    """The marker that a line begins with, raised or not; empty if there is none."""
     raised = _raised_marker(line)
     if raised:
         return raised
@@ -169,7 +169,7 @@ def _glued_in(layout: Layout, text: list[int]) -> dict[str, int]:
 
 
 def marker_end(line: Line) -> int:
-    """Where the text of a note begins in its first line, behind its marker; 0 where a space parts them already."""
+    """Where the text of a note begins in its first line, behind its marker; 0 if a space already separates them."""
     if glued := re.match(r"\d{1,3}(?=[^\W\d_])", line.text):
         return glued.end()
     end = 0

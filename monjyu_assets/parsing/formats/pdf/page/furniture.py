@@ -1,4 +1,4 @@
-"""What a page carries besides its text: running heads, page numbers, line numbers, repeated side text."""
+"""What a page shows besides its text: running heads, page numbers, line numbers, repeated side text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PAGE_NUMBER = re.compile(
     r"(?:page\s*)?[-\u2013\u2014\[(]?\s*(?:[ivxlc]{1,6}|\d{1,5})\s*[-\u2013\u2014\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
 )
 MARGIN = 0.12
-"""Share of the page height at top and bottom in which running heads are looked for."""
+"""Share of the page height, at top and bottom, that is searched for running heads."""
 
 
 def remove_furniture(pages: list[list[Line]], heights: list[float]) -> tuple[list[list[Line]], list[list[Line]]]:

@@ -1,4 +1,4 @@
-"""A PDF document as lines in reading order, with what is known of its body text."""
+"""A PDF document as lines in reading order, with the known facts about its body text."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Layout:
 
 
 def build_layout(pages: list[PageChars], fonts: list[Font], outline: list[OutlineItem], info: dict[str, str]) -> Layout:
-    """Lines, columns and furniture of the pages."""
+    """Find lines, columns and furniture of the pages."""
     found = [page_lines(page, fonts) for page in pages]
     kept, removed = remove_furniture(found, [page.height for page in pages])
     body_size = body_font_size(kept)
@@ -76,7 +76,7 @@ def body_font_size(pages: list[list[Line]]) -> float:
     sizes: Counter[float] = Counter()
     for lines in pages:
         for line in lines:
-            sizes[round(line.size * 2) / 2] += len(line.text) + count_wide(line.text)  # a wide character is two
+            sizes[round(line.size * 2) / 2] += len(line.text) + count_wide(line.text)  # a wide character counts as two
     return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
 
 

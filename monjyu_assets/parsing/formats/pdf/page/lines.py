@@ -1,4 +1,4 @@
-"""Characters of a page put together to lines: words by gaps, scripts beside their base line."""
+"""Characters of a page joined into lines: words by gaps, scripts beside their base line."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from monjyu_assets.parsing.formats.pdf.read.geometry import Bools, Floats, Ints
 SPACE_GAP = 0.17
 """Gap between two characters, in font sizes, that is a space."""
 JOIN_GAP = 0.9
-"""Largest gap, in font sizes, between pieces that are one line without knowing the columns."""
+"""Largest gap, in font sizes, between pieces that form one line while the columns are still unknown."""
 
 
 @dataclass
 class Line:
     """A line, or the part of it that lies in one column.
 
-    `index[i]` is the row in `PageChars` of `text[i]`, -1 for a space; `script[i]` tells superscripts (1) and
-    subscripts (-1); `bold[i]` and `italic[i]` tell the face; `wide_gaps` are the spaces in `text` wider than 1.1 font
+    `index[i]` is the row in `PageChars` of `text[i]`, -1 for a space; `script[i]` marks superscripts (1) and
+    subscripts (-1); `bold[i]` and `italic[i]` give the face; `wide_gaps` are the spaces in `text` wider than 1.1 font
     sizes. Boxes are in the page's reading frame.
     """
 
@@ -112,7 +112,7 @@ def _group_runs(page: PageChars, runs: list[tuple[int, int]]) -> list[Ints]:
 
 
 def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[int, int]]:
-    """Pairs of runs on one line. Works on a window of runs sorted by baseline, so its cost is near linear."""
+    """Pairs of runs on one line. It works on a window of runs sorted by baseline, so its cost is almost linear."""
     order = np.argsort(base, kind="stable")
     pairs: list[tuple[int, int]] = []
     biggest = float(size.max())
@@ -139,7 +139,7 @@ def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[in
 
 
 def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
-    """A line of these characters, ordered by x, with spaces put where gaps are wide enough."""
+    """A line of these characters, ordered by x, with spaces where gaps are wide enough."""
     order = np.argsort(page.x0[rows], kind="stable")
     rows = rows[order]
     sizes = page.size[rows]

@@ -1,4 +1,4 @@
-"""Regions of tables from the lines ruled on a page: frames of three horizontal rules as well as full grids."""
+"""Regions of tables from the lines ruled on a page: frames of three horizontal rules, and full grids."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.read.geometry import Area
 
 MAX_RULES = 2_000
-"""Rules of a page that are compared; a page of more is a drawing."""
+"""The most rules of a page that are compared; a page with more is a drawing."""
 _JOIN = 8.0
 _SAME = 6.0
 _REACH = 60.0
@@ -75,7 +75,7 @@ def _joined(pieces: list[tuple[float, float, float]]) -> list[tuple[float, float
 def framed_region(rules: Rules, caption: Area, lines: Sequence[Line]) -> Region | None:
     """The table between rules that belongs to a caption, below or above it, whichever is nearer; None without.
 
-    `lines` are those of the page that can be cells: a stretch between two rules that is running text ends the table.
+    `lines` are lines of the page that can be cells. Running text between two rules ends the table.
     """
     found: list[tuple[float, Region]] = []
     for down in (True, False):

@@ -19,11 +19,11 @@ from monjyu_assets.parsing.formats.pdf.page.ruled import (
 from monjyu_assets.parsing.formats.pdf.read.geometry import Area
 
 BLOCK = 90
-"""Lines next to a caption that are looked at for rows."""
+"""How many lines next to a caption are searched for rows."""
 
 
 class TableFinder:
-    """Tables among the lines `first` to `last` of a layout that are free; `is_caption` tells the line of a caption."""
+    """Tables among the free lines `first` to `last` of a layout; `is_caption` recognises the line of a caption."""
 
     def __init__(self, layout: Layout, first: int, last: int, is_caption: Callable[[int], bool]) -> None:
         self.layout, self.first, self.last, self.is_caption = layout, first, last, is_caption
@@ -95,7 +95,7 @@ class TableFinder:
         return own, found
 
     def grids(self, taken: set[int]) -> list[tuple[list[int], Cells]]:
-        """Full grids with text in most fields that belong to no caption."""
+        """Full grids that belong to no caption and have text in most fields."""
         found: list[tuple[list[int], Cells]] = []
         for page, numbers in self._by_page.items():
             if not self.layout.pages[page - 1].drawn.rules:
@@ -120,7 +120,7 @@ class TableFinder:
 
     def _cells(self, page: int, numbers: list[int], region: Region) -> Cells:
         own = [self.layout.lines[i] for i in numbers]
-        if region.levels:  # a column of a wide table may look like one beside the text
+        if region.levels:  # a column of a wide table may look like a column beside the text
             own += [line for line in self.layout.asides if line.page == page and region.holds(line)]
         return read_cells(self.layout.pages[page - 1], self.layout.fonts, own, region)
 

@@ -22,7 +22,7 @@ class MappedText:
     scripts: list[int] = field(default_factory=list)
 
     def add(self, piece: str) -> None:
-        """Text that stands on no page."""
+        """Text that is on no page."""
         self.text += piece
         self.line += [-1] * len(piece)
         self.column += [-1] * len(piece)
@@ -68,9 +68,9 @@ def _box(page: PageChars, line: Line, columns: list[int]) -> Box:
 
 @dataclass(frozen=True)
 class Part:
-    """`line.text[start:stop]` as part of a text; nothing of a line (`start == stop`) stands for what is left out.
+    """`line.text[start:stop]` as part of a text; an empty part (`start == stop`) stands for what is left out.
 
-    `begins` starts a paragraph; `tail` follows the part and stands on no page.
+    `begins` starts a paragraph; `tail` follows the part and is on no page.
     """
 
     line: Line
@@ -81,7 +81,7 @@ class Part:
 
 
 OMITTED = "\u2026"
-"""What stands in a sentence for a formula without a number."""
+"""What replaces a formula without a number in a sentence."""
 
 
 def join_lines(pieces: list[tuple[Line, int, int, bool]], words: Words) -> MappedText:
@@ -90,7 +90,7 @@ def join_lines(pieces: list[tuple[Line, int, int, bool]], words: Words) -> Mappe
 
 
 def join_parts(parts: list[Part], words: Words) -> MappedText:
-    """Text of parts of lines; paragraphs are parted by an empty line, words that line ends cut are joined."""
+    """Text of parts of lines; an empty line separates paragraphs, and words cut at line ends are joined."""
     result = MappedText()
     for part in parts:
         following = part.line.text[part.start : part.stop] or OMITTED

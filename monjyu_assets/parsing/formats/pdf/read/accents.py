@@ -1,4 +1,4 @@
-"""Accents that a PDF draws as glyphs of their own, put back on their letters."""
+"""Puts accents that a PDF draws as separate glyphs back on their letters."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compose_accents(page: _Chars) -> None:
             mark = character
         if mark is None:
             continue
-        # TeX draws the accent first, other producers the letter first, some with letters in between.
+        # TeX draws the accent first; other producers draw the letter first, some with letters in between.
         near = [k for k in (i + 1, i - 1, i - 2, i + 2) if 0 <= k < len(page.text) and k not in drop]
         letter = next((k for k in near if _over(page, i, k) and _composed(page.text[k], mark)), None)
         if letter is None and i - 1 in near and _within_word(page, i):
@@ -59,14 +59,14 @@ def compose_accents(page: _Chars) -> None:
 
 
 def _composed(letter: str, mark: str) -> str | None:
-    """Letter and mark as one character, None where there is no such character."""
+    """Letter and mark as one character, None if there is no such character."""
     letter = _DOTLESS.get(letter, letter)
     composed = unicodedata.normalize("NFC", letter + mark)
     return composed if letter.isalpha() and len(composed) == 1 else None
 
 
 def _within_word(page: _Chars, accent: int) -> bool:
-    """A free accent directly between two letters: some fonts tell its width as if it stood beside its letter."""
+    """A free accent directly between two letters: some fonts give its width as if it stood beside its letter."""
     if accent + 1 >= len(page.text) or page.text[accent] in "`^":
         return False
     before, after = accent - 1, accent + 1

@@ -38,7 +38,7 @@ LINE_BREAKS = (ord("\r"), ord("\n"))
 
 @dataclass(frozen=True)
 class Font:
-    """A font as far as layout cares."""
+    """The properties of a font that matter for layout."""
 
     name: str
     bold: bool

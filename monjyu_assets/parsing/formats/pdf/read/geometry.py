@@ -17,16 +17,16 @@ Area = tuple[float, float, float, float]
 """x0, y0, x1, y1."""
 
 MAX_OBJECTS = 20_000
-"""Objects of a page that are looked at; pages of hostile files hold millions."""
+"""The most objects of a page that are read; pages of hostile files hold millions."""
 MAX_SEGMENTS = 20_000
-"""Path segments of a page that are looked at."""
+"""The most path segments of a page that are read."""
 THIN = 3.0
 """A path less high or wide than this, in points, is a ruled line."""
 
 
 @dataclass
 class Drawn:
-    """Boxes of images, of ruled lines (also the strokes of rectangles and grids), and of every other drawing."""
+    """Boxes of images, of ruled lines (including the strokes of rectangles and grids), and of every other drawing."""
 
     images: list[Area] = field(default_factory=list)
     rules: list[Area] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Drawn:
 
 
 def drawn_objects(pdfium: Any, page: Any, box: Area, rotation: int) -> Drawn:
-    """What is drawn on a page, top-left origin; only the first objects and segments are looked at."""
+    """What is drawn on a page, top-left origin; only the first objects and segments are read."""
     found = _Reader(pdfium).read(page.raw)
     return Drawn(*(_mapped(boxes, lambda x, y: displayed(x, y, box, rotation)) for boxes in found.kinds()))
 
@@ -93,7 +93,7 @@ class _Reader:
                     found.rules += _straight_strokes(pdfium, item, count)
 
     def _read_form(self, form: Any) -> None:
-        """Parts of an embedded drawing; the bounds of the whole would count what its frame cuts off."""
+        """Parts of an embedded drawing; the bounds of the whole would include what its frame cuts off."""
         pdfium = self._pdfium
         matrix = pdfium.FS_MATRIX()
         if not pdfium.FPDFPageObj_GetMatrix(form, ctypes.byref(matrix)):

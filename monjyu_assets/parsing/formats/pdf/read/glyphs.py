@@ -10,12 +10,12 @@ from monjyu_assets.parsing.formats.pdf.read.geometry import Bools, Floats, Ints
 
 _LIGATURES = {chr(code): unicodedata.normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFB07)}
 LONGEST_ASIDE = 2000
-"""Characters of a page that run another way (stamps in the margin) and are read."""
+"""The most characters of a page in another direction (stamps in the margin) that are read."""
 _REPLACED = {"\u0002": "-", "\u00ad": "-", "\u2010": "-", "\u2011": "-", **_LIGATURES}
 
 
 def whole_codes(codes: Ints) -> tuple[Ints, Bools]:
-    """Code points with the two halves of those beyond U+FFFF put together, and which rows are second halves."""
+    """Code points, with the two halves of those beyond U+FFFF joined, and which rows are second halves."""
     second = np.zeros(len(codes), bool)
     if len(codes) > 1:
         second[1:] = (codes[1:] >> 10 == 0x37) & (codes[:-1] >> 10 == 0x36)

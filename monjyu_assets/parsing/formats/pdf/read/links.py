@@ -10,7 +10,7 @@ from monjyu_assets.parsing.formats.pdf.read.geometry import displayed
 from monjyu_core.paper import Box
 
 _MOST = 200
-"""Links of a page that are read."""
+"""The most links of a page that are read."""
 _LONGEST = 2048
 
 

@@ -1,4 +1,4 @@
-"""Pages without usable text: which they are, and their text by OCR where the extra `ocr` is installed."""
+"""Finds pages without usable text, and reads them by OCR if the extra `ocr` is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
 from monjyu_core.settings.settings import OcrSettings
 
 _FEW, _SOME = 25, 100
-"""Characters of a page that hold no text worth keeping, if the rest of it is a picture."""
+"""A page with fewer characters has no text worth keeping, if the rest of it is a picture."""
 _LONGEST_SIDE = 4000
 _MAX_OBJECTS = 2000
 _CURVES = 200
@@ -25,7 +25,7 @@ _CURVES = 200
 
 @dataclass
 class Unread:
-    """The pages of a document without usable text that stay so, and why."""
+    """The pages of a document that stay without usable text, and why."""
 
     numbers: list[int] = field(default_factory=list)
     why: str = ""
@@ -65,7 +65,7 @@ def read_unusable(
 
 
 def unusable_pages(document: Any, pages: list[PageChars]) -> list[int]:
-    """Numbers of the pages whose text is a picture, is drawn as curves, or has no usable character codes."""
+    """Numbers of the pages whose text is a picture or curves, or has no usable character codes."""
     raw = sum(page.raw_count for page in pages)
     textless = raw < min(_FEW * max(1, len(pages)), 400)
     return [
@@ -83,7 +83,7 @@ def _is_garbled(page: PageChars) -> bool:
 
 
 def _is_cipher(characters: list[str]) -> bool:
-    """Latin letters, but hardly a vowel among them: the file says other codes than it shows.
+    """Latin letters with hardly any vowels: the file's codes differ from what it shows.
 
     Text in Latin letters has 35 to 50 % of a, e, i, o and u, base64 and program code still 19 %.
     """
@@ -93,7 +93,7 @@ def _is_cipher(characters: list[str]) -> bool:
 
 
 def _covered(page: PageChars) -> float:
-    """Share of the page that images cover: scans come in strips too."""
+    """Share of the page that images cover: some scans come in strips."""
     x, y = np.meshgrid((np.arange(32) + 0.5) / 32 * page.width, (np.arange(32) + 0.5) / 32 * page.height)
     inside = np.zeros(x.shape, bool)
     for left, top, right, bottom in page.drawn.images[:500]:
@@ -117,7 +117,7 @@ def _is_drawn(document: Any, index: int) -> bool:
 def _read(
     document: Any, numbers: list[int], fonts: FontTable, settings: OcrSettings
 ) -> tuple[list[PageChars], tuple[list[int], str] | None]:
-    """Pages as OCR reads them, and those that it failed on with the last reason."""
+    """Pages as OCR reads them, and the pages that it failed on, with the last reason."""
     from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Reader
     from monjyu_assets.parsing.formats.pdf.read.ocr_page import read_image, to_characters
 
@@ -149,7 +149,7 @@ def render(document: Any, index: int, dpi: int) -> tuple[Image, float]:
 
 
 def _without(pages: list[PageChars], numbers: list[int]) -> list[PageChars]:
-    """Pages in which these have lost their garbled characters."""
+    """The pages, without the garbled characters of these."""
     result = list(pages)
     for number in numbers:
         old = pages[number - 1]

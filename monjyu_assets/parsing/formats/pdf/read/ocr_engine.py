@@ -25,7 +25,7 @@ _SHA256 = {
 }
 _HINT = "Install the package rapidocr 3.10.0 again."
 _DETECTION_SIDES = (2000, 1000)
-"""At 1600 lines set solid flow into each other."""
+"""At 1600, tightly set lines run into each other."""
 _LINE_HEIGHT = 48
 _WIDTH_STEP = 160
 _WIDEST = 3200
@@ -64,20 +64,20 @@ class Reader:
         self._recogniser = _compiled(model)
 
     def read(self, image: Image) -> list[FoundLine]:
-        # In a coarse image large or blurred print is found that the fine one does not show as lines.
+        # A coarse image shows large or blurred print as lines where the fine one does not.
         quads: Any = next((found for side in _DETECTION_SIDES if len(found := self._quads(image, side))), ())
         lines = (self._line(image, quad) for quad in quads)
         return [line for line in lines if line is not None]
 
     def _quads(self, image: Image, side: int) -> NDArray[np.float32]:
-        """Corners of the lines (n, 4, 2), looked for in an image whose longer side has at most `side` pixels."""
+        """Corners of the lines (n, 4, 2), found in an image whose longer side has at most `side` pixels."""
         import cv2
 
         height, width = image.shape[:2]
         scale = min(1.0, side / max(height, width))
         rows, columns = (max(32, round(length * scale / 32) * 32) for length in (height, width))
         small = cv2.resize(image, (columns, rows), interpolation=cv2.INTER_AREA)
-        # The weights were trained on images in the order blue, green, red.
+        # The weights were trained on images with channels in the order blue, green, red.
         values = (small[:, :, ::-1].astype(np.float32) / 127.5 - 1).transpose(2, 0, 1)[None]
         if (rows, columns) not in self._detectors:
             model = _model(_DETECTOR)
@@ -126,10 +126,10 @@ class Reader:
 
 
 def measure_ink(cut: Image) -> tuple[tuple[float, float, float, float], float, NDArray[np.float64]]:
-    """Of a line's image: where the print lies, the width of its strokes, and the blanks, as in FoundLine.
+    """Where the print lies in a line's image, the width of its strokes, and the blanks, as in FoundLine.
 
     The width of a stroke is twice its area over the length of its edges, both summed over shades of grey, so that it
-    does not hang on a threshold. Of several bands of rows the darkest is the line, the others are its neighbours'.
+    does not depend on a threshold. The darkest of several bands of rows is the line; the others belong to neighbours.
     """
     height, width = cut.shape[:2]
     grey = cut.mean(axis=2)
@@ -164,7 +164,7 @@ def _model(name: str) -> Any:
 def _compiled(model: Any) -> Any:
     from monjyu_core.embedding.local.runtime import ov
 
-    # bf16 without matrix units takes twice the time, and the cache of shapes is what grows with every width.
+    # bf16 without matrix units takes twice the time, and the cache of shapes grows with every width.
     properties = {
         "INFERENCE_NUM_THREADS": 1,
         "NUM_STREAMS": 1,
@@ -176,7 +176,7 @@ def _compiled(model: Any) -> Any:
 
 @cache
 def _allowed(character: str, languages: str) -> bool:
-    """False for what no paper is written with (emoji), and for ideographs and kana that the languages do not use."""
+    """False for characters that no paper uses (emoji), and for ideographs and kana outside the languages."""
     code = ord(character[0])
     if code >= 0x1F000 or 0x2600 <= code <= 0x27BF:
         return False

@@ -1,4 +1,4 @@
-"""Lines that OCR has read as the characters of a page: font size, baseline and boldness are taken from the print."""
+"""Lines that OCR has read as the characters of a page: font size, baseline and boldness come from the print."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _COMMA = re.compile(r"[,;]")
 _WIDE = re.compile(r"[\u3001-\u30ff\u3400-\u9fff\uff01-\uff5a]")
 _IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
 _SAME_SIZE = 0.075
-"""Lines whose sizes differ by less than this share are set in one size."""
+"""Lines whose sizes differ by less than this share count as one size."""
 _BOLD = 1.22
-"""Strokes this much wider, against the font size, than most of the text."""
+"""Strokes this many times wider, relative to the font size, than most of the text are bold."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class ReadPage:
 
 
 def read_image(image: Image, scale: float, number: int, reader: Reader) -> ReadPage:
-    """Read the image of a page (`scale` pixels a point), turned by quarters where it stands on its side or head."""
+    """Read the image of a page (`scale` pixels a point), turned by quarters if it lies on its side or upside down."""
     found, turn = _upright(image, reader)
     rows, columns = image.shape[:2] if turn % 2 == 0 else image.shape[1::-1]
     angle = _skew(found)
@@ -65,7 +65,7 @@ def read_image(image: Image, scale: float, number: int, reader: Reader) -> ReadP
 
 
 def to_characters(pages: Sequence[ReadPage], fonts: FontTable) -> list[PageChars]:
-    """All pages of a document at once: sizes and boldness are judged against its other lines."""
+    """All pages of a document at once: sizes and boldness of a line depend on its other lines."""
     lines = [line for page in pages for line in page.lines]
     settle_sizes(lines)
     strokes = [line.stroke / line.size for line in lines for _ in range(len(line.text)) if line.stroke > 0]
@@ -75,7 +75,7 @@ def to_characters(pages: Sequence[ReadPage], fonts: FontTable) -> list[PageChars
 
 
 def settle_sizes(lines: Sequence[_Measured]) -> None:
-    """Give lines of nearly one size the same: that of most characters among them."""
+    """Give lines of nearly equal size the same size: that of most of their characters."""
     left = sorted(lines, key=lambda line: line.size)
     while left:
         sizes = np.array([line.size for line in left])
@@ -141,9 +141,9 @@ def _measured(line: FoundLine, quad: Floats, scale: float) -> _Measured:
 
 
 def _extent(text: str) -> tuple[float, float]:
-    """How far print of these letters reaches above and below the baseline, in font sizes."""
+    """How far the print of these letters reaches above and below the baseline, in font sizes."""
     if len(_WIDE.findall(text)) > 0.2 * len(text):
-        # Of few characters, and of kana, none may fill its square.
+        # Among few characters, or kana, perhaps none fills its square.
         count = len(_IDEOGRAPH.findall(text))
         above, below = (0.8, 0.09) if count > 2 else (0.77, 0.07) if count else (0.72, 0.06)
         return above, 0.17 if _DEEP.search(text) else below
@@ -169,7 +169,7 @@ def _page(page: ReadPage, fonts: list[int]) -> PageChars:
 def _cells(line: _Measured) -> list[tuple[str, float, float, bool]]:
     """Character, left and right end, and whether a space is in front.
 
-    Cells of a word touch. They part where a space was read, and where a script meets another across a blank.
+    Cells of a word touch. They separate where OCR read a space, and where two scripts meet across a blank.
     """
     centres = np.maximum.accumulate(np.clip(line.centres, line.x0, line.x1)).tolist()
     seen = [i for i, character in enumerate(line.text) if not character.isspace()]
@@ -191,7 +191,7 @@ def _cells(line: _Measured) -> list[tuple[str, float, float, bool]]:
 
 
 def _gap(line: _Measured, first: float, second: float, least: float) -> tuple[float, float]:
-    """The widest blank between two places, made at least so wide; without one, its place is halfway."""
+    """The widest blank between two places, widened to at least `least`; without a blank, one halfway."""
     inside = line.blanks[(line.blanks[:, 0] >= first) & (line.blanks[:, 1] <= second)]
     middle = (first + second) / 2
     left, right = inside[np.argmax(inside[:, 1] - inside[:, 0])].tolist() if len(inside) else (middle, middle)
