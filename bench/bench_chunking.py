@@ -123,7 +123,7 @@ def rank_bodies(searcher: Searcher, embedder: QueryEmbedder, query: str, mode: s
 def quality(name: str, data: Path, queries: list[JudgedQuery]) -> Document:
     searcher = Searcher(DataFolder(data), name)
     searcher.prepare()
-    embedder = QueryEmbedder(searcher.settings.embedding)
+    embedder = QueryEmbedder(searcher.settings)
     found: Document = {"chunks": searcher.current().snapshot.manifest.rows["chunks"]}
     for mode in MODES:
         search = partial(searcher.rank_papers, mode=mode, depth=DEPTH)
