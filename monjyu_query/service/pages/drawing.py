@@ -10,6 +10,7 @@ import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 from monjyu_core.errors import StorageError
@@ -75,7 +76,8 @@ class Drawing:
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
-                pipe.close()
+                with suppress(OSError):  # what was not yet sent cannot be flushed to a process that has ended
+                    pipe.close()
         self._process = None
 
 

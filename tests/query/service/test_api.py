@@ -6,7 +6,7 @@ import io
 import json
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -218,6 +218,29 @@ def test_a_hostile_page_costs_its_drawing_only(service: Served, tmp_path: Path) 
         hurried.close()
     finally:
         drawing.close()
+
+
+def test_a_drawing_process_that_ends_before_it_gets_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    from monjyu_core.errors import StorageError
+    from monjyu_query.service.pages import drawing
+
+    class AtOnce:
+        def __init__(self, seconds: float, kill: Callable[[], None]) -> None:
+            self.kill = kill
+
+        def start(self) -> None:
+            self.kill()
+            assert pages._process is not None
+            pages._process.wait()
+
+        def cancel(self) -> None:
+            pass
+
+    monkeypatch.setattr(drawing.threading, "Timer", AtOnce)
+    pages = drawing.Drawing(seconds=1, memory_mb=1024)
+    with pytest.raises(StorageError, match="too long"):
+        pages.draw("any.pdf", 1, 300, [])
+    pages.close()
 
 
 def test_graphs_are_bounded(client: httpx2.Client) -> None:
