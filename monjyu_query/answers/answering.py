@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Similarities, judge_sentences
-from monjyu_query.answers.segments import laid_out, markdown
+from monjyu_query.answers.segments import answer_markdown, laid_out
 from monjyu_query.answers.selection import Question, choose_evidence, weigh_evidence
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_sentences
 from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import Citation, Segment, Status
+from monjyu_query.search.result import AnswerTable, Citation, Segment, Status
 
 SHORT = 2
 """Sentences of a short answer."""
@@ -29,11 +29,13 @@ class Answer:
     citations: list[Citation] = field(default_factory=list)
     verified: bool = False
     warnings: list[str] = field(default_factory=list)
+    tables: list[AnswerTable] = field(default_factory=list)
+    confidence: float | None = None
 
     @property
     def text(self) -> str:
         """As Markdown."""
-        return markdown(self.segments)
+        return answer_markdown(self.segments, self.tables)
 
 
 def answer_from(

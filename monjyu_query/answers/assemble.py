@@ -34,6 +34,8 @@ def result_of(
         trace_id=ask.account.scope.name,
         answer=answer.text,
         segments=answer.segments,
+        tables=answer.tables,
+        confidence=answer.confidence,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,

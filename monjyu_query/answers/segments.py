@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import Segment
+from monjyu_query.search.result import AnswerTable, Cell, Segment
 
 _BRACKETS = re.compile(r"(\\*)([\[\]]|$)")
 
@@ -33,6 +33,31 @@ def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -
 def markdown(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> str:
     """The answer as Markdown, in which `[n]` is the `n` of a citation and nothing else is."""
     return "".join(f"{text} {marks}" if marks else text for text, marks in pieces(segments, shown))
+
+
+def answer_markdown(segments: Sequence[Segment], tables: Sequence[AnswerTable]) -> str:
+    """The whole answer as Markdown: its segments, then its tables."""
+    return "\n\n".join(filter(None, [markdown(segments), *map(table_markdown, tables)]))
+
+
+def table_markdown(table: AnswerTable) -> str:
+    """A table of GitHub's Markdown under its title; brackets and bars of the papers' own are escaped."""
+    head = [_row(map(_in_cell, table.columns)), _row(["---"] * len(table.columns))]
+    rows = [_row(map(_cell, cells)) for cells in table.rows]
+    title = [f"**{escaped(' '.join(table.title.split()))}**", ""] if table.title else []
+    return "\n".join([*title, *head, *rows])
+
+
+def _cell(cell: Cell) -> str:
+    return " ".join(filter(None, [_in_cell(cell.text), "".join(f"[{number}]" for number in cell.citations)]))
+
+
+def _in_cell(text: str) -> str:
+    return escaped(" ".join(text.split())).replace("|", "\\|")
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def plain(segments: Iterable[Segment]) -> str:

@@ -69,6 +69,22 @@ class Hit(_Model):
     page: int | None = None
 
 
+class Cell(_Model):
+    """Text of a table's cell, the `n` of the citations it rests on, and the paper that it names, if it names one."""
+
+    text: str
+    citations: list[int] = []
+    paper_id: str | None = None
+
+
+class AnswerTable(_Model):
+    """A part of an answer that is read across: each row has as many cells as there are columns."""
+
+    title: str = ""
+    columns: list[str]
+    rows: list[list[Cell]]
+
+
 class Usage(_Model):
     llm_calls: int = 0
     prompt_tokens: int = 0
@@ -85,8 +101,10 @@ class SearchResult(_Model):
     the question stands alone. `verified`: every quote was looked up in its source and found; False where none was
     given.
 
-    `segments` is the answer in pieces, which is what to render; `answer` the same as Markdown, where `[n]` is the `n`
-    of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
+    `segments` is the answer in pieces and `tables` what of it is a table, which is what to render; `answer` both as
+    Markdown, where `[n]` is the `n` of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
+
+    `confidence`: the chance (0 to 1, calibrated) that the answer holds what was asked; None where nothing was judged.
     """
 
     query: str
@@ -101,8 +119,10 @@ class SearchResult(_Model):
     trace_id: str
     answer: str = ""
     segments: list[Segment] = []
+    tables: list[AnswerTable] = []
     answer_engine: str = ""
     verified: bool = False
+    confidence: float | None = None
     citations: list[Citation] = []
     hits: list[Hit] = []
     claims: list[dict[str, Any]] = []

@@ -62,6 +62,8 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         trace_id=ask.account.scope.name,
         answer=answer.text,
         segments=answer.segments,
+        tables=answer.tables,
+        confidence=answer.confidence,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,
