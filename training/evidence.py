@@ -35,7 +35,7 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
     word_count,
     word_features,
 )
-from monjyu_query.answers.selection import Question, choose_evidence
+from monjyu_query.answers.selection import Question, choose_windows
 from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
 from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER
 from monjyu_query.ranking.best_rows import best_rows
@@ -216,7 +216,7 @@ def measured(asked: Sequence[Asked], probabilities: Sequence[Array], least: floa
     found, words, right = [], [], []
     settings = AnswerSettings()
     for one, probability in zip(asked, probabilities, strict=True):
-        chosen = choose_evidence(one.weights, probability, least, one.sentences, one.terms, settings)
+        chosen = choose_windows(one.weights, probability, least, one.sentences, one.terms, settings)
         quotes = [Quote(s.passage.paper_id, s.text) for s in chosen]
         found.append(one.gold.is_found(quotes))
         words.append(sum(word_count(s.text) for s in chosen))

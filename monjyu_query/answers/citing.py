@@ -1,32 +1,53 @@
-"""Sentences to citations, each looked up in its source first."""
+"""Quotes to citations, each looked up in its source first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import duckdb
 
-from monjyu_core.paper import Span
-from monjyu_query.search.passages import PassageSentence, standing
+from monjyu_core.paper import Box, Span
+from monjyu_query.answers.quote_windows import Window, lone
+from monjyu_query.search.passages import PassageSentence, section_texts, standing
 from monjyu_query.search.result import Citation
 
 
 def cite(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[Citation]:
     """A numbered citation for every sentence that stands in its source; the others are left out."""
-    return [_citation(number, sentence) for number, sentence in enumerate(standing(cursor, sentences), start=1)]
+    return [citation for _, citation in cite_windows(cursor, [lone(sentence) for sentence in sentences])]
 
 
-def _citation(number: int, sentence: PassageSentence) -> Citation:
-    spans = [Span.model_validate(span) for span in sentence.spans]
-    first = spans[0] if spans else None
+def cite_windows(cursor: duckdb.DuckDBPyConnection, windows: Sequence[Window]) -> list[tuple[Window, Citation]]:
+    """Each window with its numbered citation, whose quote is what stands in the source from its first sentence to its
+    last. A window of which a sentence does not stand there is left out."""
+    sentences = [sentence for window in windows for sentence in window.sentences]
+    texts = section_texts(cursor, sentences)
+    real = {sentence.sentence_id for sentence in standing(texts, sentences)}
+    whole = [window for window in windows if all(s.sentence_id in real for s in window.sentences)]
+    return [(window, _citation(n, window, texts)) for n, window in enumerate(whole, start=1)]
+
+
+def _citation(number: int, window: Window, texts: dict[tuple[str, int], str]) -> Citation:
+    first, last = window.sentences[0], window.sentences[-1]
+    spans = _spans(window.sentences)
     return Citation(
         n=number,
-        paper_id=sentence.passage.paper_id,
-        paper_title=sentence.passage.paper_title,
-        chunk_id=sentence.passage.chunk_id,
-        sentence_ids=[sentence.sentence_id],
-        quote=sentence.text,
-        page=first.page if first else None,
-        boxes=first.boxes if first else [],
+        paper_id=first.passage.paper_id,
+        paper_title=first.passage.paper_title,
+        chunk_id=first.passage.chunk_id,
+        sentence_ids=[sentence.sentence_id for sentence in window.sentences],
+        quote=texts[first.passage.paper_id, first.section_ord][first.start : last.end],
+        key=window.key.text if len(window.sentences) > 1 else None,
+        page=spans[0].page if spans else None,
+        boxes=spans[0].boxes if spans else [],
         spans=spans,
     )
+
+
+def _spans(sentences: Iterable[PassageSentence]) -> list[Span]:
+    """The boxes of all sentences, page by page in reading order."""
+    pages: dict[int, list[Box]] = {}
+    for sentence in sentences:
+        for span in map(Span.model_validate, sentence.spans):
+            pages.setdefault(span.page, []).extend(span.boxes)
+    return [Span(page=page, boxes=boxes) for page, boxes in pages.items()]

@@ -6,31 +6,28 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answers.answering import SHORT, Answer, abstained, for_type, quoted
-from monjyu_query.answers.citing import cite
-from monjyu_query.answers.evidence_ranking.evidence_ranker import judge_sentences
-from monjyu_query.answers.selection import (
-    Question,
-    alike,
-    choose_evidence,
-    choose_sentences,
-    is_statement,
-    weigh_evidence,
-)
-from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.composition import SHORT, asked_of, compose, language_of, said
+from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.quote_windows import Neighbours
+from monjyu_query.answers.segments import laid_out
+from monjyu_query.answers.selection import Question, alike, is_statement
+from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.compose import claim_passages
 from monjyu_query.modes.lazy.lazy_claims import SAME, Claim
 from monjyu_query.ranking.retrieval import vector_scores
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
+from monjyu_query.search.passages import Passage, load_passages, load_sentences
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import Hit, SearchResult
 from monjyu_query.search.tools import Ask, Tools
 
 _LEAST_SHARE = 0.6
 """A sentence must have this share of the best claim's score."""
+_LONGEST_THEME = 80
+"""Characters of a heading."""
 PASSAGES = 8
 CLAIMS = 24
 """Of all modes together, in an answer."""
@@ -38,13 +35,11 @@ CLAIMS = 24
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """What was found, best first; of the passages `whole` are read as they are. `surveyed`: the claims are the points
-    of global search, from which an answer takes one after another."""
+    """What was found, best first; of the passages `whole` are read as they are."""
 
     passages: list[Passage]
     claims: list[Claim]
     whole: int = PASSAGES
-    surveyed: bool = False
 
 
 def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> AnswerEvidence:
@@ -63,7 +58,7 @@ def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hi
         if sources:
             made = Claim(one["statement"], sources, one["score"], one["community_id"], one["engine"])
             claims.setdefault(one["statement"], made)
-    return AnswerEvidence(passages, list(claims.values())[:CLAIMS], surveyed=bool(surveys))
+    return AnswerEvidence(passages, list(claims.values())[:CLAIMS])
 
 
 def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple[Answer, str]:
@@ -95,55 +90,15 @@ def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
     """The extractive answer: sentences of the best passages and of the claims."""
     if not found.passages:
         return abstained("no passage was found")
-    index, cursor = ask.index, ask.index.snapshot.cursor()
-    question, kind = topic_question(index, ask.request.query), ask.request.response_type
-    if not question.weights and found.claims:
-        return spread_answer(index, found.claims, ask.settings.reports.max_sentences, kind)
+    index = ask.index
+    if found.claims and not topic_question(index, ask.request.query).weights:
+        return spread_answer(ask, found.claims)
     passages = found.passages[:PASSAGES]
-    sentences = {sentence.sentence_id: sentence for sentence in load_sentences(cursor, passages)}
+    sentences = {s.sentence_id: s for s in load_sentences(index.snapshot.cursor(), passages)}
     for claim in found.claims[:CLAIMS]:
         sentences.setdefault(claim.sentences[0].sentence_id, claim.sentences[0])
-    pool = [sentence for sentence in sentences.values() if is_statement(sentence.text)] or list(sentences.values())
-    terms = index.keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in pool)])
-    evidence = weigh_evidence(question, terms[: len(passages)], closest(tools, ask, passages), index.scale)
-    if evidence.support < tools.settings.answer.min_support:
-        return abstained(evidence.thin_because())
-    if found.surveyed:
-        return spread_answer(index, found.claims, ask.settings.reports.max_sentences, kind)
-    settings = for_type(tools.settings.answer, kind)
-    said = terms[len(passages) :]
-    similarities = tools.embedder.similarities_to(ask.request.query, index.snapshot.manifest)
-    judged = judge_sentences(ask.request.query, question, pool, said, similarities, index.scale)
-    chosen = choose_evidence(question, judged.probability, judged.least, pool, said, settings)
-    if ask.routing.query_type == "comparison":
-        chosen = _of_all_sides(index, ask.request.query, question, pool, said, settings) or chosen
-    citations = cite(cursor, chosen)
-    if not citations:
-        return abstained("no sentence of what was found speaks of it")
-    return Answer(quoted(citations, kind), "complete", citations, verified=True)
-
-
-def _of_all_sides(
-    index: OpenIndex,
-    query: str,
-    question: Question,
-    pool: Sequence[PassageSentence],
-    terms: Sequence[Sequence[str]],
-    settings: AnswerSettings,
-) -> list[PassageSentence]:
-    """Sentences on each side of a comparison, so that none is left out for another; nothing where it has one side."""
-    sides = [set(some) for some in index.keywords.terms(sides_of(query))]
-    own = [side - set().union(*(other for other in sides if other is not side)) for side in sides]
-    own = [side for side in own if side]
-    if len(own) < 2:
-        return []
-    some = settings.model_copy(update={"max_sentences": -(-settings.max_sentences // len(own))})
-    chosen: dict[str, PassageSentence] = {}
-    for side in own:
-        places = [place for place, said in enumerate(terms) if side & set(said)]
-        best = choose_sentences(question, [pool[place] for place in places], [terms[place] for place in places], some)
-        chosen |= {sentence.sentence_id: sentence for sentence in best}
-    return list(chosen.values())[: settings.max_sentences]
+    question = Question.of(index.keywords.query_terms(ask.request.query).result(), len(index.corpus))
+    return compose(asked_of(tools, ask, question), passages, list(sentences.values()), closest(tools, ask, passages))
 
 
 def topic_question(index: OpenIndex, query: str) -> Question:
@@ -152,14 +107,13 @@ def topic_question(index: OpenIndex, query: str) -> Question:
     return Question.of(index.keywords.query_terms(topic).result() if topic else [], len(index.corpus))
 
 
-def spread_answer(
-    index: OpenIndex, claims: Sequence[Claim], most: int, response_type: ResponseType | None = None
-) -> Answer:
+def spread_answer(ask: Ask, claims: Sequence[Claim]) -> Answer:
     """The first sentences of the best claims, best first: of each community and each paper one before a second of any,
     none that says what another says, none that is worth much less than the best."""
+    index, kind, most = ask.index, ask.request.response_type, ask.settings.reports.max_sentences
     claims = [claim for claim in claims if is_statement(claim.sentences[0].text)] or list(claims)
     terms = [frozenset(some) for some in index.keywords.terms([claim.sentences[0].text for claim in claims])]
-    most = min(SHORT, most) if response_type == "short" else most
+    most = min(SHORT, most) if kind == "short" else most
     turns: Counter[str | None] = Counter()
     ranked: list[tuple[int, int]] = []
     for place, claim in enumerate(claims):
@@ -171,18 +125,39 @@ def spread_answer(
     for _, place in sorted(ranked):
         if len(chosen) < most and all(alike(terms[place], terms[other]) < SAME for other in chosen):
             chosen.append(place)
-    citations = cite(index.snapshot.cursor(), [claims[place].sentences[0] for place in chosen])
-    if not citations:
+    return _by_theme(index, [claims[place] for place in chosen], language_of(ask.request.query), kind)
+
+
+def _by_theme(index: OpenIndex, claims: Sequence[Claim], language: str, response_type: ResponseType | None) -> Answer:
+    """The claims' sentences, theme by theme and under the names of their papers."""
+    cursor = index.snapshot.cursor()
+    passages = list({claim.sentences[0].passage.chunk_id: claim.sentences[0].passage for claim in claims}.values())
+    neighbours = Neighbours(load_sentences(cursor, passages))
+    themes = {claim.sentences[0].sentence_id: _theme(claim) for claim in claims}
+    cited = cite_windows(cursor, [neighbours.grown(claim.sentences[0]) for claim in claims])
+    if not cited:
         return abstained("no sentence of what was found stands in its source")
-    said = {claim.sentences[0].sentence_id: claim.statement for claim in claims}
-    texts = [_as_said(said[citation.sentence_ids[0]], citation.quote) for citation in citations]
-    return Answer(quoted(citations, response_type, texts), "complete", citations, verified=True)
+    labels = paper_labels(index, [citation.paper_id for _, citation in cited], language)
+    order = list(dict.fromkeys(themes[window.key.sentence_id] for window, _ in cited))
+    told: list[tuple[str, list[int], str]] = []
+    before = ""
+    for window, citation in sorted(cited, key=lambda one: order.index(themes[one[0].key.sentence_id])):
+        theme, label = themes[window.key.sentence_id], labels[citation.paper_id]
+        told.append((said(window), [citation.n], f"{theme} – {label}" if theme != before else label))
+        before = theme
+    numbers = {old: new for new, (_, [old], _) in enumerate(told, start=1)}
+    segments = laid_out([(text, [numbers[n] for n in some], label) for text, some, label in told], response_type)
+    citations = [citation.model_copy(update={"n": numbers[citation.n]}) for _, citation in cited]
+    return Answer(segments, "complete", sorted(citations, key=lambda c: c.n), verified=True)
 
 
-def _as_said(statement: str, quote: str) -> str:
-    """The quote, under the heading that an extractive claim gives it."""
-    quote = " ".join(quote.split())
-    return statement if statement.endswith(quote) else quote
+def _theme(claim: Claim) -> str:
+    """The heading that an extractive claim gives its quote; none of a claim in a model's own words."""
+    quote = " ".join(claim.sentences[0].text.split())
+    if not claim.statement.endswith(quote):
+        return ""
+    theme = claim.statement.removesuffix(quote).strip().rstrip(":：")
+    return theme if len(theme) <= _LONGEST_THEME else theme[:_LONGEST_THEME].rsplit(" ", 1)[0].rstrip(",") + " …"
 
 
 def closest(tools: Tools, ask: Ask, passages: Sequence[Passage]) -> float:

@@ -56,11 +56,13 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
 def answer_text(result: SearchResult, style: str = "") -> Text:
     """The answer with its marks; brackets of the papers' own are escaped, for a pipe has no colours."""
     text = Text(style=style)
-    for said, marks in pieces(result.segments, quotable):
-        text.append(said)
-        if marks:
+    for piece in pieces(result.segments, quotable):
+        text.append(piece.lead)
+        text.append(piece.label, style="bold underline")
+        text.append(piece.text)
+        if piece.marks:
             text.append(" ")
-            text.append(marks, style="cyan")
+            text.append(piece.marks, style="cyan")
     return text
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Segment
@@ -21,18 +22,37 @@ def escaped(text: str) -> str:
     return _BRACKETS.sub(lambda found: found[1] * 2 + (f"\\{found[2]}" if found[2] else ""), text)
 
 
-def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> Iterator[tuple[str, str]]:
-    """Each segment's text, line by line as `shown` gives it, and its marks: `[1][3]`, or nothing."""
+class Piece(NamedTuple):
+    """A segment as it is shown: white space and dash, what is set apart, the text after it, and marks as `[1][3]`."""
+
+    lead: str
+    label: str
+    text: str
+    marks: str
+
+
+def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> Iterator[Piece]:
+    """Each segment in its parts, label and text line by line as `shown` gives them."""
     for segment in segments:
         body = segment.text.lstrip()
+        if segment.label:
+            body = body.removeprefix("- ")
         lead = segment.text[: len(segment.text) - len(body)]
+        label = segment.label if segment.label and body.startswith(segment.label) else ""
         marks = "".join(f"[{number}]" for number in segment.citations)
-        yield lead + "\n".join(map(shown, body.split("\n"))), marks
+        text = "\n".join(map(shown, body[len(label) :].split("\n")))
+        yield Piece(lead, shown(label) if label else "", text, marks)
 
 
 def markdown(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> str:
-    """The answer as Markdown, in which `[n]` is the `n` of a citation and nothing else is."""
-    return "".join(f"{text} {marks}" if marks else text for text, marks in pieces(segments, shown))
+    """The answer as Markdown, in which `[n]` is the `n` of a citation and nothing else is; labels are bold."""
+    return "".join(_piece_markdown(piece) for piece in pieces(segments, shown))
+
+
+def _piece_markdown(piece: Piece) -> str:
+    label = f"**{piece.label}**" if piece.label else ""
+    text = f"{piece.lead}{label}{piece.text}"
+    return f"{text} {piece.marks}" if piece.marks else text
 
 
 def answer_markdown(segments: Sequence[Segment], tables: Sequence[AnswerTable]) -> str:
@@ -66,17 +86,16 @@ def plain(segments: Iterable[Segment]) -> str:
 
 
 def laid_out(said: Sequence[tuple[str, Sequence[int], str]], response_type: ResponseType | None) -> list[Segment]:
-    """Texts with their citations and their papers: on one line, a paragraph a paper, or an item each."""
-    if response_type == "paragraphs":
-        papers = list(dict.fromkeys(paper for _, _, paper in said))
-        said = sorted(said, key=lambda one: papers.index(one[2]))
+    """Texts with their citations and labels: a paragraph for those of one label that follow each other, all on one line
+    where the answer is short, or an item each. The first text of a label begins with it."""
     found: list[Segment] = []
     before = ""
-    for text, citations, paper in said:
-        new = response_type == "paragraphs" and paper != before
-        lead = separator(response_type, first=not found, new_paragraph=new)
-        found.append(Segment(text=lead + text, citations=list(citations)))
-        before = paper
+    for text, citations, label in said:
+        new = bool(label) and (label != before or response_type == "list")
+        lead = separator(response_type, first=not found, new_paragraph=new and response_type != "short")
+        whole = f"{lead}{label}: {text}" if new else lead + text
+        found.append(Segment(text=whole, label=label if new else None, citations=list(citations)))
+        before = label
     return found
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence, Set
+from collections import Counter
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.evidence_ranking.answer_types import shows
+from monjyu_query.answers.quote_windows import Neighbours, Window, joined
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
@@ -26,8 +29,8 @@ _ENOUGH = 0.35
 """A further sentence must be worth this share of the first."""
 _NEW_TERMS = 4.0
 """What a sentence with all terms of the question gains where no chosen one has any: .01 to .02 on both English sets."""
-_LONGEST = 900
-"""Columns of an answer of several sentences: about 140 words."""
+_HANGING = 2.0
+"""How many times as much as `least` a further sentence must be worth that points outside itself."""
 _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
 _NO_STATEMENT = 0.6
@@ -56,6 +59,15 @@ class Question:
     def of(cls, terms: Sequence[QueryTerm], chunks: int) -> Question:
         weights = {t.term: math.log(1 + (chunks - t.frequency + 0.5) / (t.frequency + 0.5)) for t in terms}
         return cls(weights, {t.term: t.word for t in terms})
+
+    def telling(self) -> list[str]:
+        """Of each word the term that weighs most: grams of a word that has several are shared with others by chance."""
+        found: dict[str, str] = {}
+        for term, weight in self.weights.items():
+            known = found.setdefault(self.words[term], term)
+            if weight > self.weights[known]:
+                found[self.words[term]] = term
+        return list(found.values())
 
     def share(self, terms: Set[str]) -> float:
         """The weighted share (0 to 1) of the question's terms that are among these, added in the question's order."""
@@ -119,7 +131,7 @@ def weigh_evidence(
     sets = [set(terms) for terms in passage_terms]
     coverage = max(map(question.share, sets), default=0.0)
     everywhere = set().union(*sets)
-    missing = dict.fromkeys(question.words[term] for term in question.weights if term not in everywhere)
+    missing = [question.words[term] for term in question.telling() if term not in everywhere]
     return Evidence(coverage, similarity, tuple(missing), scale)
 
 
@@ -150,19 +162,31 @@ def choose_sentences(
     return _reading_order([item.sentence for item in chosen], sentences)
 
 
-def choose_evidence(
+@dataclass(frozen=True)
+class Limits:
+    """How long an answer may be: sentences that are looked for, columns of all, sentences of one paper."""
+
+    sentences: int
+    width: int = 900
+    a_paper: int = 100
+
+
+def choose_windows(
     question: Question,
     probability: NDArray[np.float64],
     least: float,
     sentences: Sequence[PassageSentence],
     terms: Sequence[Sequence[str]],
-    settings: AnswerSettings,
-) -> list[PassageSentence]:
-    """The sentences most probably evidence, in reading order.
+    limits: Limits,
+    neighbours: Neighbours,
+    asked: Collection[str] = (),
+) -> list[Window]:
+    """The sentences most probably evidence, best first, with the neighbours that they need.
 
-    Greedy: a sentence is worth its probability, times up to five for terms of the question that no chosen one has. The
-    first is taken, and further ones that are worth `least` and say something else, while the answer is short enough.
-    A question answers none.
+    Greedy: a sentence is worth its probability, times up to five for terms of the question that no chosen one has, and
+    less where it points outside itself and what stands before it is not at hand. The first is taken, and further ones
+    that are worth `least` and say something else, while the answer is short enough. A question answers none. `asked`
+    are the types of answer: where a neighbour shows one that the sentence lacks, it is quoted too.
     """
     sets = [frozenset(own) for own in terms]
     waiting = [
@@ -171,22 +195,42 @@ def choose_evidence(
         if probability[row] > 0 and not asks(sentences[row].text)
     ]
     chosen: list[int] = []
+    windows: list[Window] = []
     covered: set[str] = set()
     width = 0
-    while waiting and len(chosen) < settings.max_sentences:
+    of_paper: Counter[str] = Counter()
+    while waiting and len(chosen) < limits.sentences:
         worth = [probability[row] * (1 + _NEW_TERMS * question.share(sets[row] - covered)) for row in waiting]
         best = int(np.argmax(worth))
         if chosen and worth[best] < least:
             break
         row = waiting.pop(best)
         text = sentences[row].text
-        fits = not chosen or width + _width(text) <= _LONGEST
-        if fits and is_prose(text, _QUOTED_LETTERS_SHARE) and all(alike(sets[row], sets[o]) < _ALIKE for o in chosen):
+        if not is_prose(text, _QUOTED_LETTERS_SHARE) or any(alike(sets[row], sets[o]) >= _ALIKE for o in chosen):
+            continue
+        window = neighbours.grown(sentences[row], _lacking(asked, sentences[row], neighbours))
+        paper = sentences[row].passage.paper_id
+        if chosen and (of_paper[paper] >= limits.a_paper or (window.hangs and worth[best] < _HANGING * least)):
+            continue
+        if not chosen or width + _width(window.text) <= limits.width:
+            of_paper[paper] += 1
             chosen.append(row)
+            windows.append(window)
             covered |= sets[row]
-            width += _width(text)
-    ranked = [sentences[row] for row in chosen]
-    return _reading_order(ranked, ranked)
+            width += _width(window.text)
+    return joined(windows, neighbours)
+
+
+def _lacking(asked: Collection[str], sentence: PassageSentence, neighbours: Neighbours) -> set[str]:
+    """The neighbour, by its id, that shows a figure or a date which the question asks for and the sentence lacks."""
+    wanted = [name for name in ("number", "date") if name in asked]
+    if not wanted or any(shows(name, sentence.text) for name in wanted):
+        return set()
+    for step in (1, -1):
+        other = neighbours.beside(sentence, step)
+        if other is not None and is_statement(other.text) and any(shows(name, other.text) for name in wanted):
+            return {other.sentence_id}
+    return set()
 
 
 def _width(text: str) -> int:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
-from monjyu_query.answers.answering import Answer, answer_from
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.composition import Asked, compose
+from monjyu_query.answers.selection import Question
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.draft import Draft
 from monjyu_query.digests.model_digest import write_part
@@ -14,7 +16,7 @@ from monjyu_query.digests.paper_text import ASPECTS, FURTHER, about, best_senten
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
-from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.passages import Passage, load_passages, load_sentences
 from monjyu_query.search.request import SearchRequest, make_request
 from monjyu_query.search.searcher import Searcher
 
@@ -86,5 +88,6 @@ def extractive_answer(searcher: Searcher, request: SearchRequest) -> tuple[Answe
     passages = load_passages(index.snapshot.cursor(), chunks, [float(ranking.scores[row]) for row in rows])
     closest = None if ranking.similarity is None or not rows else float(ranking.similarity[rows].max())
     similarities = searcher.tools.embedder.similarities_to(request.query, index.snapshot.manifest)
-    answered = searcher.settings.answer
-    return answer_from(index, request.query, asked.result(), passages, closest, similarities, answered), passages
+    question = Question.of(asked.result(), len(index.corpus))
+    whole = Asked(index, request.query, question, similarities, searcher.settings.answer)
+    return compose(whole, passages, load_sentences(index.snapshot.cursor(), passages), closest), passages

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,9 @@ FROM chunks c JOIN papers p ON p.paper_id = c.paper_id WHERE c.chunk_id IN ({chu
 _SENTENCES = """SELECT l.chunk_id, s.sentence_id, s.section_ord, s.ord, s.start, s."end", s.text, s.spans
 FROM chunk_sentences l JOIN sentences s ON s.sentence_id = l.sentence_id
 WHERE l.chunk_id IN ({chunks}) ORDER BY l.chunk_id, l.ord"""
+
+_BEFORE = """SELECT paper_id, sentence_id, section_ord, ord, start, "end", text, spans FROM sentences
+WHERE (paper_id, section_ord, ord) IN ({places})"""
 
 _SECTIONS = "SELECT paper_id, section_ord, text FROM sections WHERE paper_id IN ({papers})"
 
@@ -112,12 +115,31 @@ def sentences_by_chunk(
     return grouped
 
 
-def standing(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
-    """Those sentences that are, letter by letter, what stands at their place in their paper's section."""
-    if not sentences:
+def sentences_before(cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
+    """What stands in the section right before each of these sentences, as a sentence of the same passage."""
+    wanted = {(s.passage.paper_id, s.section_ord, s.place - 1): s.passage for s in sentences if s.place}
+    if not wanted:
         return []
+    places = ", ".join(["(?, ?, ?)"] * len(wanted))
+    rows = cursor.execute(_BEFORE.format(places=places), [value for place in wanted for value in place]).fetchall()
+    return [
+        PassageSentence(
+            wanted[paper, section, place], sentence_id, section, place, start, end, text, tuple(spans or ())
+        )
+        for paper, sentence_id, section, place, start, end, text, spans in rows
+    ]
+
+
+def section_texts(
+    cursor: duckdb.DuckDBPyConnection, sentences: Sequence[PassageSentence]
+) -> dict[tuple[str, int], str]:
+    """The texts of the sentences' papers by paper and section."""
     papers = sorted({sentence.passage.paper_id for sentence in sentences})
-    texts = {(paper, place): text for paper, place, text in _fetch(cursor, _SECTIONS, "papers", papers)}
+    return {(p, place): text for p, place, text in _fetch(cursor, _SECTIONS, "papers", papers)} if papers else {}
+
+
+def standing(texts: Mapping[tuple[str, int], str], sentences: Sequence[PassageSentence]) -> list[PassageSentence]:
+    """Those sentences that are, letter by letter, what stands at their place in the `section_texts`."""
     return [s for s in sentences if s.text and _cut(texts.get((s.passage.paper_id, s.section_ord)), s) == s.text]
 
 

@@ -29,9 +29,10 @@ class Routing(_Model):
 
 
 class Citation(_Model):
-    """A verbatim sentence of a paper that the answer rests on; `n` is its number in the answer.
+    """A verbatim quote of a paper that the answer rests on; `n` is its number in the answer.
 
-    `spans` holds every page of the quote, `page` and `boxes` the first; null and empty where the source has no pages.
+    A quote is a sentence, or a few that follow each other: then `key` is the one that was looked for. `spans` holds
+    every page of the quote, `page` and `boxes` the first; null and empty where the source has no pages.
     """
 
     n: int
@@ -40,6 +41,7 @@ class Citation(_Model):
     chunk_id: str
     sentence_ids: list[str]
     quote: str
+    key: str | None = None
     page: int | None = None
     boxes: list[Box] = []
     spans: list[Span] = []
@@ -50,10 +52,12 @@ class Citation(_Model):
 class Segment(_Model):
     """A piece of an answer and the `n` of the citations it rests on; brackets in `text` are the papers' own.
 
-    The texts one after another are the answer without its marks, white space between them included.
+    The texts one after another are the answer without its marks, white space between them included. `label`: what the
+    text begins with, after white space and dash, to be set apart: the paper that speaks.
     """
 
     text: str
+    label: str | None = None
     citations: list[int] = []
 
 

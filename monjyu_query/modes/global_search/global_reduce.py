@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.evidence import spread_answer
-from monjyu_query.answers.selection import weigh_evidence
 from monjyu_query.modes.global_search.asking import Asking
-from monjyu_query.modes.lazy.compose import MOST_PASSAGES, passages_of
+from monjyu_query.modes.lazy.compose import compose_claims
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.tools import Tools
@@ -28,7 +27,7 @@ def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tupl
         )
         if written is not None:
             return written, "llm"
-    answer = compose(asking, points, tools.settings.answer.min_support)
+    answer = compose(asking, points, tools)
     if failure:
         status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
@@ -48,19 +47,12 @@ def point_passages(points: Sequence[Claim]) -> list[Passage]:
     return [replace(p, text="\n".join(dict.fromkeys(statements[name]))) for name, p in passages.items()]
 
 
-def compose(asking: Asking, points: Sequence[Claim], min_support: float) -> Answer:
-    """The first sentences of the best points, one of each report before a second of any. Abstains where the evidence is
-    thin; a question about the whole collection is about whatever is in it."""
+def compose(asking: Asking, points: Sequence[Claim], tools: Tools) -> Answer:
+    """From the passages that the points rest on; to a question about the collection as a whole, which is about whatever
+    is in it, the best points themselves, one of each report before a second of any."""
     if not points:
         return abstained("no report speaks of it")
-    index = asking.ask.index
-    if not asking.whole:
-        sentences = [point.sentences[0] for point in points]
-        passages = passages_of(sentences)[:MOST_PASSAGES]
-        terms = index.keywords.terms([f"{passage.header}\n{passage.text}" for passage in passages])
-        similarity = max(map(asking.similarity, sentences))
-        evidence = weigh_evidence(asking.terms, terms, similarity, index.scale)
-        if evidence.support < min_support:
-            return abstained(evidence.thin_because())
-    ask = asking.ask
-    return spread_answer(index, points, ask.settings.reports.max_sentences, ask.request.response_type)
+    if asking.whole:
+        return spread_answer(asking.ask, points)
+    similarity = max(asking.similarity(point.sentences[0]) for point in points)
+    return compose_claims(tools, asking.ask, asking.terms, points, similarity)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answers.answering import Answer, abstained, for_type, quoted
-from monjyu_query.answers.citing import cite
-from monjyu_query.answers.selection import Question, choose_sentences, weigh_evidence
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.composition import asked_of, compose
+from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence
-from monjyu_query.search.request import ResponseType
+from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
+from monjyu_query.search.tools import Ask, Tools
 
 MOST_PASSAGES = 12
 ADDED_WEIGHT = 0.2
@@ -26,27 +25,12 @@ def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
     return Question(weights, full.words)
 
 
-def compose(
-    index: OpenIndex,
-    question: Question,
-    expanded: Question,
-    claims: Sequence[Claim],
-    similarity: float,
-    settings: AnswerSettings,
-    response_type: ResponseType | None = None,
-) -> Answer:
-    """Sentences of the claims, cited. Evidence is weighed by the question's own terms and the closest chunk."""
-    sentences = [claim.sentences[0] for claim in claims]
-    passages = passages_of(sentences)[:MOST_PASSAGES]
-    terms = index.keywords.terms([*(f"{p.header}\n{p.text}" for p in passages), *(s.text for s in sentences)])
-    evidence = weigh_evidence(question, terms[: len(passages)], similarity, index.scale)
-    if evidence.support < settings.min_support:
-        return abstained(evidence.thin_because())
-    chosen = choose_sentences(expanded, sentences, terms[len(passages) :], for_type(settings, response_type))
-    citations = cite(index.snapshot.cursor(), chosen)
-    if not citations:
-        return abstained("no sentence of the claims speaks of it")
-    return Answer(quoted(citations, response_type), "complete", citations, verified=True)
+def compose_claims(tools: Tools, ask: Ask, question: Question, claims: Sequence[Claim], similarity: float) -> Answer:
+    """The answer from the chunks of the best claims; `question` are its terms, `similarity` of the closest chunk."""
+    claimed = [claim.sentences[0] for claim in claims]
+    passages = passages_of(claimed)[:MOST_PASSAGES]
+    sentences = load_sentences(ask.index.snapshot.cursor(), passages)
+    return compose(asked_of(tools, ask, question), passages, sentences, similarity)
 
 
 def passages_of(sentences: Sequence[PassageSentence]) -> list[Passage]:

@@ -10,7 +10,7 @@ from monjyu_core.text.tokens import first_within
 from monjyu_query.answers.selection import Question, alike
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence, standing
+from monjyu_query.search.passages import PassageSentence, section_texts, standing
 
 SAME = 0.7
 """Claims whose terms agree to this share (Jaccard) are one; `monjyu_query.answers.selection` uses the same."""
@@ -52,7 +52,9 @@ class ExtractiveClaims:
 
     def extract(self, groups: Sequence[Sequence[Relevant]]) -> list[Claim]:
         found = [(s, score, r.candidate.community) for group in groups for r in group for s, score in r.sentences]
-        real = {s.sentence_id for s in standing(self._index.snapshot.cursor(), [s for s, _, _ in found])}
+        sentences = [sentence for sentence, _, _ in found]
+        texts = section_texts(self._index.snapshot.cursor(), sentences)
+        real = {sentence.sentence_id for sentence in standing(texts, sentences)}
         self.dropped = len({s.sentence_id for s, _, _ in found} - real)
         claims: dict[str, Claim] = {}
         for sentence, score, community in found:

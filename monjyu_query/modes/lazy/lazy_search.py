@@ -95,6 +95,8 @@ def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
         trace_id=ask.account.scope.name,
         answer=answer.text,
         segments=answer.segments,
+        tables=answer.tables,
+        confidence=answer.confidence,
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,

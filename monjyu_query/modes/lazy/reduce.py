@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answers.answering import Answer, answer_from
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of
-from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compose
+from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compose_claims
 from monjyu_query.modes.lazy.lazy_claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
 from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import standing
+from monjyu_query.search.passages import load_sentences, section_texts, standing
 from monjyu_query.search.tools import Tools
 
 
@@ -54,8 +55,7 @@ def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[A
         written, failure = tools.llm_answers().answer(ask.index, request, passages, asked.asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
-    kind, settings = ask.request.response_type, tools.settings.answer
-    answer = compose(ask.index, asked.terms, asked.expanded, claims, asked.similarity, settings, kind)
+    answer = compose_claims(tools, ask, asked.terms, claims, asked.similarity)
     if failure:
         status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
@@ -65,11 +65,9 @@ def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[A
 def answer_without_tests(asked: Question, tools: Tools) -> Answer:
     """What mode vector answers."""
     similarity = asked.similarity if asked.nearest else None
-    settings, kind = tools.settings.answer, asked.ask.request.response_type
-    index, query = asked.ask.index, asked.ask.request.query
-    similarities = tools.embedder.similarities_to(query, index.snapshot.manifest)
     evidence = evidence_passages(asked.ask, asked.ranking)
-    return answer_from(index, query, asked.asked, evidence, similarity, similarities, settings, kind)
+    sentences = load_sentences(asked.ask.index.snapshot.cursor(), evidence)
+    return compose(asked_of(tools, asked.ask, asked.terms), evidence, sentences, similarity)
 
 
 def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tuple[list[Claim], list[list[Relevant]]]:
@@ -91,7 +89,8 @@ def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tup
 
 def _judged_relevant(index: OpenIndex, covered: Sequence[Relevant]) -> list[Claim]:
     by_chunk = {one.candidate.passage.chunk_id: one for one in covered}
-    real = standing(index.snapshot.cursor(), [s for one in covered for s in one.candidate.sentences])
+    judged = [sentence for one in covered for sentence in one.candidate.sentences]
+    real = standing(section_texts(index.snapshot.cursor(), judged), judged)
     sources = {(s.passage.chunk_id, s.sentence_id): s for s in real}
     claims = []
     for stored in claims_of(index.snapshot.cursor(), by_chunk):

@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from monjyu_core.errors import QueryError
-from monjyu_query.answers.answering import Answer, answer_from
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.composition import asked_of, compose
+from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, related_terms
 from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, evidence_passages, paper_cap, ranked_passages
@@ -16,7 +18,7 @@ from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
-from monjyu_query.search.passages import Passage, hit_of
+from monjyu_query.search.passages import Passage, hit_of, load_sentences
 from monjyu_query.search.result import SearchResult, Status, Usage
 from monjyu_query.search.tools import Ask, Tools
 
@@ -88,10 +90,8 @@ def _answer(
         written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
         if written is not None:
             return written, "llm"
-    kind = ask.request.response_type
-    similarities = tools.embedder.similarities_to(ask.request.query, ask.index.snapshot.manifest)
-    query, settings = ask.request.query, tools.settings.answer
-    answer = answer_from(ask.index, query, asked, evidence, closest, similarities, settings, kind)
+    sentences = load_sentences(ask.index.snapshot.cursor(), evidence)
+    answer = compose(asked_of(tools, ask, Question.of(asked, len(ask.index.corpus))), evidence, sentences, closest)
     if failure:
         status: Status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])

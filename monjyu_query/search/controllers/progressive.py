@@ -123,8 +123,8 @@ def _judge(tools: Tools, climb: _Climb, *, last: bool) -> tuple[bool, str]:
 
 
 def _sufficient(ask: Ask, draft: Answer, min_coverage: float) -> tuple[bool, str]:
-    if draft.status == "abstained":
-        return False, "no answer"
+    if draft.status != "complete":
+        return False, "no answer" if draft.status == "abstained" else "an answer in part"
     index = ask.index
     question = topic_question(index, ask.request.query)
     terms = index.keywords.terms([citation.quote for citation in draft.citations])

@@ -1,0 +1,78 @@
+"""A general question about one paper ("What does this course teach?") is answered from its abstract and headings."""
+
+from __future__ import annotations
+
+import re
+
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.quote_windows import Window
+from monjyu_query.answers.segments import laid_out
+from monjyu_query.answers.selection import is_statement
+from monjyu_query.answers.topic import topic_of
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
+from monjyu_query.search.result import Segment
+
+_GENERAL = re.compile(
+    r"\b(courses?|class(es)?|lessons?|modules?|tutorials?|curricul(um|a)|tools?|software|packages?|librar(y|ies)|systems?|project"
+    r"|teach(es)?|taught|learn(s|ed)?|aims?|goals?|purposes?|objectives?|contributions?|contributes?|audience|intended"
+    r"|target(s|ed)?|students?|readers?|learners?|ideas?|points?|messages?|happens?|content|contents|matter|essence|short"
+    r"|brief|deal|deals|do|does|doing|introduce[sd]?|offers?|provides?|made|make|makes|solve[sd]?|problem|problems|need|needs)\b"
+    r"|講義|授業|教材|目的|対象|狙い|ねらい|貢献|提案|著者|学べ|学ぶ|教え|述べ|主張|要点|内容|手法|道具|課題|問題",
+    re.IGNORECASE,
+)
+_MOST, _WIDTH = 4, 700
+"""Sentences and characters of the answer."""
+_MOST_HEADINGS = 8
+_PLAIN_HEADING = re.compile(
+    r"(?:\d+[. ]*)*(?:abstract|summary|introduction|references|acknowledge?ments?|conclusions?|funding"
+    r"|要旨|はじめに|参考文献|謝辞|おわりに)\W*$",
+    re.IGNORECASE,
+)
+_CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = ? AND section_type NOT IN ('references', 'acknowledgments')
+ORDER BY section_type <> 'abstract', ord LIMIT 2"""
+_HEADINGS = "SELECT heading FROM sections WHERE paper_id = ? ORDER BY section_ord"
+
+
+def is_general(query: str) -> bool:
+    """Whether the question names nothing but what every paper has: an aim, an audience, something that it teaches."""
+    return not topic_of(_GENERAL.sub(" ", query))
+
+
+def abstract_answer(index: OpenIndex, paper_id: str, language: str) -> Answer | None:
+    """The first sentences of the paper's abstract, or of its text where it has none, and the headings of its sections;
+    None where the paper has no sentence."""
+    cursor = index.snapshot.cursor()
+    chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id]).fetchall()]
+    sentences = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    run = _first(sentences)
+    cited = cite_windows(cursor, [Window(tuple(run), (run[0],))]) if run else []
+    if not cited:
+        return None
+    window, citation = cited[0]
+    label = paper_labels(index, [paper_id], language)[paper_id]
+    segments = laid_out([(window.text, [1], label)], None)
+    headings = [heading for (heading,) in cursor.execute(_HEADINGS, [paper_id]).fetchall() if heading.strip()]
+    telling = list(dict.fromkeys(h for h in headings if not _PLAIN_HEADING.match(h)))[:_MOST_HEADINGS]
+    if telling:
+        listed = "、".join(telling) if language == "ja" else "; ".join(telling)
+        segments.append(Segment(text=f"\n\n節：{listed}" if language == "ja" else f"\n\nIts sections: {listed}."))
+    return Answer(segments, "complete", [citation], verified=True)
+
+
+def _first(sentences: list[PassageSentence]) -> list[PassageSentence]:
+    """The first statements of one section that follow each other."""
+    run: list[PassageSentence] = []
+    for sentence in sorted(sentences, key=lambda s: (s.section_ord, s.place)):
+        if run and (sentence.section_ord, sentence.place) != (run[-1].section_ord, run[-1].place + 1):
+            break
+        if not is_statement(sentence.text):
+            if run:
+                break
+            continue
+        run.append(sentence)
+        if len(run) == _MOST or sum(len(s.text) for s in run) > _WIDTH:
+            break
+    return run

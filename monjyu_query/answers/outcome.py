@@ -1,0 +1,199 @@
+"""Whether what was found answers the question: answered, partly, or not, with a calibrated confidence.
+
+A logistic regression over what the evidence shows, learned by `training/confidence.py` from questions asked with and
+without the paper that answers them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, shows
+from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged
+from monjyu_query.answers.quote_windows import Window
+from monjyu_query.answers.segments import laid_out
+from monjyu_query.answers.selection import Evidence, Question
+from monjyu_query.answers.text_relevance import nearness
+from monjyu_query.answers.topic import topic_of
+from monjyu_query.search.passages import PassageSentence
+from monjyu_query.search.result import Citation, Segment, Status
+
+FEATURES = (
+    "best",  # log odds of the best sentence that it is evidence
+    "second",  # of the second best
+    "quoted",  # of the best that is quoted
+    "nearness",  # of the closest passage, between chance and paraphrase
+    "passage_cover",  # weighted share of the question's terms that the best passage has
+    "quote_cover",  # that all quotes together have
+    "one_quote_cover",  # that one quote has
+    "rare_quoted",  # of the question's rarest terms, those that are quoted
+    "rare_found",  # those that any passage has
+    "type_shown",  # a figure, date, name or place was asked for, and a quote shows one
+    "type_lacking",  # and no quote shows one
+    "one_paper",  # share of the quotes that are of one paper
+)
+_RARE = 0.7
+"""Terms with this share of the largest weight are the question's rare ones."""
+_HARD_TYPES = ("number", "date", "person", "place")
+_MOST_MISSING = 4
+_KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
+_WEIGHTS = Path(__file__).parent / "evidence_ranking" / "weights" / "confidence.json"
+
+
+@dataclass(frozen=True)
+class Support:
+    """What speaks for an answer: `features` (12,), and the words of the question that no passage found has."""
+
+    features: tuple[float, ...]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`missing`: what an answer in part leaves open, in words, as the last thing it says."""
+
+    status: Status
+    confidence: float
+    missing: str
+    reason: str
+    language: str
+
+    def abstains(self, text: str, closest: Citation, label: str) -> list[Segment]:
+        """Why there is no answer, and the closest that was found."""
+        begins, nearest = _NOT["ja" if self.language == "ja" else "en"]
+        [quote] = laid_out([(text, [closest.n], label)], None)
+        quote.text = f"\n\n{quote.text}"
+        return [Segment(text=f"{begins}{self.reason} {nearest}".strip()), quote]
+
+
+_NOT = {
+    "en": ("The collection does not answer this: ", "The closest passage:"),
+    "ja": ("このコレクションの論文は答えていません。", "最も近い箇所："),
+}
+
+
+def support_of(
+    query: str,
+    question: Question,
+    evidence: Evidence,
+    judged: Judged,
+    terms: Sequence[Sequence[str]],
+    sentences: Sequence[PassageSentence],
+    windows: Sequence[Window],
+) -> Support:
+    """`terms` are those of each sentence; the windows are what would be quoted, best first."""
+    rows = {sentence.sentence_id: row for row, sentence in enumerate(sentences)}
+    quotes = [
+        set().union(*(terms[rows[s.sentence_id]] for s in window.sentences if s.sentence_id in rows))
+        for window in windows
+    ]
+    quoted = set().union(*quotes)
+    odds = sorted(map(_log_odds, judged.probability.tolist()), reverse=True)
+    own = [_log_odds(float(judged.probability[rows[window.key.sentence_id]])) for window in windows]
+    rarest = max(question.weights.values(), default=0.0)
+    rare = [term for term in question.telling() if question.weights[term] >= _RARE * rarest]
+    unseen = set(evidence.missing)
+    subject = topic_of(query).casefold()
+    hard = [name for name in _HARD_TYPES if name in asked_types(query)]
+    shown = any(_shows(name, window.text) for name in hard for window in windows)
+    papers = [window.key.passage.paper_id for window in windows]
+    features = (
+        odds[0] if odds else -8.0,
+        odds[1] if len(odds) > 1 else -8.0,
+        max(own, default=-8.0),
+        0.0 if evidence.similarity is None else nearness(evidence.similarity, evidence.scale),
+        evidence.coverage,
+        question.share(quoted),
+        max(map(question.share, quotes), default=0.0),
+        _share(term in quoted for term in rare),
+        _share(question.words[term] not in unseen for term in rare),
+        float(bool(hard) and shown),
+        float(bool(hard) and not shown),
+        max((papers.count(paper) for paper in papers), default=0) / max(len(papers), 1),
+    )
+    lacking = (question.words[term] for term in rare if question.words[term] in unseen)
+    return Support(features, tuple(word for word in lacking if word.casefold() in subject))
+
+
+def outcome_of(support: Support, unanswered: Sequence[str], language: str) -> Outcome:
+    """`unanswered` are sides of a comparison on which nothing was found."""
+    model = confidence_model()
+    confidence = round(model.confidence(support.features), 3)
+    missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
+    if confidence < model.least:
+        return Outcome("abstained", confidence, "", _reason(missing, language), language)
+    names = [word for word in missing if word in unanswered or is_name(word)]
+    if names or confidence < model.sure:
+        return Outcome("partial", confidence, _left_open(missing, language), "", language)
+    return Outcome("complete", confidence, "", "", language)
+
+
+def is_name(word: str) -> bool:
+    """Whether a word can stand for nothing else: it has a capital, a figure, or is katakana."""
+    return word != word.lower() or any(c.isdigit() for c in word) or bool(_KATAKANA.fullmatch(word))
+
+
+def _reason(missing: Sequence[str], language: str) -> str:
+    if language == "ja":
+        return f"{_listed(missing, language)}についての箇所は見つかりませんでした。" if missing else ""
+    return f"no passage found has {_listed(missing, language)}." if missing else "no passage found says it."
+
+
+def _left_open(missing: Sequence[str], language: str) -> str:
+    if language == "ja":
+        return (
+            f"{_listed(missing, language)}について述べた箇所は見つかりませんでした。"
+            if missing
+            else "問いにそのまま答える箇所かどうかは確かではありません。"
+        )
+    if missing:
+        return f"No passage found speaks of {_listed(missing, language)}."
+    return "These passages come closest; whether they answer the question is not certain."
+
+
+def _listed(words: Sequence[str], language: str) -> str:
+    if language == "ja":
+        return "".join(f"「{word}」" for word in words)
+    return ", ".join(f"“{word}”" for word in words)
+
+
+def _shows(answer_type: str, text: str) -> bool:
+    return shows(answer_type, text) or (answer_type == "number" and has_digits(text))
+
+
+def _share(flags: object) -> float:
+    values = list(flags)  # type: ignore[call-overload]
+    return sum(values) / len(values) if values else 1.0
+
+
+def _log_odds(probability: float) -> float:
+    kept = min(max(probability, 1e-4), 1 - 1e-4)
+    return math.log(kept / (1 - kept))
+
+
+@dataclass(frozen=True)
+class ConfidenceModel:
+    """Below `least` there is no answer, below `sure` one in part."""
+
+    weights: tuple[float, ...]
+    bias: float
+    least: float
+    sure: float
+
+    def confidence(self, features: Sequence[float]) -> float:
+        """The chance (0 to 1) that an answer with these features holds what was asked."""
+        return float(1 / (1 + np.exp(-(np.dot(features, self.weights) + self.bias))))
+
+
+@cache
+def confidence_model() -> ConfidenceModel:
+    held = json.loads(_WEIGHTS.read_bytes())
+    return ConfidenceModel(tuple(held[name] for name in FEATURES), held["bias"], held["least"], held["sure"])
