@@ -1,8 +1,9 @@
-"""Learn how confident an answer may be: `monjyu_query/answers/evidence_ranking/weights/confidence.json`.
+"""Learn how confident an answer may be: `confidence_*.json` in `monjyu_query/answers/evidence_ranking/weights/`.
 
 Every question of the developers' sets is asked twice, with all papers and without the one that answers it. An answer is
 right where its quotes have hold of the gold; without the paper none is. A logistic regression over what the evidence
-shows (`monjyu_query.answers.outcome.FEATURES`) gives the chance, judged on sets that were left out of learning.
+shows (`monjyu_query.answers.outcome.FEATURES`) gives the chance; the outcomes begin where the wanted shares lie among
+questions that were left out of learning. A question without its paper counts half: two of three can be answered.
 
     PYTHONPATH=. .venv/bin/python training/confidence.py --data /tmp/evidence --corpora ../shared/corpora --write
 """
@@ -10,6 +11,7 @@ shows (`monjyu_query.answers.outcome.FEATURES`) gives the chance, judged on sets
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import pickle
 from collections.abc import Sequence
@@ -18,9 +20,11 @@ from pathlib import Path
 
 import numpy as np
 from evidence import Array, papers_of, regression
+from numpy.typing import NDArray
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.composition import asked_of, weighed
+from monjyu_query.answers.evidence_ranking.evidence_ranker import Regression
 from monjyu_query.answers.outcome import FEATURES
 from monjyu_query.answers.selection import Question
 from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
@@ -31,10 +35,14 @@ from monjyu_query.search.request import Filters, make_request
 from monjyu_query.search.searcher import Searcher
 
 EVERY = {"covidqa": 2, "pubmedqa": 2, "jsquad": 14}
-OUT = Path("monjyu_query/answers/evidence_ranking/weights/confidence.json")
+SCRIPTS = {"spaced": ("covidqa", "pubmedqa"), "wide": ("jsquad",)}
+OUT = Path("monjyu_query/answers/evidence_ranking/weights")
+FOLDS = 5
+WITHOUT = 0.5
+"""What a question without its paper counts beside one with it."""
 ABSTAINED = 0.03
 """Share of answerable questions that may go without an answer."""
-CAUGHT = 0.75
+CAUGHT = 0.8
 """Share of questions without their paper that must not be answered as if all were well."""
 
 
@@ -61,17 +69,41 @@ def main() -> None:
         samples = {name: sampled(name, given.data, given.corpora) for name in EVERY}
         if given.kept:
             given.kept.write_bytes(pickle.dumps(samples))
-    for name in EVERY:
-        others = [one for other in EVERY if other != name for one in samples[other]]
-        report(name, samples[name], others)
-    every = [one for some in samples.values() for one in some]
-    model = regression(features_of(every), labels_of(every), shares_of(samples))
-    chances = model(features_of(every))
-    least, sure = thresholds(every, chances)
-    print(f"all: least {least:.3f} sure {sure:.3f}", *outcomes(every, chances, least, sure))
-    if given.write:
-        held = dict(zip(FEATURES, map(float, model.weights), strict=True))
-        OUT.write_text(json.dumps(held | {"bias": model.bias, "least": least, "sure": sure}, indent=1) + "\n")
+    for script, names in SCRIPTS.items():
+        every = [one for name in names for one in samples[name]]
+        fold = np.concatenate([np.arange(len(samples[name])) // 2 % FOLDS for name in names])
+        chances = left_out(every, fold)
+        least, sure = thresholds(every, chances)
+        print(f"{script}: least {least:.3f} sure {sure:.3f}")
+        sets = np.repeat(names, [len(samples[name]) for name in names])
+        for name in names:
+            report(f"{name}, questions left out", samples[name], chances[sets == name], least, sure)
+            others = [one for other in names if other != name for one in samples[other]]
+            if others:
+                report(f"{name}, set left out", samples[name], learned(others)(features_of(samples[name])), least, sure)
+        if given.write:
+            write(script, learned(every), least, sure)
+
+
+def learned(samples: Sequence[Sample]) -> Regression:
+    shares = np.array([1.0 if one.whole else WITHOUT for one in samples])
+    return regression(features_of(samples), labels_of(samples), shares)
+
+
+def left_out(samples: Sequence[Sample], fold: NDArray[np.intp]) -> Array:
+    chances = np.zeros(len(samples))
+    for number in range(FOLDS):
+        model = learned([one for one, own in zip(samples, fold, strict=True) if own != number])
+        chances[fold == number] = model(features_of(samples)[fold == number])
+    return chances
+
+
+def write(script: str, model: Regression, least: float, sure: float) -> None:
+    held = {name: round(float(weight), 6) for name, weight in zip(FEATURES, model.weights, strict=True)}
+    held |= {"bias": round(model.bias, 6), "least": round(least, 4), "sure": round(sure, 4)}
+    content = (json.dumps(held, indent=1) + "\n").encode()
+    (OUT / f"confidence_{script}.json").write_bytes(content)
+    print(f'"confidence_{script}": "{hashlib.sha256(content).hexdigest()}"')
 
 
 def sampled(name: str, data: Path, corpora: Path) -> list[Sample]:
@@ -114,12 +146,6 @@ def labels_of(samples: Sequence[Sample]) -> Array:
     return np.array([float(one.right) for one in samples])
 
 
-def shares_of(samples: dict[str, list[Sample]]) -> Array:
-    """Each set counts the same."""
-    total = sum(map(len, samples.values()))
-    return np.concatenate([np.full(len(some), total / len(samples) / len(some)) for some in samples.values()])
-
-
 def thresholds(samples: Sequence[Sample], chances: Array) -> tuple[float, float]:
     whole = np.array([one.whole for one in samples])
     least = float(np.quantile(chances[whole], ABSTAINED))
@@ -137,18 +163,16 @@ def outcomes(samples: Sequence[Sample], chances: Array, least: float, sure: floa
     )
 
 
-def report(name: str, own: Sequence[Sample], others: Sequence[Sample]) -> None:
-    """With weights and thresholds of the other sets: how often each outcome, how well calibrated, how well parted."""
-    model = regression(features_of(others), labels_of(others), np.ones(len(others)))
-    chances, label = model(features_of(own)), labels_of(own)
-    least, sure = thresholds(others, model(features_of(others)))
+def report(name: str, own: Sequence[Sample], chances: Array, least: float, sure: float) -> None:
+    """How often each outcome, how well right answers are told from others, and how far the chance is off."""
+    label = labels_of(own)
     order = np.argsort(chances)
     ranks = np.empty(len(order))
     ranks[order] = np.arange(1, len(order) + 1)
     positive = label > 0
     auc = (ranks[positive].mean() - (positive.sum() + 1) / 2) / (~positive).sum()
-    error = np.mean([abs(chances[some].mean() - label[some].mean()) for some in np.array_split(order, 10)])
-    print(f"{name}, left out: AUC {auc:.3f}, calibration error {error:.3f};", *outcomes(own, chances, least, sure))
+    off = np.mean([abs(chances[some].mean() - label[some].mean()) for some in np.array_split(order, 10)])
+    print(f"{name}: AUC {auc:.3f}, off by {off:.3f};", *outcomes(own, chances, least, sure))
 
 
 if __name__ == "__main__":

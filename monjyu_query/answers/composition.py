@@ -33,6 +33,7 @@ from monjyu_query.search.tools import Ask, Tools
 
 SHORT = 2
 """Sentences of a short answer."""
+_OF_SEVERAL: frozenset[AnswerForm] = frozenset({"papers", "comparison", "survey"})
 _SURVEY = Limits(8, 1600, 2)
 _READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
 """Forms in which the sentences of a paper stand in its own order; in the others the best stands first."""
@@ -154,7 +155,10 @@ def weighed(
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)
-    return pool, windows, support_of(asked.query, asked.question, evidence, judged, own, sentences, windows)
+    support = support_of(
+        asked.query, asked.question, evidence, judged, own, sentences, windows, many=asked.form in _OF_SEVERAL
+    )
+    return pool, windows, support
 
 
 def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neighbours:

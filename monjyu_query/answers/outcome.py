@@ -6,18 +6,16 @@ without the paper that answers them.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, shows
-from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged
+from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
@@ -27,30 +25,28 @@ from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, Segment, Status
 
 FEATURES = (
-    "best",  # log odds of the best sentence that it is evidence
-    "second",  # of the second best
-    "quoted",  # of the best that is quoted
+    "quoted",  # log odds of the best quoted sentence that it is evidence
+    "second",  # of the second best sentence found
     "nearness",  # of the closest passage, between chance and paraphrase
     "passage_cover",  # weighted share of the question's terms that the best passage has
     "quote_cover",  # that all quotes together have
     "one_quote_cover",  # that one quote has
     "rare_quoted",  # of the question's rarest terms, those that are quoted
     "rare_found",  # those that any passage has
-    "type_shown",  # a figure, date, name or place was asked for, and a quote shows one
-    "type_lacking",  # and no quote shows one
-    "one_paper",  # share of the quotes that are of one paper
+    "type_lacking",  # a figure, date, name or place was asked for, and no quote shows one
+    "one_paper",  # share of the quotes that are of one paper; 1 where several were asked for
 )
 _RARE = 0.7
 """Terms with this share of the largest weight are the question's rare ones."""
 _HARD_TYPES = ("number", "date", "person", "place")
+_NO_ODDS = -8.0
 _MOST_MISSING = 4
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
-_WEIGHTS = Path(__file__).parent / "evidence_ranking" / "weights" / "confidence.json"
 
 
 @dataclass(frozen=True)
 class Support:
-    """What speaks for an answer: `features` (12,), and the words of the question that no passage found has."""
+    """What speaks for an answer: `features` (10,), and the words of the question that no passage found has."""
 
     features: tuple[float, ...]
     missing: tuple[str, ...]
@@ -88,8 +84,11 @@ def support_of(
     terms: Sequence[Sequence[str]],
     sentences: Sequence[PassageSentence],
     windows: Sequence[Window],
+    *,
+    many: bool,
 ) -> Support:
-    """`terms` are those of each sentence; the windows are what would be quoted, best first."""
+    """`terms` are those of each sentence; the windows are what would be quoted, best first. `many`: the question is to
+    several papers."""
     rows = {sentence.sentence_id: row for row, sentence in enumerate(sentences)}
     quotes = [
         set().union(*(terms[rows[s.sentence_id]] for s in window.sentences if s.sentence_id in rows))
@@ -106,18 +105,16 @@ def support_of(
     shown = any(_shows(name, window.text) for name in hard for window in windows)
     papers = [window.key.passage.paper_id for window in windows]
     features = (
-        odds[0] if odds else -8.0,
-        odds[1] if len(odds) > 1 else -8.0,
-        max(own, default=-8.0),
+        max(own, default=_NO_ODDS),
+        odds[1] if len(odds) > 1 else _NO_ODDS,
         0.0 if evidence.similarity is None else nearness(evidence.similarity, evidence.scale),
         evidence.coverage,
         question.share(quoted),
         max(map(question.share, quotes), default=0.0),
         _share(term in quoted for term in rare),
         _share(question.words[term] not in unseen for term in rare),
-        float(bool(hard) and shown),
         float(bool(hard) and not shown),
-        max((papers.count(paper) for paper in papers), default=0) / max(len(papers), 1),
+        1.0 if many else max((papers.count(paper) for paper in papers), default=0) / max(len(papers), 1),
     )
     lacking = (question.words[term] for term in rare if question.words[term] in unseen)
     return Support(features, tuple(word for word in lacking if word.casefold() in subject))
@@ -125,7 +122,7 @@ def support_of(
 
 def outcome_of(support: Support, unanswered: Sequence[str], language: str) -> Outcome:
     """`unanswered` are sides of a comparison on which nothing was found."""
-    model = confidence_model()
+    model = confidence_model("wide" if language == "ja" else "spaced")
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
     if confidence < model.least:
@@ -194,6 +191,7 @@ class ConfidenceModel:
 
 
 @cache
-def confidence_model() -> ConfidenceModel:
-    held = json.loads(_WEIGHTS.read_bytes())
+def confidence_model(script: str) -> ConfidenceModel:
+    """For questions in a `spaced` or a `wide` script. ConfigurationError where the file is not ours."""
+    held = read_weights(f"confidence_{script}")
     return ConfidenceModel(tuple(held[name] for name in FEATURES), held["bias"], held["least"], held["sure"])

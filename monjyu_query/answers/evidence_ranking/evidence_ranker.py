@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +36,9 @@ READ = 16
 Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
 """The cosine (n,) of each text with the question; None where vectors say nothing or would have to be paid."""
 
-_FILES = {"spaced": "spaced.json", "wide": "wide.json"}
 _SHA256 = {
+    "confidence_spaced": "dba3eccd305ed8775f6d7fe8d22a71922ae8460c2a40a96b46e6289758930a4b",
+    "confidence_wide": "efae0e9830002b46ae0ef01af8a4af9f10710dde2c5018c8070dea876491833f",
     "spaced": "fb2df57a4ae5508ddc048c6f032438df8f643538f47bb5bafd7919e500410794",
     "wide": "f766d7cc2bfaf768b1998ff28dc1e425d654e9f72ac1ac5a640778b427457b6b",
 }
@@ -97,16 +99,20 @@ def judge_sentences(
 @cache
 def evidence_model(script: str) -> EvidenceModel:
     """The weights for questions in a `spaced` or a `wide` script. ConfigurationError where the file is not ours."""
-    path = _FOLDER / _FILES[script]
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != _SHA256[script]:
-        raise ConfigurationError(
-            f"{path.name}, the weights of the evidence ranker, is damaged.", "Install Monjyu anew."
-        )
-    held = json.loads(content)
+    held = read_weights(script)
     words = _regression(held["words"], WORD_FEATURES)
     vectors = _regression(held["vectors"], (*WORD_FEATURES, *VECTOR_FEATURES))
     return EvidenceModel(words, vectors, held["least"], held["least_by_words"])
+
+
+def read_weights(name: str) -> dict[str, Any]:
+    """A file of weights of the package. ConfigurationError where it is not ours."""
+    path = _FOLDER / f"{name}.json"
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != _SHA256[name]:
+        raise ConfigurationError(f"{path.name}, weights of the evidence ranker, is damaged.", "Install Monjyu anew.")
+    held: dict[str, Any] = json.loads(content)
+    return held
 
 
 def _regression(held: dict[str, float], names: Sequence[str]) -> Regression:
