@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from monjyu_core.text.search_text import count_wide
@@ -18,10 +19,10 @@ FROM papers p WHERE p.paper_id IN ({marks})"""
 def paper_label(authors: Sequence[str], year: int | None, title: str, language: str = "en") -> str:
     """By the family names of one or two authors, of the first with "et al." where there are more, and the year; by the
     first words of the title where there is no author."""
-    names = [family_name(name) for name in authors if name.strip()]
+    names = [family_name(name) for author in authors if (name := _visible(author))]
     japanese = language == "ja"
     if not names:
-        who = short_title(title)
+        who = short_title(_visible(title))
     elif len(names) == 1:
         who = names[0]
     elif len(names) == 2:
@@ -59,10 +60,14 @@ def _distinct(labels: dict[str, str]) -> dict[str, str]:
     return found
 
 
+def _visible(text: str) -> str:
+    """Without control and format characters, with which a name could turn the text around it."""
+    return " ".join("".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cf")).split())
+
+
 def family_name(name: str) -> str:
     """The part of an author's name that citations use: what stands before a comma, else the last word with particles as
     "van"; of a Japanese name without spaces all."""
-    name = " ".join(name.split())
     if "," in name:
         return name.split(",")[0].strip()
     words = name.split(" ")

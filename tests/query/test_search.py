@@ -53,7 +53,8 @@ def test_every_answerable_question_is_answered_and_the_others_are_not(searcher: 
     questions = [json.loads(line) for line in (SAMPLES / "questions.jsonl").read_text().splitlines()]
     for question in questions:
         result = searcher.search(ask(question["text"]))
-        assert result.status == ("complete" if question["gold"] else "abstained"), question
+        assert (result.status == "abstained") <= (not question["gold"]), question
+        assert (result.status == "complete") <= bool(question["gold"]), question
         found = {hit.paper_id for hit in result.hits}
         assert all(gold["paper_id"] in found for gold in question["gold"])
 
@@ -66,7 +67,7 @@ def test_most_answers_hold_the_gold_sentence(searcher: Searcher) -> None:
 
 def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
     quotes = [" ".join(citation.quote.split()) for citation in result.citations]
-    return any(" ".join(gold["sentence"].split()) in quotes for gold in question["gold"])
+    return any(" ".join(gold["sentence"].split()) in quote for gold in question["gold"] for quote in quotes)
 
 
 @pytest.mark.parametrize(
@@ -75,8 +76,9 @@ def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
 )
 def test_abstains_and_says_why(searcher: Searcher, query: str) -> None:
     result = searcher.search(ask(query))
-    assert (result.status, result.citations, result.verified) == ("abstained", [], False)
-    assert result.answer.startswith("The collection does not answer this: ")
+    assert result.status == "abstained" and result.confidence is not None and result.confidence < 0.2
+    assert result.answer.startswith(("The collection does not answer this: ", "このコレクションの論文は答えていません。"))
+    assert len(result.citations) <= 1 and len(result.segments) == 1 + len(result.citations)
 
 
 def test_citations_stand_in_the_source(searcher: Searcher) -> None:
@@ -86,15 +88,17 @@ def test_citations_stand_in_the_source(searcher: Searcher) -> None:
     for number, citation in enumerate(result.citations, start=1):
         assert citation.n == number
         assert f"[{number}]" in result.answer
-        (sentence_id,) = citation.sentence_ids
         rows = cursor.execute(
-            'SELECT s.text, s.paper_id, s.start, s."end", t.text FROM sentences s '
-            "JOIN sections t ON t.paper_id = s.paper_id AND t.section_ord = s.section_ord WHERE sentence_id = ?",
-            [sentence_id],
+            'SELECT s.sentence_id, s.text, s.paper_id, s.start, s."end", t.text FROM sentences s '
+            "JOIN sections t ON t.paper_id = s.paper_id AND t.section_ord = s.section_ord "
+            "WHERE list_contains(?, sentence_id) ORDER BY s.ord",
+            [citation.sentence_ids],
         ).fetchall()
-        ((text, paper_id, start, end, section),) = rows
-        assert (citation.quote, citation.paper_id) == (text, paper_id)
-        assert section[start:end] == text
+        names, texts, papers, starts, ends, sections = zip(*rows, strict=True)
+        assert list(names) == citation.sentence_ids and set(papers) == {citation.paper_id}
+        assert citation.quote == sections[0][starts[0] : ends[-1]]
+        assert all(text in citation.quote for text in texts)
+        assert citation.key in texts if len(texts) > 1 else citation.key is None
     paged = [citation for citation in result.citations if citation.paper_id.startswith("relevance-budget")]
     assert paged
     for citation in paged:
@@ -106,15 +110,15 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     result = json.loads(searcher.search(ask("How are noun phrases weighted in the graph?")).model_dump_json())
     shape = {
         "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
-        "warnings": list, "trace_id": str, "answer": str, "segments": list, "answer_engine": str, "verified": bool,
-        "citations": list, "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
+        "warnings": list, "trace_id": str, "answer": str, "segments": list, "tables": list, "answer_engine": str,
+        "verified": bool, "confidence": float, "citations": list, "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
     }  # fmt: skip
     assert result.pop("resolved_query") is None
     assert {name: type(value) for name, value in result.items()} == shape
     assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up"]
     assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
     assert list(result["hits"][0]) == ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page"]
-    citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "page", "boxes", "spans"]
+    citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "key", "page", "boxes", "spans"]
     assert list(result["citations"][0]) == [*citation, "retracted"]
     usage = ["llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "relevance_tests", "budget_total"]
     assert list(result["usage"]) == [*usage, "cache_hits", "seconds"]
