@@ -205,6 +205,8 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
     outcome = outcome_of(support, [name for name, found in sides.items() if not found], asked.language)
+    if outcome.status == "abstained" and not support.related:
+        return Answer([outcome.says_why()], "abstained", confidence=outcome.confidence)
     if outcome.status == "abstained":
         window, closest = cited[0]
         segments = outcome.abstains(said(window), closest, labels[closest.paper_id])

@@ -40,6 +40,8 @@ _RARE = 0.7
 """Terms with this share of the largest weight are the question's rare ones."""
 _HARD_TYPES = ("number", "date", "person", "place")
 _NO_ODDS = -8.0
+_FAR = 0.2
+"""Nearness of a passage that has nothing to do with a question: 0 is chance, 1 a paraphrase."""
 _MOST_MISSING = 4
 _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
@@ -50,6 +52,12 @@ class Support:
 
     features: tuple[float, ...]
     missing: tuple[str, ...]
+
+    @property
+    def related(self) -> bool:
+        """Whether the closest passage has anything to do with the question."""
+        shown = dict(zip(FEATURES, self.features, strict=True))
+        return shown["quote_cover"] > 0 or shown["nearness"] > _FAR
 
 
 @dataclass(frozen=True)
@@ -62,12 +70,16 @@ class Outcome:
     reason: str
     language: str
 
+    def says_why(self) -> Segment:
+        """Why there is no answer."""
+        return Segment(text=f"{_NOT[self.language][0]}{self.reason}")
+
     def abstains(self, text: str, closest: Citation, label: str) -> list[Segment]:
         """Why there is no answer, and the closest that was found."""
-        begins, nearest = _NOT["ja" if self.language == "ja" else "en"]
+        begins, nearest = _NOT[self.language]
         [quote] = laid_out([(text, [closest.n], label)], None)
         quote.text = f"\n\n{quote.text}"
-        return [Segment(text=f"{begins}{self.reason} {nearest}".strip()), quote]
+        return [Segment(text=f"{begins}{self.reason} {nearest}"), quote]
 
 
 _NOT = {

@@ -32,14 +32,19 @@ def ask(searcher: Searcher, query: str, emit: Any = None, cancel: Any = None, **
 
 
 def stands(searcher: Searcher, citation: Citation) -> bool:
-    """Whether the quote is, letter by letter, a sentence of the paper that it names."""
+    """Whether the quote is, letter by letter, what stands in the paper from the first of its sentences to the last."""
     rows = (
         searcher.current()
         .snapshot.cursor()
-        .execute("SELECT text, paper_id FROM sentences WHERE sentence_id = ?", [citation.sentence_ids[0]])
+        .execute(
+            "SELECT s.text, s.paper_id, t.text FROM sentences s JOIN sections t USING (paper_id, section_ord) "
+            "WHERE list_contains(?, sentence_id) ORDER BY s.ord",
+            [citation.sentence_ids],
+        )
         .fetchall()
     )
-    return rows == [(citation.quote, citation.paper_id)]
+    ends = citation.quote.startswith(rows[0][0]) and citation.quote.endswith(rows[-1][0])
+    return ends and {row[1] for row in rows} == {citation.paper_id} and all(citation.quote in row[2] for row in rows)
 
 
 @pytest.mark.parametrize("mode", ["local", "global", "multi"])

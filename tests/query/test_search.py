@@ -77,7 +77,9 @@ def _cites_gold(result: SearchResult, question: dict[str, Any]) -> bool:
 def test_abstains_and_says_why(searcher: Searcher, query: str) -> None:
     result = searcher.search(ask(query))
     assert result.status == "abstained" and result.confidence is not None and result.confidence < 0.2
-    assert result.answer.startswith(("The collection does not answer this: ", "このコレクションの論文は答えていません。"))
+    assert result.answer.startswith(
+        ("The collection does not answer this: ", "このコレクションの論文は答えていません。")
+    )
     assert len(result.citations) <= 1 and len(result.segments) == 1 + len(result.citations)
 
 
@@ -111,7 +113,8 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     shape = {
         "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
         "warnings": list, "trace_id": str, "answer": str, "segments": list, "tables": list, "answer_engine": str,
-        "verified": bool, "confidence": float, "citations": list, "hits": list, "claims": list, "subqueries": list, "communities_visited": list, "usage": dict,
+        "verified": bool, "confidence": float, "citations": list, "hits": list, "claims": list, "subqueries": list,
+        "communities_visited": list, "usage": dict,
     }  # fmt: skip
     assert result.pop("resolved_query") is None
     assert {name: type(value) for name, value in result.items()} == shape
