@@ -18,6 +18,7 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
+from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
@@ -195,8 +196,9 @@ class Searcher:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
     def _answered(self, ask: Ask) -> SearchResult:
+        """From the collection's tables where the question is about the collection itself, else by a search."""
         with charged_to(ask.account):
-            return CONTROLLERS[ask.request.controller](self._modes, ask)
+            return catalogue_answer(ask) or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:
