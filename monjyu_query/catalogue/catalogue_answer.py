@@ -17,9 +17,9 @@ from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.catalogue import catalogue_tables as tables
 from monjyu_query.catalogue.catalogue_questions import CatalogueQuestion, recognised
 from monjyu_query.catalogue.catalogue_wording import COLUMNS, described, told
+from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.knowledge.source_sentences import sentences_by_id
 from monjyu_query.ranking.filters import passing_papers
-from monjyu_query.search.paper_names import PaperName, find_papers
 from monjyu_query.search.request import Filters
 from monjyu_query.search.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
 from monjyu_query.search.tools import Ask

@@ -10,7 +10,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.render import print_result
 from monjyu_query.answers.segments import answer_markdown
-from monjyu_query.search.paper_names import find_papers, one_paper
+from monjyu_query.catalogue.paper_names import find_papers, one_paper
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
