@@ -19,10 +19,10 @@ _KINDS = (
 _PEOPLE = (
     r"(?:patients|participants|students|children|cases|subjects|samples|learners|attendees|individuals|women|men|adults"
     r"|mice|sequences|respondents|people|hospitals|studies|genomes|isolates|users|volunteers|infants|animals|households"
-    r"|teachers|instructors|researchers|records|documents|articles|countries|cells|strains|specimens|notebooks)"
+    r"|teachers|instructors|researchers|records|documents|articles|countries|strains|specimens)"
 )
 _NUMBER = (
-    r"(?:\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"(?:(?!(?:19|20)\d\d\b)\d[\d,.]*|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
     r"(?:-\w+)?|hundreds?|several)"
 )
 
@@ -66,10 +66,10 @@ ASPECTS: tuple[Aspect, ...] = (
     _aspect(
         "purpose",
         ("Purpose", "目的"),
-        r"\b(?:we|(?:this|the present|the current) (?:paper|article|study|work|tutorial|report|review|module|course|package"
+        r"\b(?:we|(?:this|the present|the current) (?:\w+ )?(?:paper|article|study|work|tutorial|report|review|module|course|package"
         r"|project|resource|library|software|guidebook|workshop|curriculum))\b.{0,60}\b(?:present|introduc|describ|propos|develop"
         r"|provid|offer|aim|investigat|examin|review|stud(?:y|ied)|sought|seek|creat|outlin|explor|teach|focus|discuss"
-        r"|address|assess|evaluat)\w*"
+        r"|address|assess|evaluat|takes|guid|cover)\w*|\bfills? (?:this|the|an?) (?:\w+ )?(?:need|gap)\b"
         r"|\b(?:aims?|goals?|purpose|objectives?) (?:of|is|was|were|are|here)\b"
         rf"|^.{{2,60}}?\b(?:is|are) (?:an?|the|both an?)\b[^.]{{0,90}}\b{_KINDS}\b"
         r"|\bto (?:determine|investigate|examine|assess|evaluate|describe|test|compare|explore|establish) (?:whether|the|how|if|what)\b"
@@ -122,7 +122,7 @@ ASPECTS: tuple[Aspect, ...] = (
         r"|\b(?:consists? of|comprises?|(?:is|are) (?:\w+ )?(?:structured|organi[sz]ed|divided|composed|built|based on|implemented|written in"
         r"|broken|grouped|split|made up)|implements)\b|\beach (?:lesson|unit|module|week|session|notebook|class)\b"
         r"|を用い(?:て|た)|によって(?:測定|分析|調査)|を(?:行った|実施した|測定した|分析した)|構成され",
-        r"\b(?:using|approach|methods?|techniques?|procedures?|models?|exercises?|live[- ]coding|hands-on)\b|方法|手法|用い",
+        r"\bby \w+ing\b|\b(?:automatically|allows?|supports?|guid(?:es|ing)|using|approach|methods?|techniques?|procedures?|models?|exercises?|live[- ]coding|hands-on)\b|方法|手法|用い",
         r"method|approach|content|structure|design|instruction|feature|functionality|usage|implementation|pedagog|modules?\b|curriculum"
         r"|overview|architecture|materials and|organi[sz]ation|方法|手法|構成|設計",
         ("methods",),
@@ -139,7 +139,7 @@ ASPECTS: tuple[Aspect, ...] = (
         r"|\b(?:students|learners|attendees|participants|instructors|users|respondents) (?:\w+ ){0,6}(?:reported|responded|felt|found|said|rated"
         r"|would recommend|appreciated|learned|agreed|praised|indicated)\b"
         r"|\b(?:has|have) been (?:\w+ )?(?:used|taught|tested|adopted|downloaded|run|delivered|offered|viewed)\b"
-        r"|\b(?:was|were) (?:\w+ )?(?:taught|piloted|offered|delivered)\b|\bwe (?:have )?(?:taught|piloted)\b"
+        r"|\b(?:was|were) (?:\w+ )?(?:taught|piloted|offered|delivered|used (?:in|by|at|with))\b|\bwe (?:have )?(?:taught|piloted)\b"
         r"|結果(?:、|は|として|から)|示した|示された|わかった|分かった|明らかに|有意|増加した|減少した|認められ",
         r"\b(?:increas|decreas|improv|reduc)\w+|\b(?:successful(?:ly)?|effective|positive|feedback|percent)\b|\d ?%|増加|減少",
         r"results?\b|findings?|experiences?\b|recent uses?|impact|evaluation|outcomes?\b|feedback|adoption|case stud|teaching experience"
@@ -178,7 +178,7 @@ ASPECTS: tuple[Aspect, ...] = (
         ("Availability", "入手方法"),
         r"\b(?:licen[sc]ed? (?:under|as)|(?:MIT|BSD|GPL\S*|Apache|CC\S*|Creative Commons|public|open)[\w .,()-]{0,30} licen[sc]e|under (?:an?|the) [\w .()-]{0,40}licen[sc]e"
         r"|creative commons|CC[- ]BY|freely available|open[- ]sourced?|(?:on|via|through|at|from|in) (?:an? |the |our |its |public |open )*(?:github|gitlab|zenodo|pypi|cran|conda|osf)"
-        r"|available (?:\w+ ){0,3}(?:at|on|from|under|via|through|online|as open)|github\.com|zenodo|data availability)"
+        r"|available (?:\w+ ){0,3}(?:at|on|from|under|via|through|online|as open)\b|github\.com|zenodo|data availability)"
         r"|公開(?:され|して)|ライセンス|オープンソース|入手でき|無料で",
         r"\b(?:repository|download(?:ed|s)?|github|open access|source code)\b|公開|利用でき",
         r"availab|licen[sc]e|access\b|install|reuse|入手|公開|ライセンス",

@@ -35,9 +35,9 @@ best; the second where nothing is found by the first."""
 _FEW = 8
 """Statements of a text too short to have all aspects."""
 _ALIKE = 0.5
-_WIDEST = 460
+_WIDEST = 600
 """Columns of a quote."""
-_FEWEST, _MOST_WORDS = 6, 60
+_FEWEST, _MOST_WORDS = 6, 80
 _CAPTION = re.compile(r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?|図|表)\s?\d", re.IGNORECASE)
 _FRONT_MATTER = re.compile(r"doi\.org/|\bSHA:|\bISSN\b|©|\bhttps?://\S+\s+\S*\s*(?:Authors?|Date|DOI)\b|et al\., \(\d{4}\)\. ")
 _CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
@@ -47,6 +47,7 @@ _OTHERS = re.compile(
     r"|\b(?:has|have) been (?:reported|shown|described)\b|先行研究|\(\w[^()]*\b(?:19|20)\d\d[a-z]?(?:;[^()]*)?\)",
     re.IGNORECASE,
 )
+_MANY = re.compile(r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:we|our|this (?:paper|study|article|course|package|work|module|tutorial))\b|本(?:研究|論文|稿)", re.IGNORECASE)
 _BACKGROUND = ("introduction", "related_work")
 """Types of sections that tell what is known: their findings are mostly those of others."""
@@ -150,7 +151,8 @@ class PaperText:
         headed = bool(wanted.headings.search(heading))
         strong = bool(wanted.strong.search(sentence.text))
         weak = not strong and bool(wanted.weak.search(sentence.text))
-        if not (strong or weak or label == wanted.name or (headed and kind == "conclusion")):
+        suits = headed or (wanted.name == "methods" and kind == "abstract")
+        if not (strong or label == wanted.name or (weak and suits) or (headed and kind == "conclusion")):
             return 0.0
         found = strong * _STRONG + weak * _WEAK + headed * _HEADING + (kind in wanted.types) * _TYPE
         found += _CENTRAL * self.central[place] + (wanted.figures and has_digits(sentence.text)) * _FIGURE
@@ -160,16 +162,17 @@ class PaperText:
             found += _OPENING * (place in self.standing[:2]) + _OWN_NAME * self._named(sentence.text)
         elif wanted.name == "conclusion":
             found += 0.6 * (place >= 0.75 * len(self.sentences))
-        return found - self._of_others(sentence.text, kind, wanted.name)
+        background = kind in _BACKGROUND and not headed and label is None
+        return found - self._of_others(sentence.text, wanted.name, background)
 
     @staticmethod
-    def _of_others(text: str, kind: str, wanted: AspectName) -> float:
+    def _of_others(text: str, wanted: AspectName, background: bool) -> float:
         """What speaks against a sentence where the paper's own part is wanted."""
-        if wanted in ("need", "availability") or _OWN.search(text):
+        if wanted == "need" or _OWN.search(text):
             return 0.0
-        if _OTHERS.search(text):
+        if _MANY.match(text) or (wanted != "availability" and _OTHERS.search(text)):
             return _OF_OTHERS
-        return 1.0 if wanted in ("results", "limits") and kind in _BACKGROUND else 0.0
+        return 1.0 if wanted in ("methods", "results", "limits") and background else 0.0
 
     def _named(self, text: str) -> bool:
         name = re.split(r"[:：–]| - ", self.title)[0].strip().casefold()
