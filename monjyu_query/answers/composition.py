@@ -204,7 +204,9 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     dropped = len(_each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
-    outcome = outcome_of(support, [name for name, found in sides.items() if not found], asked.language)
+    outcome = outcome_of(
+        support, [name for name, found in sides.items() if not found], asked.language, many=asked.form in _OF_SEVERAL
+    )
     if outcome.status == "abstained" and not support.related:
         return Answer([outcome.says_why()], "abstained", confidence=outcome.confidence)
     if outcome.status == "abstained":
@@ -233,10 +235,16 @@ def _arranged(
     if asked.form == "papers" and asked.response_type is None:
         return _table_of_papers(cited, labels, asked.language)
     chosen = {window.key.sentence_id for window in windows}
-    across = {w.key.sentence_id for side in sides.values() for w in side} if len(sides) > 1 else set()
+    across = {w.key.sentence_id for side in sides.values() for w in side} if _differ(sides) else set()
     down = [(w, c) for w, c in cited if w.key.sentence_id in chosen - across] or list(cited[:1])
     tables = [_table_of_sides(cited, sides, labels, asked.language)] if across else []
     return _by_paper(asked, down, labels), tables
+
+
+def _differ(sides: Mapping[str, Sequence[Window]]) -> bool:
+    """Whether each side has a quote that no other side has: else there is nothing to set against each other."""
+    keys = [{window.key.sentence_id for window in side} for side in sides.values()]
+    return len(keys) > 1 and all(own - set().union(*(other for other in keys if other is not own)) for own in keys)
 
 
 def _by_paper(asked: Asked, cited: Cited, labels: Mapping[str, str]) -> Told:

@@ -132,12 +132,13 @@ def support_of(
     return Support(features, tuple(word for word in lacking if word.casefold() in subject))
 
 
-def outcome_of(support: Support, unanswered: Sequence[str], language: str) -> Outcome:
-    """`unanswered` are sides of a comparison on which nothing was found."""
+def outcome_of(support: Support, unanswered: Sequence[str], language: str, *, many: bool = False) -> Outcome:
+    """`unanswered` are sides of a comparison on which nothing was found. A question to several papers (`many`) has
+    no one sentence that answers it: it goes without an answer only where the papers lack a word of it."""
     model = confidence_model("wide" if language == "ja" else "spaced")
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
-    if confidence < model.least:
+    if confidence < model.least and (missing or not many or not support.related):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
     if names or confidence < model.sure:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_query.answers.segments import escaped, pieces
-from monjyu_query.search.result import Citation, SearchResult
+from monjyu_query.search.result import AnswerTable, Cell, Citation, SearchResult
 
 _SNIPPET = 150
 _TURNING = frozenset(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
@@ -42,15 +42,41 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
     if result.segments:
         style = "dim" if result.status == "abstained" else "bold"
         console.print(Padding(answer_text(result, style), (1, 0)))
+    for table in result.tables:
+        print_table(table, console)
     for citation in result.citations:
         console.print(_source(citation))
     if result.hits:
         console.print(_hits(result))
-    else:
+    elif not result.tables:
         console.print("No passages.")
     found = f"{result.mode}, level {result.level}, snapshot {result.snapshot_id}, {result.usage.seconds * 1000:.0f} ms"
+    if result.confidence is not None:
+        found += f", confidence {result.confidence:.2f}"
     console.print(Text(found, style="dim"))
     console.print(Text(safe(result.routing.reason), style="dim"))
+
+
+def print_table(table: AnswerTable, console: Console) -> None:
+    """A part of an answer that is read across; into a pipe a line a row, with tabs between the cells."""
+    if table.title:
+        console.print(Text(quotable(table.title), style="bold"))
+    rows = [[_cell_text(cell) for cell in row] for row in table.rows]
+    if not console.is_terminal:
+        print(*map(quotable, table.columns), sep="\t", file=console.file)
+        for row in rows:
+            print(*(text.plain for text in row), sep="\t", file=console.file)
+        return
+    shown = _table(*((quotable(name), "left") for name in table.columns))
+    for row in rows:
+        shown.add_row(*row)
+    console.print(Padding(shown, (0, 0, 1, 0)))
+
+
+def _cell_text(cell: Cell) -> Text:
+    text = Text(quotable(cell.text))
+    marks = "".join(f"[{number}]" for number in cell.citations)
+    return text.append(f" {marks}", style="cyan") if marks else text
 
 
 def answer_text(result: SearchResult, style: str = "") -> Text:

@@ -60,20 +60,20 @@ def answer_markdown(segments: Sequence[Segment], tables: Sequence[AnswerTable]) 
     return "\n\n".join(filter(None, [markdown(segments), *map(table_markdown, tables)]))
 
 
-def table_markdown(table: AnswerTable) -> str:
+def table_markdown(table: AnswerTable, shown: Callable[[str], str] = escaped) -> str:
     """A table of GitHub's Markdown under its title; brackets and bars of the papers' own are escaped."""
-    head = [_row(map(_in_cell, table.columns)), _row(["---"] * len(table.columns))]
-    rows = [_row(map(_cell, cells)) for cells in table.rows]
-    title = [f"**{escaped(' '.join(table.title.split()))}**", ""] if table.title else []
+    head = [_row(_in_cell(name, shown) for name in table.columns), _row(["---"] * len(table.columns))]
+    rows = [_row(_cell(cell, shown) for cell in cells) for cells in table.rows]
+    title = [f"**{shown(' '.join(table.title.split()))}**", ""] if table.title else []
     return "\n".join([*title, *head, *rows])
 
 
-def _cell(cell: Cell) -> str:
-    return " ".join(filter(None, [_in_cell(cell.text), "".join(f"[{number}]" for number in cell.citations)]))
+def _cell(cell: Cell, shown: Callable[[str], str]) -> str:
+    return " ".join(filter(None, [_in_cell(cell.text, shown), "".join(f"[{number}]" for number in cell.citations)]))
 
 
-def _in_cell(text: str) -> str:
-    return escaped(" ".join(text.split())).replace("|", "\\|")
+def _in_cell(text: str, shown: Callable[[str], str]) -> str:
+    return shown(" ".join(text.split())).replace("|", "\\|")
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -13,6 +13,16 @@ from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 
 __all__ = [
-    *("chat", "citations", "compare", "evaluate", "graph", "keys", "mcp", "papers", "search", "serve", "summarize"),
+    "chat",
+    "citations",
+    "compare",
+    "evaluate",
+    "graph",
+    "keys",
+    "mcp",
+    "papers",
+    "search",
+    "serve",
+    "summarize",
     "survey",
 ]

@@ -108,7 +108,7 @@ class Conversation:
         from rich.console import Console
         from rich.text import Text
 
-        from monjyu_query.answers.render import answer_text, safe
+        from monjyu_query.answers.render import answer_text, print_table, safe
         from monjyu_query.digests.digest_result import source_line
 
         console = Console(highlight=False)
@@ -117,6 +117,8 @@ class Conversation:
         for warning in result.warnings:
             console.print(Text(f"Note: {safe(warning)}", style="yellow"))
         console.print(answer_text(result))
+        for table in result.tables:
+            print_table(table, console)
         for citation in result.citations:
             console.print(Text(safe(source_line(citation)), style="cyan"))
         console.print()

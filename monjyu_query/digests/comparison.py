@@ -9,6 +9,7 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import Asked, compose
 from monjyu_query.answers.selection import Question
+from monjyu_query.catalogue.paper_names import one_paper
 from monjyu_query.digests.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.draft import Draft, Said, as_said
@@ -19,7 +20,6 @@ from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.paper_names import one_paper
 from monjyu_query.search.passages import Passage, load_passages, load_sentences
 from monjyu_query.search.request import SearchRequest, clean_text, make_request
 from monjyu_query.search.result import Cell
@@ -44,8 +44,8 @@ def compare(
     language: str = "",
     index: OpenIndex | None = None,
 ) -> Digest:
-    """Two to six papers side by side, by what readers want to know of papers. An aspect in words of one's own is searched
-    for in each paper; on one that says nothing of it there is a warning.
+    """Two to six papers side by side, by what readers want to know of papers. An aspect in words of one's own is
+    searched for in each paper; on one that says nothing of it there is a warning.
 
     `papers` are ids, DOIs, words of titles, or first authors and years. QueryError for too few or too many papers or
     aspects, and for a paper the collection does not have.

@@ -1,4 +1,4 @@
-"""A digest under way: quotes are noted under headings and in tables, looked up in their sources, and numbered at the end."""
+"""A digest under way: quotes are noted under headings and in tables, looked up in their sources and numbered."""
 
 from __future__ import annotations
 

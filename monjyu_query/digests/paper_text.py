@@ -23,10 +23,10 @@ MOST_CHUNKS = 400
 _STRONG, _WEAK, _HEADING, _TYPE = 2.0, 0.8, 1.2, 0.8
 """What an aspect's words in a sentence, its section's heading and its section's type are worth."""
 _CENTRAL, _FIGURE, _OPENING, _OWN_NAME = 1.5, 0.6, 1.2, 1.0
-"""What it is worth to share all that any sentence shares with title and abstract, to have a figure where the aspect asks
-for one, to open the paper, and to begin with the paper's own name where it says what it is."""
+"""What it is worth to share all that any sentence shares with title and abstract, to have a figure where the aspect
+asks for one, to open the paper, and to begin with the paper's own name where it says what it is."""
 _IN_ABSTRACT, _LABELLED = 0.7, 2.5
-"""What it is worth to stand in the abstract, where authors tell what is their own, and there under the aspect's label."""
+"""What it is worth to stand in the abstract, where authors tell what is their own, and there under its label."""
 _OF_OTHERS = 1.5
 """What a sentence loses that tells of other works."""
 _TIERS = ((2.4, 0.8), (2.0, 0.6))
@@ -38,8 +38,12 @@ _ALIKE = 0.5
 _WIDEST = 600
 """Columns of a quote."""
 _FEWEST, _MOST_WORDS = 6, 80
-_CAPTION = re.compile(r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?|図|表)\s?\d", re.IGNORECASE)
-_FRONT_MATTER = re.compile(r"doi\.org/|\bSHA:|\bISSN\b|©|\bhttps?://\S+\s+\S*\s*(?:Authors?|Date|DOI)\b|et al\., \(\d{4}\)\. ")
+_CAPTION = re.compile(
+    r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?|図|表)\s?\d", re.IGNORECASE
+)
+_FRONT_MATTER = re.compile(
+    r"doi\.org/|\bSHA:|\bISSN\b|©|\bhttps?://\S+\s+\S*\s*(?:Authors?|Date|DOI)\b|et al\., \(\d{4}\)\. "
+)
 _CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
 _BLOCK = re.compile(r"\n\s*\n|[•▪◦]|\s[-–*] (?=[A-Z])")
 _OTHERS = re.compile(
@@ -47,8 +51,12 @@ _OTHERS = re.compile(
     r"|\b(?:has|have) been (?:reported|shown|described)\b|先行研究|\(\w[^()]*\b(?:19|20)\d\d[a-z]?(?:;[^()]*)?\)",
     re.IGNORECASE,
 )
-_MANY = re.compile(r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:we|our|this (?:paper|study|article|course|package|work|module|tutorial))\b|本(?:研究|論文|稿)", re.IGNORECASE)
+_MANY = re.compile(
+    r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE
+)
+_OWN = re.compile(
+    r"\b(?:we|our|this (?:paper|study|article|course|package|work|module|tutorial))\b|本(?:研究|論文|稿)", re.IGNORECASE
+)
 _BACKGROUND = ("introduction", "related_work")
 """Types of sections that tell what is known: their findings are mostly those of others."""
 _LABELS: dict[str, AspectName] = {
@@ -245,7 +253,7 @@ class Choice:
             good = [p for p, value in worth.items() if value >= max(least, share * self._most(p))]
             found = found or self.best(sorted(good, key=lambda place: (-worth[place], place)), most)
         if not found and wanted.name == "purpose":
-            found = self.best(self._paper.standing, 1)
+            found = self.best(sorted(self._paper.standing, key=lambda place: -worth[place]), 1)
         return found
 
     def whole(self, most: int) -> list[Window]:

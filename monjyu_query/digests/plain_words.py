@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.paper_names import PaperName, find_papers
 from monjyu_query.digests.aspects import aspect_named
 from monjyu_query.digests.comparison import MOST_PAPERS, compare
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey_with_hits
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.paper_names import PaperName, find_papers
 from monjyu_query.search.passages import hit_of, load_passages
 from monjyu_query.search.result import Hit, Routing, SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -29,13 +29,16 @@ _PLEASE = r"^\W*(?:please |can you |could you |would you )*(?:(?:give|write|make
 _ARTICLE = r"(?:an? |the )?(?:short |brief |quick |concise |detailed )?"
 _SUMMARY = re.compile(
     rf"{_PLEASE}(?:summari[sz]e |{_ARTICLE}summary (?:of|for) )(?P<papers>.+?)\W*$"
-    r"|^(?P<ja>.+?)(?:の論文)?(?:を(?:簡潔に|短く)?(?:要約|まとめ)|の要約)(?:して|を)?(?:ください|下さい|ほしい|して|てください)?。?$",
+    r"|^(?P<ja>.+?)(?:の論文)?(?:を(?:簡潔に|短く)?(?:要約|まとめ)|の要約)(?:して|を)?(?:ください|下さい|ほしい|して"
+    r"|てください)?。?$",
     re.IGNORECASE,
 )
 _COMPARISON = re.compile(
     rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) )(?P<papers>.+?)"
-    r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning|for) (?P<aspects>[^?]+?))?\W*$"
-    r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください|下さい|てください)?。?$",
+    r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning"
+    r"|for) (?P<aspects>[^?]+?))?\W*$"
+    r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください"
+    r"|下さい|てください)?。?$",
     re.IGNORECASE,
 )
 _SURVEY = re.compile(
@@ -49,7 +52,8 @@ _THE_PAPER = re.compile(
     r"^(?:the |this |that )?(?:paper|article|study)\W*$|^(?:この|その)?(?:論文|研究|文献)$", re.IGNORECASE
 )
 _AROUND = re.compile(
-    r"^(?:the )?(?:papers? |articles? |study |studies )?(?:(?:called|titled|entitled|named|by) )?|(?: (?:paper|article|study))$",
+    r"^(?:the )?(?:papers? |articles? |study |studies )?(?:(?:called|titled|entitled|named|by) )?|(?: (?:paper"
+    r"|article|study))$",
     re.IGNORECASE,
 )
 _QUOTES = "「」『』“”\"'‘’ "
@@ -73,8 +77,8 @@ class _Found:
 
 
 def digest_in_plain_words(searcher: Searcher, ask: Ask) -> SearchResult | None:
-    """The result of a question that asks for a digest; None of any other, where mode, controller or budget say how it is
-    to be answered, and where the papers hold too little, which an ordinary search explains."""
+    """The result of a question that asks for a digest; None of any other, where mode, controller or budget say how it
+    is to be answered, and where the papers hold too little, which an ordinary search explains."""
     request = ask.request
     if request.mode != "auto" or request.controller != "unified" or not request.answer or request.budget is not None:
         return None

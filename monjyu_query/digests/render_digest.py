@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
-from monjyu_query.answers.render import quotable, safe
+from monjyu_query.answers.render import print_table, quotable, safe
 from monjyu_query.answers.segments import pieces
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.wording import word
-from monjyu_query.search.result import AnswerTable, Cell
 
 
 def print_digest(digest: Digest, console: Console | None = None) -> None:
@@ -29,27 +27,10 @@ def print_digest(digest: Digest, console: Console | None = None) -> None:
     if text:
         console.print(Padding(text, (1, 0)))
     for table in digest.tables:
-        console.print(_table(table))
-        console.print()
+        print_table(table, console)
     if not digest.parts and not digest.tables:
         console.print(Text(word("nothing", digest.language), style="dim"))
     for citation in digest.citations:
         where = f", page {citation.page}" if citation.page else ""
         line = f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}"
         console.print(Text(line, style="cyan"))
-
-
-def _table(table: AnswerTable) -> Table:
-    shown = Table(header_style="bold", show_lines=True, title=safe(table.title) or None)
-    for name in table.columns:
-        shown.add_column(Text(safe(name)), overflow="fold", vertical="top")
-    for row in table.rows:
-        shown.add_row(*map(_cell, row))
-    return shown
-
-
-def _cell(cell: Cell) -> Text:
-    text = Text(quotable(cell.text))
-    marks = "".join(f"[{number}]" for number in cell.citations)
-    text.append(f" {marks}" if marks else "", style="cyan")
-    return text

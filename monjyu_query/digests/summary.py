@@ -6,6 +6,7 @@ from typing import Any
 
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import plain
+from monjyu_query.catalogue.paper_names import one_paper
 from monjyu_query.digests.aspects import ASPECTS, AspectName
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.draft import Draft, as_said
@@ -13,7 +14,6 @@ from monjyu_query.digests.model_digest import write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, read_paper, section_places
 from monjyu_query.digests.wording import language_for, word
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.paper_names import one_paper
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 

@@ -38,7 +38,9 @@ def papers_by_theme(index: OpenIndex, chunks: Mapping[str, Sequence[str]]) -> di
     for paper, theme, weight in rows:
         themes.setdefault(theme, {})[paper] = float(weight)
         totals[paper] = max(totals.get(paper, 0.0), float(weight))
-    shares = {t: {p: w / totals[p] for p, w in held.items() if w > _LEAST_SHARE * totals[p]} for t, held in themes.items()}
+    shares = {
+        t: {p: w / totals[p] for p, w in held.items() if w > _LEAST_SHARE * totals[p]} for t, held in themes.items()
+    }
     most = max(2, int(_MOST * len(chunks)))
     return _grouped({theme: held for theme, held in shares.items() if len(held) <= most}, list(chunks))
 

@@ -6,7 +6,7 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel
 
 from monjyu_query.answers.render import quotable, safe
-from monjyu_query.answers.segments import markdown
+from monjyu_query.answers.segments import markdown, table_markdown
 from monjyu_query.digests.digest_result import Digest, source_line
 from monjyu_query.search.result import Hit, SearchResult
 
@@ -27,10 +27,14 @@ def search_text(result: SearchResult) -> str:
     lines = [f"Asked as: {quotable(result.resolved_query)}"] if result.resolved_query else []
     lines += [f"Note: {warning}" for warning in result.warnings]
     lines += [f"Status: {result.status}; mode {result.mode}, collection {result.collection}, level {result.level}."]
-    if result.citations or result.hits:
+    if result.confidence is not None:
+        lines.append(f"Confidence that the answer holds what was asked: {result.confidence:.2f}.")
+    if result.citations or result.hits or result.tables:
         lines += ["", QUOTED]
     if result.segments:
         lines += ["", "Answer:", markdown(result.segments, quotable)]
+    for table in result.tables:
+        lines += ["", table_markdown(table, quotable)]
     if result.citations:
         lines += ["", "Sources:", *(f"{source_line(one)}: “{quotable(one.quote)}”" for one in result.citations)]
     if result.hits:

@@ -41,14 +41,18 @@ def passing_chunks(corpus: Corpus, cursor: duckdb.DuckDBPyConnection, filters: F
         return mask
     if filters.section_types:
         mask &= np.isin(corpus.section_type, corpus.section_codes(filters.section_types))
+    if filters.model_copy(update={"section_types": []}).empty:
+        return mask
+    return mask & corpus.of_papers(passing_papers(cursor, filters))
+
+
+def passing_papers(cursor: duckdb.DuckDBPyConnection, filters: Filters) -> list[str]:
+    """The ids of the papers that pass. QueryError for a paper the collection does not have."""
     values: dict[str, Any] = filters.model_dump(exclude={"section_types"})
     values["languages"] = [language.lower() for language in filters.languages]
-    if not any(values.values()):
-        return mask
     if filters.paper_ids:
         _check_known(cursor, filters.paper_ids)
-    passing = [row[0] for row in cursor.execute(_PASSING, values).fetchall()]
-    return mask & corpus.of_papers(passing)
+    return [row[0] for row in cursor.execute(_PASSING, values).fetchall()]
 
 
 def _check_known(cursor: duckdb.DuckDBPyConnection, paper_ids: list[str]) -> None:

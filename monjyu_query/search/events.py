@@ -15,7 +15,7 @@ def unheard(_: dict[str, Any]) -> None:
 
 def last_events(result: dict[str, Any]) -> list[dict[str, Any]]:
     """The last events of a search: the answer with its citations, then all of the result."""
-    keys = ("answer", "segments", "status", "verified", "citations")
+    keys = ("answer", "segments", "tables", "status", "verified", "confidence", "citations")
     answer: dict[str, Any] = {key: result[key] for key in keys if key in result}
     return [{"event": "answer", **answer}, {"event": "done", **result}]
 

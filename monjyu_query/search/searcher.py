@@ -18,6 +18,7 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
+from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
@@ -201,8 +202,11 @@ class Searcher:
         return digest_in_plain_words(self, ask)
 
     def _answered(self, ask: Ask) -> SearchResult:
+        """As a digest where one is asked for, from the collection's tables where the question is about the collection
+        itself, else by a search."""
         with charged_to(ask.account):
-            return self._digest(ask) or CONTROLLERS[ask.request.controller](self._modes, ask)
+            found = self._digest(ask) or catalogue_answer(ask)
+            return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from monjyu_query.answers.render import safe
-from monjyu_query.answers.segments import markdown
+from monjyu_query.answers.segments import markdown, table_markdown
 from monjyu_query.search.result import Citation, SearchResult
 
 _MARKUP = re.compile(r"(\\*)([\[\]<`]|(?<=\])\()")
@@ -18,8 +18,9 @@ def inert(text: str) -> str:
 
 
 def sentences_of(result: SearchResult) -> list[str]:
-    """The answer in the pieces that a stream gives, white space between them included."""
-    return [markdown([segment], inert) for segment in result.segments]
+    """The answer in the pieces that a stream gives, white space between them included; its tables last."""
+    tables = [f"\n\n{table_markdown(table, inert)}" for table in result.tables]
+    return [markdown([segment], inert) for segment in result.segments] + tables
 
 
 def sources_of(result: SearchResult) -> str:

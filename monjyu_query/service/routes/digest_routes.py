@@ -13,12 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 
 from monjyu_core.errors import QueryError
+from monjyu_query.catalogue.paper_names import one_paper
 from monjyu_query.digests.comparison import MOST_ASPECTS, compare
 from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import MOST_PAPERS, survey
-from monjyu_query.search.paper_names import one_paper
 from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, clean_text, make_request
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.service.access import audit
@@ -33,7 +33,10 @@ Collection = Annotated[str | None, Field(description="May be left out where ther
 PaperName = Annotated[
     str,
     Field(
-        description="Id, DOI, words of the title, or first author and year.", min_length=1, max_length=1000, pattern=_TEXT
+        description="Id, DOI, words of the title, or first author and year.",
+        min_length=1,
+        max_length=1000,
+        pattern=_TEXT,
     ),
 ]
 Words = Annotated[str, Field(max_length=1000)]

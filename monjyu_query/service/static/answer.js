@@ -9,7 +9,8 @@ export function renderResult(result) {
     result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, text))) : null,
     h("div", { class: `answer ${result.status}` },
       result.status === "complete" ? null : h("p", { class: "badge" }, t(`status_${result.status}`)),
-      answerBlocks(result.segments, result.citations, result.collection)),
+      answerBlocks(result.segments, result.citations, result.collection),
+      (result.tables ?? []).map((table) => answerTable(table, result.citations, result.collection))),
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
       h("ol", {}, result.citations.map((citation) => source(citation, result.collection)))) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
@@ -33,9 +34,35 @@ export function answerBlocks(segments, citations, collection) {
       else found.push(h("ul", {}, block));
     } else block.append(lead, dash ?? "");
     const known = segment.citations.map((number) => byNumber.get(number)).filter(Boolean);
-    block.append(quoted(text), known.length ? " " : "", ...known.map((citation) => marker(citation, collection)));
+    const label = segment.label && text.startsWith(segment.label) ? segment.label : "";
+    if (label) block.append(h("strong", {}, quoted(label)));
+    block.append(quoted(text.slice(label.length)), known.length ? " " : "", ...known.map((citation) => marker(citation, collection)));
   }
   return found;
+}
+
+// A part of an answer that is read across. A cell that names a paper opens it.
+function answerTable(table, citations, collection) {
+  const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
+  const cell = (one) => h("td", {},
+    one.paper_id ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : quoted(one.text),
+    one.citations.length ? " " : "",
+    one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection)));
+  return h("div", { class: "answer-table", tabindex: "0" }, h("table", {},
+    table.title ? h("caption", {}, table.title) : null,
+    h("thead", {}, h("tr", {}, table.columns.map((name) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, table.rows.map((row) => h("tr", {}, row.map(cell))))));
+}
+
+function paperLink(id, collection) {
+  return `#/paper/${encodeURIComponent(collection)}/${encodeURIComponent(id)}`;
+}
+
+// A quote of several sentences, with the one marked that was looked for.
+function quoteText(citation) {
+  const at = citation.key ? citation.quote.indexOf(citation.key) : -1;
+  if (at < 0) return citation.quote;
+  return [citation.quote.slice(0, at), h("mark", {}, citation.key), citation.quote.slice(at + citation.key.length)];
 }
 
 function marker(citation, collection) {
@@ -47,7 +74,7 @@ function marker(citation, collection) {
 
 function source(citation, collection) {
   return h("li", { value: citation.n },
-    h("blockquote", {}, citation.quote),
+    h("blockquote", {}, quoteText(citation)),
     h("p", { class: "where" },
       h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
         quoted(citation.paper_title || citation.paper_id), citation.page ? `, ${t("page", citation.page)}` : ""),

@@ -17,10 +17,15 @@ FROM papers p ORDER BY p.paper_id"""
 _YEAR = re.compile(r"\b(1[89]\d\d|20\d\d)[a-z]?\b")
 _WORD = re.compile(r"[^\W_]+")
 _EMPTY = frozenset(
-    "the a an of in on for and or to with by from at as et al paper article study papers work its their ほか 論文 研究".split()
+    re.findall(
+        r"\w+",
+        "the a an of in on for and or to with by from at as et al its their paper papers article study ほか 論文",
+    )
 )
 _SHARE = 0.6
 """Of a name's words, those that a title must have."""
+_COMPACT = 6
+"""Letters of a name that may be written as one word or as several."""
 _WIDE_SHARE = 4
 """Characters of a title in a script without spaces that a name must hold at least."""
 
@@ -82,6 +87,9 @@ def _score(
         return 0.0
     own = set(_WORD.findall(plain))
     share = sum(word in own for word in words) / len(words)
+    compact = "".join(words)
+    if len(compact) >= _COMPACT and compact in plain.replace(" ", ""):
+        return 1.5 + len(compact) / len(plain)
     titled = 1 + share + len(words) / (len(own) + 1) if share > _SHARE and _telling(words, own) else 0.0
     return max(titled, _by_author(wanted, year, authors))
 

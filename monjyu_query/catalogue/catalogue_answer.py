@@ -1,0 +1,243 @@
+"""The answer to a question about the collection: a sentence, and the rows of its tables that say so.
+
+Rows are the index's own records and no quotes: `verified` is true where sentences of papers are quoted beside them, and
+each was found in its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monjyu_query.answers.answering import Answer
+from monjyu_query.answers.assemble import result_of
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.composition import language_of
+from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.catalogue import catalogue_tables as tables
+from monjyu_query.catalogue.catalogue_questions import CatalogueQuestion, recognised
+from monjyu_query.catalogue.catalogue_wording import COLUMNS, described, told
+from monjyu_query.catalogue.paper_names import PaperName, find_papers
+from monjyu_query.knowledge.source_sentences import sentences_by_id
+from monjyu_query.ranking.filters import passing_papers
+from monjyu_query.search.request import Filters
+from monjyu_query.search.result import AnswerTable, Cell, Citation, Routing, SearchResult, Segment
+from monjyu_query.search.tools import Ask
+
+MOST_ROWS = 50
+_MOST_WORDS = 3
+"""Of what is looked for as an exact word; more are a topic, which is searched for."""
+
+
+def catalogue_answer(ask: Ask) -> SearchResult | None:
+    """The result where the question is about the collection itself; None for every other question, and where a paper
+    that it names is not known."""
+    request = ask.request
+    plain = request.mode == "auto" and request.controller == "unified" and request.answer and request.budget is None
+    question = recognised(request.query) if plain else None
+    if question is None:
+        return None
+    answer = _Catalogue(ask, question).answer()
+    if answer is None:
+        return None
+    routing = Routing(
+        query_type="collection", reason="a question about the collection itself, answered from its tables"
+    )
+    return result_of(replace(ask, mode="catalogue", routing=routing), answer, "tables", [])
+
+
+class _Catalogue:
+    """One question and the papers that the request's filters let pass."""
+
+    def __init__(self, ask: Ask, question: CatalogueQuestion) -> None:
+        self._index, self._question = ask.index, question
+        self._cursor = ask.index.snapshot.cursor()
+        self._filters = ask.request.filters
+        self._language = language_of(ask.request.query)
+        self._columns = COLUMNS[self._language]
+        self._papers = passing_papers(self._cursor, self._filters)
+
+    def answer(self) -> Answer | None:
+        match self._question.kind:
+            case "listed" | "counted":
+                return self._selected()
+            case "authors" | "year" | "venue" | "doi" | "citing" | "cited":
+                return self._of_a_paper()
+            case "mentions":
+                return self._mentions()
+            case "newest" | "oldest":
+                return self._dated()
+            case "most_cited":
+                return self._most_cited()
+            case _:
+                return self._grouped()
+
+    def _selected(self) -> Answer:
+        asked = self._question
+        wanted = Filters(
+            year_from=asked.year_from,
+            year_to=asked.year_to,
+            authors=[asked.author] if asked.author else [],
+            languages=[asked.language] if asked.language else [],
+        )
+        chosen = set(passing_papers(self._cursor, wanted)) & set(self._papers)
+        if asked.author and not chosen and not passing_papers(self._cursor, Filters(authors=[asked.author])):
+            return self._no_author(asked.author)
+        what = described(asked.author, asked.year_from, asked.year_to, asked.language, self._language)
+        n = len(chosen)
+        sentence = self._told("count", what=what, n=n) if what else self._told("all", n=n)
+        return self._answered(sentence, [self._table_of_papers(sorted(chosen))] if chosen else [])
+
+    def _no_author(self, name: str) -> Answer:
+        close = tables.close_authors(self._cursor, name)
+        sentence = self._told("no author", what=name)
+        if close:
+            sentence += self._told("close", what=self._listed(close))
+        return Answer([Segment(text=sentence)], "abstained")
+
+    def _of_a_paper(self) -> Answer | None:
+        found = find_papers(self._index, self._question.name)
+        if not found:
+            return None
+        best = [found[0]] if found[0].sure else found
+        if len(best) > 1:
+            sentence = self._told("several")
+            return self._answered(sentence, [self._table_of_papers([one.paper_id for one in best])])
+        match self._question.kind:
+            case "citing":
+                return self._links(best[0], tables.citing(self._cursor, best[0].paper_id), "citing")
+            case "cited":
+                rows, works = tables.cited(self._cursor, best[0].paper_id)
+                return self._links(best[0], rows, "cited", str(works))
+            case _:
+                return self._field(best[0])
+
+    def _field(self, paper: PaperName) -> Answer:
+        """What is recorded of one paper."""
+        [record] = tables.papers(self._cursor, [paper.paper_id])
+        kind = self._question.kind
+        values = {
+            "authors": self._listed(record.authors),
+            "year": str(record.year or ""),
+            "venue": record.venue,
+            "doi": record.doi,
+        }
+        named = f"“{record.title}”" if self._language == "en" else f"「{record.title}」"
+        sentence = self._told(kind if values[kind] else f"no {kind}", label=named, what=values[kind])
+        return self._answered(sentence, [self._table_of_papers([paper.paper_id])])
+
+    def _links(self, paper: PaperName, rows: Sequence[tuple[str, str]], name: str, what: str = "") -> Answer:
+        """Papers on the other end of citations, with the sentences that cite."""
+        passing = set(self._papers)
+        rows = [row for row in rows if row[0] in passing]
+        label = self._labels([paper.paper_id])[paper.paper_id]
+        sentence = self._told(name, label=label, what=what, n=len(rows))
+        if not rows:
+            return self._answered(sentence, [])
+        contexts = dict(rows)
+        extra = {"quote": contexts} if any(contexts.values()) else {}
+        return self._answered(sentence, [self._table_of_papers(list(contexts), extra)])
+
+    def _mentions(self) -> Answer | None:
+        word = self._question.name
+        if len(word.split()) > _MOST_WORDS or (self._language == "ja" and len(word) > 12):
+            return None
+        rows = tables.mentions(self._cursor, self._papers, word)
+        if not rows:
+            return None
+        shown = rows[:MOST_ROWS]
+        sentences = sentences_by_id(self._cursor, [name for _, name, _ in shown])
+        citations = cite(self._cursor, [sentences[name] for _, name, _ in shown if name in sentences])
+        cited = {citation.paper_id: citation for citation in citations}
+        labels = self._labels([paper for paper, _, _ in shown])
+        table_rows = []
+        for paper, _, n in shown:
+            quote = cited.get(paper)
+            quoted = Cell(text=" ".join(quote.quote.split()), citations=[quote.n]) if quote else Cell(text="")
+            table_rows.append([Cell(text=labels[paper], paper_id=paper), quoted, Cell(text=str(n))])
+        columns = [self._columns[name] for name in ("paper", "quote", "sentences")]
+        sentence = self._told("mentions", what=word, n=len(rows))
+        return self._answered(sentence, [AnswerTable(columns=columns, rows=table_rows)], citations, len(rows))
+
+    def _dated(self) -> Answer | None:
+        """The papers of the last year, or of the first."""
+        found = [paper for paper in tables.papers(self._cursor, self._papers) if paper.year is not None]
+        if not found:
+            return None
+        years = [paper.year for paper in found if paper.year is not None]
+        year = max(years) if self._question.kind == "newest" else min(years)
+        chosen = [paper.paper_id for paper in found if paper.year == year]
+        return self._answered(self._told(self._question.kind, what=str(year)), [self._table_of_papers(chosen)])
+
+    def _most_cited(self) -> Answer:
+        rows = tables.most_cited(self._cursor, self._papers, MOST_ROWS)
+        if not rows:
+            return self._answered(self._told("none cited"), [])
+        paper, n = rows[0]
+        label = self._labels([paper])[paper]
+        counts = {one: str(number) for one, number in rows}
+        table = self._table_of_papers(list(counts), {"cited": counts}, keep_order=True)
+        return self._answered(self._told("most_cited", label=label, n=n), [table])
+
+    def _grouped(self) -> Answer | None:
+        """Authors, venues or years with their number of papers."""
+        kind = self._question.kind
+        rows: Sequence[tuple[str | int, int]]
+        if kind == "prolific":
+            rows = tables.prolific(self._cursor, self._papers, MOST_ROWS)
+            if not rows:
+                return self._answered(self._told("not prolific"), [])
+            most = rows[0][1]
+            who = self._listed([str(name) for name, n in rows if n == most])
+            sentence, first = self._told("prolific", what=who, n=most), "author"
+        elif kind == "venues":
+            rows = tables.venues(self._cursor, self._papers, MOST_ROWS)
+            sentence, first = self._told("venues", n=len(rows)), "venue"
+        else:
+            rows = tables.years(self._cursor, self._papers, MOST_ROWS)
+            span = f"{rows[-1][0]}–{rows[0][0]}" if rows else ""
+            sentence, first = self._told("years", what=span), "year"
+        if not rows:
+            return None
+        cells = [[Cell(text=str(name)), Cell(text=str(n))] for name, n in rows]
+        table = AnswerTable(columns=[self._columns[first], self._columns["papers"]], rows=cells)
+        return self._answered(sentence, [table])
+
+    def _table_of_papers(
+        self, paper_ids: Sequence[str], extra: dict[str, dict[str, str]] | None = None, *, keep_order: bool = False
+    ) -> AnswerTable:
+        """A row a paper, the newest first; `extra` are further columns by paper."""
+        records = {paper.paper_id: paper for paper in tables.papers(self._cursor, paper_ids)}
+        order = [name for name in paper_ids if name in records] if keep_order else list(records)
+        shown = order[:MOST_ROWS]
+        labels, extra = self._labels(shown), extra or {}
+        rows = []
+        for name in shown:
+            paper = records[name]
+            cells = [
+                Cell(text=labels[name], paper_id=name),
+                Cell(text=paper.title),
+                Cell(text=", ".join(paper.authors)),
+            ]
+            cells.append(Cell(text="" if paper.year is None else str(paper.year)))
+            rows.append([*cells, *(Cell(text=" ".join(values[name].split())) for values in extra.values())])
+        columns = [self._columns[name] for name in ("paper", "title", "authors", "year", *extra)]
+        title = self._told("more", n=len(order) - len(shown)) if len(order) > len(shown) else ""
+        return AnswerTable(title=title, columns=columns, rows=rows)
+
+    def _answered(
+        self, sentence: str, found: list[AnswerTable], citations: list[Citation] | None = None, rows: int = 0
+    ) -> Answer:
+        if rows > MOST_ROWS:
+            found[0].title = self._told("more", n=rows - MOST_ROWS)
+        quotes = citations or []
+        return Answer([Segment(text=sentence)], "complete", quotes, bool(quotes), tables=found)
+
+    def _labels(self, paper_ids: Sequence[str]) -> dict[str, str]:
+        return paper_labels(self._index, paper_ids, self._language)
+
+    def _listed(self, names: Sequence[str]) -> str:
+        return "、".join(names) if self._language == "ja" else ", ".join(names)
+
+    def _told(self, name: str, *, label: str = "", what: str = "", n: int = 0) -> str:
+        return told(name, self._language, label=label, what=what, n=n)

@@ -1,0 +1,108 @@
+"""What the tables of a snapshot say of its papers: rows for questions about the collection."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+_PAPERS = """SELECT p.paper_id, coalesce(p.title, ''), p.year, coalesce(p.venue, ''), coalesce(p.doi, ''),
+  coalesce((SELECT list(a.name ORDER BY a.ord) FROM authors a WHERE a.paper_id = p.paper_id), [])
+FROM papers p WHERE list_contains($papers, p.paper_id) ORDER BY p.year DESC NULLS LAST, lower(p.title), p.paper_id"""
+_CITING = """SELECT DISTINCT e.paper_id, coalesce(e.contexts[1].context, '')
+FROM citation_edges e JOIN paper_identity i ON i.canonical_id = e.cited_id WHERE i.paper_id = $paper ORDER BY ALL"""
+_CITED = """SELECT DISTINCT min(b.paper_id), ''
+FROM citation_edges e JOIN paper_identity a ON a.canonical_id = e.citing_id
+JOIN paper_identity b ON b.canonical_id = e.cited_id WHERE a.paper_id = $paper GROUP BY e.cited_id ORDER BY ALL"""
+_REFERENCES = 'SELECT count(*) FROM "references" WHERE paper_id = $paper'
+_PROLIFIC = """SELECT any_value(name), count(DISTINCT paper_id) AS n FROM authors WHERE list_contains($papers, paper_id)
+GROUP BY lower(name) HAVING n > 1 ORDER BY n DESC, any_value(name) LIMIT $most"""
+_MOST_CITED = """SELECT min(b.paper_id), count(DISTINCT e.citing_id) AS n FROM citation_edges e
+JOIN paper_identity b ON b.canonical_id = e.cited_id WHERE list_contains($papers, b.paper_id)
+GROUP BY e.cited_id ORDER BY n DESC, min(b.paper_id) LIMIT $most"""
+_VENUES = """SELECT venue, count(*) AS n FROM papers WHERE list_contains($papers, paper_id) AND venue IS NOT NULL
+AND venue <> '' GROUP BY venue ORDER BY n DESC, venue LIMIT $most"""
+_YEARS = """SELECT year, count(*) FROM papers WHERE list_contains($papers, paper_id) AND year IS NOT NULL
+GROUP BY year ORDER BY year DESC LIMIT $most"""
+_MENTIONS = """SELECT s.paper_id, arg_min(s.sentence_id, (len(s.text) < 40, s.section_ord, s.ord)), count(*)
+FROM sentences s JOIN sections t USING (paper_id, section_ord)
+WHERE list_contains($papers, s.paper_id) AND t.section_type <> 'references' AND regexp_matches(s.text, $pattern, $flags)
+GROUP BY s.paper_id ORDER BY count(*) DESC, s.paper_id"""
+_AUTHORS = "SELECT DISTINCT name FROM authors ORDER BY name"
+
+
+@dataclass(frozen=True)
+class CataloguePaper:
+    paper_id: str
+    title: str
+    year: int | None
+    venue: str
+    doi: str
+    authors: tuple[str, ...]
+
+
+def papers(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str]) -> list[CataloguePaper]:
+    """The newest first."""
+    rows = cursor.execute(_PAPERS, {"papers": list(paper_ids)}).fetchall()
+    return [
+        CataloguePaper(name, title, year, venue, doi, tuple(authors)) for name, title, year, venue, doi, authors in rows
+    ]
+
+
+def citing(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[tuple[str, str]]:
+    """The papers of the collection that cite it, each with a sentence that does (or nothing)."""
+    return cursor.execute(_CITING, {"paper": paper_id}).fetchall()
+
+
+def cited(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> tuple[list[tuple[str, str]], int]:
+    """The papers of the collection that it cites, and how many works its list of references has."""
+    rows = cursor.execute(_CITED, {"paper": paper_id}).fetchall()
+    return rows, _one(cursor.execute(_REFERENCES, {"paper": paper_id}).fetchone())
+
+
+def prolific(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[str, int]]:
+    """Authors of more than one paper with how many."""
+    return cursor.execute(_PROLIFIC, {"papers": list(paper_ids), "most": most}).fetchall()
+
+
+def most_cited(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[str, int]]:
+    """Papers with the number of papers of the collection that cite them."""
+    return cursor.execute(_MOST_CITED, {"papers": list(paper_ids), "most": most}).fetchall()
+
+
+def venues(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[str, int]]:
+    """Journals and conferences with their number of papers."""
+    return cursor.execute(_VENUES, {"papers": list(paper_ids), "most": most}).fetchall()
+
+
+def years(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], most: int) -> list[tuple[int, int]]:
+    """Years with their number of papers, the newest first."""
+    return cursor.execute(_YEARS, {"papers": list(paper_ids), "most": most}).fetchall()
+
+
+def mentions(cursor: duckdb.DuckDBPyConnection, paper_ids: Sequence[str], word: str) -> list[tuple[str, str, int]]:
+    """Papers outside whose references the word stands, with a sentence that has it and the number of sentences. A word
+    with a capital is looked for as it is written."""
+    spaced = r"(^|[^\p{L}\p{N}_])" + re.escape(word).replace("\\ ", r"\s+") + r"($|[^\p{L}\p{N}_])"
+    wide = any("\u3040" <= c <= "\u9fff" for c in word)
+    values = {"papers": list(paper_ids), "pattern": re.escape(word) if wide else spaced}
+    values["flags"] = "c" if word != word.lower() else "i"
+    return cursor.execute(_MENTIONS, values).fetchall()
+
+
+def close_authors(cursor: duckdb.DuckDBPyConnection, name: str, most: int = 3) -> list[str]:
+    """Authors of the collection whose names are spelt nearly so."""
+    names = [row[0] for row in cursor.execute(_AUTHORS).fetchall()]
+    parts: dict[str, str] = {}
+    for one in names:
+        parts.setdefault(one.casefold(), one)
+        parts.setdefault(one.split()[-1].casefold(), one)
+    near = difflib.get_close_matches(name.split()[-1].casefold(), list(parts), most, 0.75)
+    return list(dict.fromkeys(parts[part] for part in near))
+
+
+def _one(row: tuple[int, ...] | None) -> int:
+    return row[0] if row else 0

@@ -1,0 +1,143 @@
+"""Answers on the sample collection: forms by kind of question, papers named, three outcomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.abstract_answer import is_general
+from monjyu_query.answers.answer_form import form_of
+from monjyu_query.answers.outcome import is_name
+from monjyu_query.answers.paper_label import paper_label
+from monjyu_query.answers.quote_windows import points_outside
+from monjyu_query.answers.segments import answer_markdown, pieces
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+
+LEIDEN = "What does the Leiden algorithm guarantee that Louvain does not?"
+QUESTIONS = (
+    LEIDEN,
+    "How many shards should a collection have?",
+    "Why do readers never wait for a writer?",
+    "How is a relevance budget spent?",
+    "What is early cutoff?",
+    "Is score fusion worth it when one ranker is weak?",
+    "文字バイグラムを併用する理由は何ですか",
+)
+
+
+@pytest.fixture(scope="module")
+def searcher(sample_data: Path) -> Searcher:
+    searcher = Searcher(DataFolder(sample_data), "samples")
+    searcher.prepare()
+    return searcher
+
+
+def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
+    return searcher.search(make_request(query=query, collection="samples", **{"mode": "hybrid", **more}))
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "form"),
+    [
+        ("How many students took part?", "factoid", "number"),
+        ("何人の学生が参加しましたか", "factoid", "number"),
+        ("Why do students drop out?", "exploration", "reasons"),
+        ("なぜ学生は辞めるのですか", "exploration", "reasons"),
+        ("Is peer instruction effective?", "factoid", "yes_no"),
+        ("What is a lease?", "factoid", "definition"),
+        ("Compare leases and locks", "comparison", "comparison"),
+        ("Which papers test peer instruction?", "survey", "papers"),
+        ("どの論文が効果を示していますか", "survey", "papers"),
+        ("How do instructors grade notebooks?", "exploration", "steps"),
+        ("What methods of grading are described?", "survey", "survey"),
+    ],
+)  # fmt: skip
+def test_form(query: str, kind: str, form: str) -> None:
+    assert form_of(query, kind) == form
+
+
+@pytest.mark.parametrize("query", QUESTIONS)
+def test_every_paragraph_names_its_paper_and_begins_by_itself(searcher: Searcher, query: str) -> None:
+    result = ask(searcher, query)
+    assert result.citations and result.confidence is not None
+    assert result.answer == answer_markdown(result.segments, result.tables)
+    quoted = [segment for segment in result.segments if segment.citations]
+    for segment, piece in zip(quoted, pieces(quoted), strict=True):
+        if "\n\n" in segment.text or segment is quoted[0]:
+            assert segment.label and f"{segment.label}: " in segment.text
+        assert not points_outside(piece.text.removeprefix(": ").lstrip())
+    numbers = [n for segment in result.segments for n in segment.citations]
+    assert numbers == list(range(1, len(result.citations) + 1))
+
+
+def test_the_best_stands_first_and_papers_once(searcher: Searcher) -> None:
+    result = ask(searcher, LEIDEN)
+    assert "guarantees that communities are connected" in result.citations[0].quote
+    labels = [segment.label for segment in result.segments if segment.label]
+    assert labels and len(labels) == len(set(labels)) and labels[0] == "Morvant and Arrowood (2025)"
+
+
+def test_which_papers_is_a_table(searcher: Searcher) -> None:
+    result = ask(searcher, "Which papers describe a graph of noun phrases?")
+    [table] = result.tables
+    assert table.columns == ["Paper", "Quote", "Page"]
+    papers = [row[0].paper_id for row in table.rows]
+    assert len(papers) == len(set(papers)) and [row[1].citations for row in table.rows] == [
+        [n] for n in range(1, len(papers) + 1)
+    ]
+    assert all(segment.citations for segment in result.segments[: len(papers)])
+
+
+def test_a_question_to_many_papers_is_not_abstained_for_want_of_one_sentence(searcher: Searcher) -> None:
+    assert ask(searcher, "Which papers describe communities of a noun graph?").status == "partial"
+
+
+def test_a_comparison_has_both_sides(searcher: Searcher) -> None:
+    result = ask(searcher, "How do Leiden and Louvain differ?")
+    text = result.answer
+    assert "Leiden" in text and "Louvain" in text
+
+
+def test_three_outcomes(searcher: Searcher) -> None:
+    sure = ask(searcher, LEIDEN)
+    part = ask(searcher, "Does the Leiden algorithm of Zephyrine guarantee connected communities?")
+    none = ask(searcher, "How are penguins fed in the zoo of Utopia?")
+    assert (sure.status, part.status, none.status) == ("complete", "partial", "abstained")
+    assert "“Zephyrine”" in part.answer and part.citations
+    assert sure.confidence > part.confidence > none.confidence  # type: ignore[operator]
+    assert "penguins" in none.answer
+
+
+def test_a_general_question_about_one_paper_is_never_abstained(searcher: Searcher) -> None:
+    for query in ("What is this paper about?", "What is the aim?", "この論文の目的は何ですか"):
+        result = ask(searcher, query, filters={"paper_ids": ["score-fusion"]})
+        assert result.status == "complete" and {c.paper_id for c in result.citations} == {"score-fusion"}
+    assert is_general("What does this course teach?") and not is_general("What does this course teach about lichens?")
+
+
+def test_themes_below_the_reports_are_told_in_part(searcher: Searcher) -> None:
+    result = ask(searcher, "What are the main themes of these papers?")
+    assert result.status != "complete"
+
+
+@pytest.mark.parametrize(
+    ("authors", "year", "title", "language", "label"),
+    [
+        (["Ana Castro"], 2021, "T", "en", "Castro (2021)"),
+        (["Ana Castro", "Bo de la Cruz"], 2021, "T", "en", "Castro and de la Cruz (2021)"),
+        (["Castro, Ana", "B. Li", "C. Wu"], None, "T", "en", "Castro et al."),
+        (["山田太郎", "B. Li", "C. Wu"], 2020, "T", "ja", "山田太郎ほか（2020）"),
+        ([], 2020, "A study of the growth of lichens on stone", "en", "“A study of the growth of …” (2020)"),
+        (["\u202eAna Castro", " "], 2020, "T", "en", "Castro (2020)"),
+    ],
+)  # fmt: skip
+def test_labels(authors: list[str], year: int | None, title: str, language: str, label: str) -> None:
+    assert paper_label(authors, year, title, language) == label
+
+
+def test_names() -> None:
+    assert is_name("Otter") and is_name("GPT4") and is_name("オッター") and not is_name("exam")

@@ -1,0 +1,109 @@
+"""A quote grows by what it points back at, and by a figure next door that was asked for; never over a gap."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone, points_outside
+from monjyu_query.search.passages import Passage, PassageSentence
+
+ONE = Passage("c1", "p", "Title", "results", "", "", 1, 1.0)
+TWO = Passage("c2", "p", "Title", "results", "", "", 1, 1.0)
+
+
+def run(*texts: str, passage: Passage = ONE, section: int = 1, gap: int = 1) -> list[PassageSentence]:
+    """Sentences that follow each other, `gap` characters apart."""
+    found, start = [], 0
+    for place, text in enumerate(texts):
+        found.append(PassageSentence(passage, f"s{place}", section, place, start, start + len(text), text, ()))
+        start += len(text) + gap
+    return found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This shows it.",
+        "They were given tea.",
+        "However, nobody came.",
+        "It rained.",
+        "Such rooms exist.",
+        "そのため中止した。",
+        "これは新しい。",
+        "There we stopped.",
+    ],
+)
+def test_what_points_outside(text: str) -> None:
+    assert points_outside(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The room was dark.",
+        "It is known that rooms are dark.",
+        "We counted 40 birds.",
+        "There are 40 birds.",
+        "Thistles grow.",
+        "Soap helps.",
+        "本研究は鳥を数えた。",
+        "この論文は鳥について述べる。",
+    ],
+)
+def test_what_stands_alone(text: str) -> None:
+    assert not points_outside(text)
+
+
+def test_it_takes_what_it_points_back_at() -> None:
+    sentences = run("Lichens grow on stone.", "They grow slowly.", "This takes years.", "Birds fly.")
+    grown = Neighbours(sentences).grown(sentences[2])
+    assert [s.sentence_id for s in grown.sentences] == ["s0", "s1", "s2"] and grown.key == sentences[2]
+    assert not grown.hangs
+    assert Neighbours(sentences).grown(sentences[3]) == lone(sentences[3])
+
+
+def test_not_over_a_gap_a_section_or_a_passage() -> None:
+    apart = run("Lichens grow on stone.", "They grow slowly.", gap=9)
+    assert Neighbours(apart).grown(apart[1]) == lone(apart[1])
+    first, second = run("Lichens grow on stone.", "They grow slowly.")
+    elsewhere = PassageSentence(TWO, "x", 1, 0, first.start, first.end, first.text, ())
+    assert Neighbours([elsewhere, second]).grown(second) == lone(second)
+    other_section = PassageSentence(ONE, "x", 0, 0, first.start, first.end, first.text, ())
+    assert Neighbours([other_section, second]).grown(second) == lone(second)
+
+
+def test_a_word_that_only_joins_is_cut_instead() -> None:
+    text = "However, lichens grow slowly."
+    assert text[connective(text) :] == "lichens grow slowly."
+    assert connective("However, they grow slowly.") == 0 and connective("Lichens grow.") == 0
+    assert connective("しかし、地衣類は遅い。") == 4
+    item = "2. Lichens grow slowly."
+    assert item[connective(item) :] == "Lichens grow slowly."
+
+
+def test_a_wanted_neighbour_comes_along() -> None:
+    sentences = run("Lichens were measured.", "Their growth was 2 mm a year.")
+    assert len(Neighbours(sentences).grown(sentences[0], {"s1"}).sentences) == 2
+
+
+def test_windows_that_touch_are_one() -> None:
+    sentences = run("A first thing.", "A second thing.", "A third thing.", "A last thing.")
+    some = joined([lone(sentences[2]), lone(sentences[0]), lone(sentences[1])], Neighbours(sentences))
+    assert [s.sentence_id for s in some[0].sentences] == ["s1", "s2"] or len(some) == 1
+    assert {s.sentence_id for one in some for s in one.sentences} == {"s0", "s1", "s2"}
+
+
+@given(
+    st.lists(
+        st.sampled_from(["This is so.", "Stones lie.", "However, it ends.", "2. Items stand."]), min_size=1, max_size=8
+    )
+)
+def test_a_window_is_a_run_with_its_key(texts: list[str]) -> None:
+    sentences = run(*texts)
+    for sentence in sentences:
+        window = Neighbours(sentences).grown(sentence)
+        places = [s.place for s in window.sentences]
+        assert places == list(range(places[0], places[0] + len(places))) and sentence in window.sentences
+        assert len(window.sentences) <= 3

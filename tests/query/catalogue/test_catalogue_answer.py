@@ -1,0 +1,116 @@
+"""Questions about the sample collection itself, answered from its tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from monjyu_core.errors import QueryError
+from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.render import print_result
+from monjyu_query.answers.segments import answer_markdown
+from monjyu_query.catalogue.paper_names import find_papers, one_paper
+from monjyu_query.search.request import make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+from tests.query.test_knowledge_search import stands
+
+INCREMENTAL = "incremental-indexes-8583e31c"
+
+
+@pytest.fixture(scope="module")
+def searcher(sample_data: Path) -> Searcher:
+    return Searcher(DataFolder(sample_data), "samples")
+
+
+def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
+    return searcher.search(make_request(query=query, collection="samples", **more))
+
+
+def named(result: SearchResult) -> set[str]:
+    """The papers of the answer's table."""
+    return {cell.paper_id for table in result.tables for row in table.rows for cell in row if cell.paper_id}
+
+
+def test_a_count_has_its_rows(searcher: Searcher) -> None:
+    result = ask(searcher, "How many papers are in the collection?")
+    papers = searcher.current().corpus.paper_ids
+    assert (result.mode, result.routing.query_type, result.status) == ("catalogue", "collection", "complete")
+    assert result.segments[0].text == f"The collection has {len(papers)} papers."
+    assert named(result) == set(papers) and result.hits == []
+    assert result.answer == answer_markdown(result.segments, result.tables)
+    assert (result.verified, result.usage.llm_calls) == (False, 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "papers"),
+    [
+        ("Who wrote Incremental Must Equal Full?", "Wanjiru Castellane, Jonas Perevalt", {INCREMENTAL}),
+        ("Who wrote Castellane and Perevalt 2025?", "Wanjiru Castellane", {INCREMENTAL}),
+        ("List papers by Castellane", "1 paper of the collection is by Castellane", {INCREMENTAL}),
+        ("When was “Incremental Must Equal Full” published?", "2025", {INCREMENTAL}),
+        ("How many papers were published before 1999?", "0 papers of the collection are of 1998 or earlier", set()),
+        ("論文は何本ありますか", "本の論文があります", None),
+        ("芦原千紘が書いた論文は？", "1本", {"language-merging-57ff5f13"}),
+        ("Which paper is the most cited?", "is cited most: by", None),
+    ],
+)  # fmt: skip
+def test_rows_of_the_tables(searcher: Searcher, query: str, words: str, papers: set[str] | None) -> None:
+    result = ask(searcher, query)
+    assert result.mode == "catalogue" and words in result.segments[0].text
+    assert papers is None or named(result) == papers
+
+
+def test_who_cites_and_who_is_cited_agree(searcher: Searcher) -> None:
+    citing = ask(searcher, "Which papers cite Incremental Must Equal Full?")
+    assert citing.tables[0].columns[-1] == "Quote" and named(citing)
+    for paper in named(citing):
+        [title] = [row[1].text for row in citing.tables[0].rows if row[0].paper_id == paper]
+        assert INCREMENTAL in named(ask(searcher, f"Which papers does “{title}” cite?"))
+
+
+def test_a_mention_is_quoted(searcher: Searcher) -> None:
+    result = ask(searcher, "Which papers mention Louvain?")
+    assert result.verified and result.citations and len(result.tables[0].rows) == len(result.citations)
+    assert all("Louvain" in one.quote and stands(searcher, one) for one in result.citations)
+    assert [cell.citations for row in result.tables[0].rows for cell in row[1:2]] == [[c.n] for c in result.citations]
+
+
+def test_nobody_of_that_name(searcher: Searcher) -> None:
+    result = ask(searcher, "Which papers did Castelane write?")
+    assert result.status == "abstained" and "No paper of the collection is by Castelane." in result.answer
+    assert "Wanjiru Castellane" in result.answer
+
+
+def test_what_is_no_paper_is_searched_for(searcher: Searcher) -> None:
+    assert ask(searcher, "Who wrote the constitution of Utopia?").mode != "catalogue"
+    assert ask(searcher, "Which papers mention zeppelins?").mode != "catalogue"
+    assert ask(searcher, "How many papers are there?", mode="hybrid").mode == "hybrid"
+
+
+def test_filters_hold(searcher: Searcher) -> None:
+    result = ask(searcher, "How many papers are there?", filters={"languages": ["ja"]})
+    assert result.segments[0].text.startswith("The collection has 2 papers") and len(named(result)) == 2
+
+
+def test_text_of_a_question_is_no_sql(searcher: Searcher) -> None:
+    result = ask(searcher, "Which papers did O'Hara'; DROP TABLE papers; -- write?")
+    assert result.status == "abstained"
+    assert ask(searcher, "List all papers").segments[0].text.startswith("The collection has 9")
+
+
+def test_the_table_on_a_terminal(searcher: Searcher, capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(ask(searcher, "List papers by Castellane"))
+    shown = capsys.readouterr().out
+    assert "Paper\tTitle\tAuthors\tYear\n" in shown and "\t2025\n" in shown and "No passages." not in shown
+
+
+def test_names_of_papers(searcher: Searcher) -> None:
+    index = searcher.current()
+    for name in (INCREMENTAL, "incremental must equal full", "Castellane 2025", "Castellane & Perevalt (2025)"):
+        assert one_paper(index, name) == INCREMENTAL
+    assert one_paper(index, "日本語論文の全文検索") == "japanese-bigrams-2bff5a34"
+    assert find_papers(index, "zeppelins over Utopia") == []
+    with pytest.raises(QueryError, match="has no paper 'Castellane 1999'"):
+        one_paper(index, "Castellane 1999")
