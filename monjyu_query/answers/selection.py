@@ -1,4 +1,4 @@
-"""The extractive answer: the best sentences of the best passages, cited, or none where evidence is thin."""
+"""The terms of a question, what the passages offer for it, and the windows that are quoted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.evidence_ranking.answer_types import shows
 from monjyu_query.answers.quote_windows import Neighbours, Window, joined
@@ -19,22 +18,12 @@ from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
 
-_USUAL_WORDS = 24
-"""A sentence of more terms finds words of the question by chance: its overlap counts less (as length does in BM25)."""
-_PASSAGE_WEIGHT = 0.5
-"""By how much the best passage raises the worth of its sentences; the second by half of it, the third by a third."""
-_COVERED = 0.4
-"""What a term is still worth that an earlier sentence of the answer has."""
-_ENOUGH = 0.35
-"""A further sentence must be worth this share of the first."""
 _NEW_TERMS = 4.0
 """What a sentence with all terms of the question gains where no chosen one has any: .01 to .02 on both English sets."""
 _HANGING = 2.0
 """How many times as much as `least` a further sentence must be worth that points outside itself."""
 _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
-_NO_STATEMENT = 0.6
-"""What an item of a list, a heading or a question is worth beside a sentence that states something by itself."""
 _ENDS = re.compile(r"[.!。！]\W{0,3}(\[\d+\])?\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
 _ASKS = re.compile(r"[?？]\W{0,2}$")
@@ -44,8 +33,6 @@ _QUOTED_LETTERS_SHARE = 0.6
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _WIDE_LETTERS = 8
 """A sentence in a script without spaces has as many letters at least."""
-_GRAMS_A_WORD = 3
-"""A sentence of equal content has about three times as many grams as it would have words."""
 
 
 @dataclass(frozen=True)
@@ -99,29 +86,9 @@ class Evidence:
         shared = 0.8 * _between(self.coverage, 0.4, 1.0)
         return 1 - (1 - near) * (1 - shared)
 
-    def thin_because(self) -> str:
-        """The reason to abstain, in words."""
-        reasons = [f"the best passage holds {self.coverage:.0%} of what the question's words weigh"]
-        if self.missing:
-            reasons.append(f"no passage found has {_listed(self.missing[:5])}")
-        if self.similarity is not None:
-            reasons.append(f"its closest passage has similarity {self.similarity:.2f}")
-        return "; ".join(reasons)
-
 
 def _between(value: float, low: float, high: float) -> float:
     return min(1.0, max(0.0, (value - low) / (high - low)))
-
-
-def _listed(words: Sequence[str]) -> str:
-    return ", ".join(f"“{word}”" for word in words)
-
-
-@dataclass(frozen=True)
-class ScoredSentence:
-    sentence: PassageSentence
-    terms: frozenset[str]
-    lift: float
 
 
 def weigh_evidence(
@@ -133,33 +100,6 @@ def weigh_evidence(
     everywhere = set().union(*sets)
     missing = [question.words[term] for term in question.telling() if term not in everywhere]
     return Evidence(coverage, similarity, tuple(missing), scale)
-
-
-def choose_sentences(
-    question: Question,
-    sentences: Sequence[PassageSentence],
-    terms: Sequence[Sequence[str]],
-    settings: AnswerSettings,
-) -> list[PassageSentence]:
-    """The sentences of the answer in reading order; `terms` are those of each sentence.
-
-    Greedy: the sentence that adds most, where a term counts fully once; stops when one adds little. Ordered by the
-    best passage of each paper, then by place in the paper.
-    """
-    waiting = _scored(question, sentences, terms)
-    chosen: list[ScoredSentence] = []
-    covered: set[str] = set()
-    first = 0.0
-    while waiting and len(chosen) < settings.max_sentences:
-        best = max(waiting, key=lambda item: _gain(question, item, covered))
-        gain = _gain(question, best, covered)
-        first = first or gain
-        if gain <= 0 or gain < _ENOUGH * first:
-            break
-        chosen.append(best)
-        covered |= best.terms
-        waiting = [item for item in waiting if alike(item.terms, best.terms) < _ALIKE]
-    return _reading_order([item.sentence for item in chosen], sentences)
 
 
 @dataclass(frozen=True)
@@ -238,20 +178,6 @@ def _width(text: str) -> int:
     return len(text) + count_wide(text)
 
 
-def _scored(
-    question: Question, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
-) -> list[ScoredSentence]:
-    """Sentences that are prose and share a term with the question, each with the lift of its passage."""
-    ranks = {chunk: rank for rank, chunk in enumerate(dict.fromkeys(s.passage.chunk_id for s in sentences))}
-    scored = []
-    for sentence, own in zip(sentences, terms, strict=True):
-        if is_prose(sentence.text) and question.weights.keys() & set(own):
-            lift = 1 + _PASSAGE_WEIGHT / (1 + ranks[sentence.passage.chunk_id])
-            lift *= 1.0 if is_statement(sentence.text) else _NO_STATEMENT
-            scored.append(ScoredSentence(sentence, frozenset(own), lift))
-    return scored
-
-
 def asks(text: str) -> bool:
     """Whether a sentence is a question."""
     return bool(_ASKS.search(text))
@@ -269,23 +195,7 @@ def is_prose(text: str, letters_share: float = _LETTERS_SHARE) -> bool:
     return enough and letters >= letters_share * len(text)
 
 
-def _gain(question: Question, item: ScoredSentence, covered: set[str]) -> float:
-    overlap = question.share(item.terms - covered) + _COVERED * question.share(item.terms & covered)
-    return item.lift * overlap / (0.5 + 0.5 * max(1.0, _length(item.terms) / _USUAL_WORDS))
-
-
-def _length(terms: Set[str]) -> float:
-    """In words, of which grams are a part each."""
-    grams = sum(count_wide(term) > 0 for term in terms)
-    return len(terms) - grams + grams / _GRAMS_A_WORD
-
-
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """How much two texts' terms agree (Jaccard, 0 to 1)."""
     union = len(one | other)
     return len(one & other) / union if union else 1.0
-
-
-def _reading_order(chosen: list[PassageSentence], ranked: Sequence[PassageSentence]) -> list[PassageSentence]:
-    papers = {paper: rank for rank, paper in enumerate(dict.fromkeys(s.passage.paper_id for s in ranked))}
-    return sorted(chosen, key=lambda s: (papers[s.passage.paper_id], s.place))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from monjyu_query.commands.chat_command import chat
 from monjyu_query.commands.citations_command import citations
+from monjyu_query.commands.digest_commands import compare, summarize, survey
 from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.graph_command import graph
 from monjyu_query.commands.mcp_command import mcp
@@ -11,4 +12,17 @@ from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 
-__all__ = ["chat", "citations", "evaluate", "graph", "keys", "mcp", "papers", "search", "serve"]
+__all__ = [
+    "chat",
+    "citations",
+    "compare",
+    "evaluate",
+    "graph",
+    "keys",
+    "mcp",
+    "papers",
+    "search",
+    "serve",
+    "summarize",
+    "survey",
+]

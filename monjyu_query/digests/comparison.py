@@ -1,85 +1,148 @@
-"""A comparison of papers: aspect by aspect what each says, and who cites whom."""
+"""A comparison of papers: a table of what each says on each aspect, who cites whom, and the terms that they share."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import Asked, compose
 from monjyu_query.answers.selection import Question
+from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.digests.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.draft import Draft
+from monjyu_query.digests.draft import Draft, Said, as_said
 from monjyu_query.digests.model_digest import write_part
-from monjyu_query.digests.paper_text import ASPECTS, FURTHER, about, best_sentences, passages_by_aspect, question_of
+from monjyu_query.digests.paper_text import Choice, PaperText, read_paper
+from monjyu_query.digests.wording import language_for, word
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
+from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages, load_sentences
-from monjyu_query.search.request import SearchRequest, make_request
+from monjyu_query.search.request import SearchRequest, clean_text, make_request
+from monjyu_query.search.result import Cell
 from monjyu_query.search.searcher import Searcher
 
 MOST_PAPERS = 6
 MOST_ASPECTS = 8
-SENTENCES = 2
-"""Of one paper on one aspect."""
+ANSWERS = 2
+"""Quotes of one paper on an aspect in words."""
+_SHARED_TERMS = 8
+_TERMS = """SELECT any_value(n.surface) FROM phrase_mentions m JOIN graph_nodes n ON n.phrase = m.phrase
+WHERE list_contains($papers, m.paper_id) AND length(m.phrase) > 3
+GROUP BY m.phrase HAVING count(DISTINCT m.paper_id) = $all
+ORDER BY any_value(n.papers), sum(m.count) DESC, m.phrase LIMIT $most"""
 
 
-def compare(searcher: Searcher, paper_ids: Sequence[str], aspects: Sequence[str] = ()) -> Digest:
-    """Two to six papers side by side. Without `aspects` by what their sections are for; an aspect in words is searched
-    for in each paper, and left out of a paper that says nothing on it, with a warning.
+def compare(
+    searcher: Searcher,
+    papers: Sequence[str],
+    aspects: Sequence[str] = (),
+    *,
+    language: str = "",
+    index: OpenIndex | None = None,
+) -> Digest:
+    """Two to six papers side by side, by what readers want to know of papers. An aspect in words of one's own is
+    searched for in each paper; on one that says nothing of it there is a warning.
 
-    QueryError for too few or too many papers or aspects, and for a paper the collection does not have.
+    `papers` are ids, DOIs, words of titles, or first authors and years. QueryError for too few or too many papers or
+    aspects, and for a paper the collection does not have.
     """
-    wanted = list(dict.fromkeys(paper_ids))
+    index = index or searcher.current()
+    wanted = list(dict.fromkeys(one_paper(index, name) for name in papers))
     if not 2 <= len(wanted) <= MOST_PAPERS:
-        said = f"A comparison takes 2 to {MOST_PAPERS} different papers, not {len(wanted)}."
-        raise QueryError(said, "Name more of them (paper_ids)." if len(wanted) < 2 else "Name the most important ones.")
+        told = f"A comparison takes 2 to {MOST_PAPERS} different papers, not {len(wanted)}."
+        raise QueryError(told, "Name more of them (paper_ids)." if len(wanted) < 2 else "Name the most important ones.")
     if len(aspects) > MOST_ASPECTS:
         raise QueryError(f"{len(aspects)} aspects are too many.", f"Name at most {MOST_ASPECTS}.")
-    index = searcher.current()
-    titles = {paper_id: about(index, paper_id)[0] or paper_id for paper_id in wanted}
-    draft = Draft(index)
-    used = _asked(searcher, draft, wanted, aspects) if aspects else _by_section(searcher, draft, wanted)
-    listed = "; ".join(f"“{title}”" for title in titles.values())
+    aspects = [clean for one in aspects if (clean := clean_text(one))]
+    language = language or language_for(index, wanted, " ".join(aspects))
+    texts = {paper_id: read_paper(index, paper_id) for paper_id in wanted}
+    draft = Draft(index, language)
+    rows = _asked(searcher, index, draft, texts, aspects) if aspects else _by_aspect(draft, texts)
+    draft.shared_terms = _shared_terms(index, wanted)
+    titles = [text.title or paper_id for paper_id, text in texts.items()]
+    whole = _written(searcher, index, draft, titles, aspects, rows)
+    told_rows = {name: cells for name, cells in rows.items() if any(cells.values())}
+    labels = draft.labels(wanted)
+    table: list[list[Cell | list[Said]]] = [[Cell(text=name), *cells.values()] for name, cells in told_rows.items()]
+    draft.table([word("aspect", language), *labels], table)
+    return draft.finish("comparison", " / ".join(titles), wanted, partial=not whole)
+
+
+Rows = dict[str, dict[str, list[Said]]]
+"""Quotes by aspect and paper."""
+
+
+def _by_aspect(draft: Draft, texts: Mapping[str, PaperText]) -> Rows:
+    choices = {paper_id: Choice(text) for paper_id, text in texts.items()}
+    rows: Rows = {}
+    for name in COMPARED:
+        one = aspect(name)
+        rows[one.title(draft.language)] = {p: draft.quoted(choice.tell(one, 1)) for p, choice in choices.items()}
+    if not any(said for cells in rows.values() for said in cells.values()):
+        first = {p: draft.quoted(choice.whole(1)) for p, choice in choices.items()}
+        return {word("content", draft.language): first}
+    return rows
+
+
+def _asked(
+    searcher: Searcher, index: OpenIndex, draft: Draft, texts: Mapping[str, PaperText], aspects: Sequence[str]
+) -> Rows:
+    """On each aspect what each paper says: the known ones by their words, others by a search in the paper. The model of
+    the role `answer` is not asked for each."""
+    rows: Rows = {}
+    for words in aspects:
+        known = aspect_named(words)
+        rows[words] = {}
+        for paper_id, text in texts.items():
+            found = _told(draft, text, known) if known else []
+            found = found or _searched(searcher, index, paper_id, words)
+            if not found:
+                [label] = draft.labels([paper_id])
+                draft.warnings.append(word("little", draft.language, paper=label, aspect=words))
+            rows[words][paper_id] = found
+    return rows
+
+
+def _told(draft: Draft, text: PaperText, known: Aspect) -> list[Said]:
+    return draft.quoted(Choice(text).tell(known, ANSWERS))
+
+
+def _searched(searcher: Searcher, index: OpenIndex, paper_id: str, words: str) -> list[Said]:
+    request = make_request(query=words, collection=searcher.collection, filters={"paper_ids": [paper_id]})
+    answer = extractive_answer(searcher, index, request)
+    return [] if answer.status == "abstained" else as_said(answer.citations[:ANSWERS])
+
+
+def _written(
+    searcher: Searcher, index: OpenIndex, draft: Draft, titles: Sequence[str], aspects: Sequence[str], rows: Rows
+) -> bool:
+    """What a model writes of the passages quoted, where one is set; False where it failed."""
+    if not searcher.tools.uses_model("answer"):
+        return True
+    cited = [citation for cells in rows.values() for told in cells.values() for _, some in told for citation in some]
+    chunks = list(dict.fromkeys(citation.chunk_id for citation in cited))
+    passages: list[Passage] = load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
+    named = "; ".join(f"“{title}”" for title in titles)
     on = f" with regard to {', '.join(aspects)}" if aspects else ""
-    whole = write_part(searcher, index, draft, "Comparison", f"Compare these papers{on}: {listed}.", used)
-    return draft.finish("comparison", " / ".join(titles.values()), wanted, partial=not whole)
+    task = f"Compare these papers{on}: {named}."
+    return write_part(searcher, index, draft, word("comparison", draft.language), task, passages)
 
 
-def _by_section(searcher: Searcher, draft: Draft, paper_ids: Sequence[str]) -> list[Passage]:
-    """Each aspect with each paper; gives the passages that were quoted."""
-    index = searcher.current()
-    questions = {paper_id: question_of(index, " ".join(about(index, paper_id))) for paper_id in paper_ids}
-    found = {paper_id: passages_by_aspect(index, paper_id) for paper_id in paper_ids}
-    used: dict[str, Passage] = {}
-    for aspect in (*ASPECTS, FURTHER):
-        for paper_id in paper_ids:
-            passages = found[paper_id].get(aspect, [])
-            sentences = best_sentences(index, questions[paper_id], passages, SENTENCES) if passages else []
-            draft.quote(aspect, paper_id, sentences)
-            used |= {sentence.passage.chunk_id: sentence.passage for sentence in sentences}
-    return list(used.values())
+def _shared_terms(index: OpenIndex, paper_ids: Sequence[str]) -> list[str]:
+    """The rarest terms that all of the papers have; none below level 1."""
+    if index.snapshot.manifest.level < 1:
+        return []
+    values = {"papers": list(paper_ids), "all": len(paper_ids), "most": _SHARED_TERMS}
+    return [surface for (surface,) in index.snapshot.cursor().execute(_TERMS, values).fetchall()]
 
 
-def _asked(searcher: Searcher, draft: Draft, paper_ids: Sequence[str], aspects: Sequence[str]) -> list[Passage]:
-    """What a search for each aspect finds in each paper; the model of the role `answer` is not asked for each."""
-    used: dict[str, Passage] = {}
-    for aspect in aspects:
-        for paper_id in paper_ids:
-            request = make_request(query=aspect, collection=searcher.collection, filters={"paper_ids": [paper_id]})
-            answer, passages = extractive_answer(searcher, request)
-            if answer.status == "abstained":
-                draft.warnings.append(f"{paper_id} says too little on “{request.query}”.")
-            draft.cited(request.query, paper_id, answer.citations[:SENTENCES])
-            used |= {passage.chunk_id: passage for passage in passages[:SENTENCES]}
-    return list(used.values())
-
-
-def extractive_answer(searcher: Searcher, request: SearchRequest) -> tuple[Answer, list[Passage]]:
-    """The answer and the passages it was made from, best first, in the mode that the settings name."""
-    index, settings = searcher.current(), searcher.settings.search
+def extractive_answer(searcher: Searcher, index: OpenIndex, request: SearchRequest) -> Answer:
+    """In the mode that the settings name; of the best passages."""
+    settings = searcher.settings.search
     asked = index.keywords.query_terms(request.query)
     with charged_to(searcher.account(index)):
         ranking = rank(index, searcher.tools.embedder, request.query, settings.mode, request.filters, settings)
@@ -90,4 +153,4 @@ def extractive_answer(searcher: Searcher, request: SearchRequest) -> tuple[Answe
     similarities = searcher.tools.embedder.similarities_to(request.query, index.snapshot.manifest)
     question = Question.of(asked.result(), len(index.corpus))
     whole = Asked(index, request.query, question, similarities, searcher.settings.answer)
-    return compose(whole, passages, load_sentences(index.snapshot.cursor(), passages), closest), passages
+    return compose(whole, passages, load_sentences(index.snapshot.cursor(), passages), closest)

@@ -1,4 +1,4 @@
-"""A digest as it is given: parts of statements, each with the numbers of its citations."""
+"""A digest as it is given: parts of statements and tables, each with the numbers of its citations."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from monjyu_query.answers.segments import escaped, laid_out, markdown
-from monjyu_query.search.result import Citation, Status, Usage
+from monjyu_query.answers.segments import escaped, laid_out, markdown, table_markdown
+from monjyu_query.digests.wording import listed, word
+from monjyu_query.search.result import AnswerTable, Citation, Segment, Status, Usage
 
 Engine = Literal["extractive", "llm"]
+Language = Literal["en", "ja"]
 
 
 class Statement(BaseModel):
-    """One sentence of a digest and the citations that it rests on: at least one."""
+    """A sentence of a digest, or a few that follow each other, and the citations that it rests on: at least one."""
 
     text: str
     citations: list[int] = Field(min_length=1)
@@ -29,8 +31,11 @@ class Part(BaseModel):
 
 
 class DigestPaper(BaseModel):
+    """`label` is the short name by which the digest speaks of it, as "Castro et al. (2021)"."""
+
     paper_id: str
     title: str
+    label: str = ""
     authors: list[str] = []
     year: int | None = None
 
@@ -44,34 +49,74 @@ class CitationLink(BaseModel):
 
 
 class Digest(BaseModel):
-    """`status` is abstained, with no parts, where the papers hold too little; `verified`: each quote was found in its
-    source. `links` are the citations among the papers of the digest."""
+    """`status` is abstained, with no parts and no tables, where the papers hold too little; `verified`: each quote was
+    found in its source. `links` are the citations among the papers of the digest, `shared_terms` what they all speak
+    of. `language` is that of headings and whatever else is not quoted."""
 
     kind: Literal["summary", "comparison", "survey"]
     subject: str
+    language: Language = "en"
     collection: str
     snapshot_id: str
     status: Status
     verified: bool
     papers: list[DigestPaper]
     parts: list[Part]
+    tables: list[AnswerTable] = []
     citations: list[Citation]
     links: list[CitationLink] = []
+    shared_terms: list[str] = []
     warnings: list[str] = []
     usage: Usage = Usage()
 
     def text(self) -> str:
-        """As Markdown: the parts with [n] marks, then the sources; the papers' own brackets are escaped."""
-        titles = {paper.paper_id: escaped(paper.title or paper.paper_id) for paper in self.papers}
+        """As Markdown: what relates the papers, the parts with [n] marks, the tables, then the sources; the papers' own
+        brackets are escaped."""
         lines = [f"# {escaped(self.subject)}", *(f"Note: {warning}" for warning in self.warnings)]
+        lines += [escaped(line) for line in self.relations()]
+        before = None
         for part in self.parts:
-            of = titles.get(part.paper_id or "", "") if self.kind != "summary" else ""
-            lines.append(f"## {escaped(part.heading)}{': ' if part.heading and of else ''}{of}")
-            lines.append(markdown(laid_out([(s.text, s.citations, "") for s in part.statements], None)))
-        if not self.parts:
-            lines.append("The papers hold too little on this.")
-        lines += [f"- {titles[one.citing_id]} cites {titles[one.cited_id]}." for one in self.links]
+            if part.heading and part.heading != before:
+                lines.append(f"## {escaped(part.heading)}")
+            before = part.heading
+            lines.append(markdown(self._segments(part, self._label(part.paper_id))))
+        lines += map(table_markdown, self.tables)
+        if not self.parts and not self.tables:
+            lines.append(word("nothing", self.language))
         return "\n\n".join([*lines, "\n".join(map(source_line, self.citations))]).strip()
+
+    def segments(self) -> list[Segment]:
+        """All but tables and sources as pieces of an answer; each paragraph names its heading and its paper."""
+        found = [Segment(text=" ".join(self.relations()))] if self.relations() else []
+        before = None
+        for part in self.parts:
+            heading = "" if part.heading == before else part.heading
+            before = part.heading
+            pieces = self._segments(part, " – ".join(filter(None, [heading, self._label(part.paper_id)])))
+            if pieces and found:
+                pieces[0].text = f"\n\n{pieces[0].text}"
+            found += pieces
+        return found
+
+    def relations(self) -> list[str]:
+        """Sentences that say how the papers of a comparison or survey relate."""
+        labels = [paper.label for paper in self.papers]
+        lines = []
+        if self.kind == "comparison" and self.tables:
+            lines.append(word("beside", self.language, papers=listed(labels, self.language)))
+        for link in self.links:
+            named = {"citing": self._label(link.citing_id), "cited": self._label(link.cited_id)}
+            lines.append(word("cites", self.language, **named))
+        if self.shared_terms:
+            lines.append(word("both", self.language, terms=listed(self.shared_terms, self.language)))
+        return lines
+
+    def _label(self, paper_id: str | None) -> str:
+        return next((paper.label or paper.title for paper in self.papers if paper.paper_id == paper_id), "")
+
+    @staticmethod
+    def _segments(part: Part, label: str) -> list[Segment]:
+        return laid_out([(said.text, said.citations, label) for said in part.statements], None)
 
 
 def source_line(citation: Citation) -> str:

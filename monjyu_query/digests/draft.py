@@ -1,4 +1,4 @@
-"""A digest under way: sentences are noted under headings, looked up in their sources, and numbered at the end."""
+"""A digest under way: quotes are noted under headings and in tables, looked up in their sources and numbered."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from monjyu_query.answers.citing import cite
+from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.composition import said
+from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.quote_windows import Window, connective
 from monjyu_query.answers.segments import plain
-from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Part, Statement
+from monjyu_query.digests.digest_result import CitationLink, Digest, DigestPaper, Engine, Language, Part, Statement
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import PassageSentence
-from monjyu_query.search.result import Citation, SearchResult, Segment, Status, Usage
+from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment, Status, Usage
 
+NOTHING = "–"
+"""In a cell of a table where a paper says nothing."""
+Said = tuple[str, list[Citation]]
+"""A statement with its citations, which are not numbered yet."""
 Kind = Literal["summary", "comparison", "survey"]
 
 
@@ -23,26 +29,51 @@ class Written:
     heading: str
     paper_id: str | None
     engine: Engine
-    statements: list[tuple[str, list[Citation]]] = field(default_factory=list)
+    statements: list[Said] = field(default_factory=list)
+
+
+@dataclass
+class WrittenTable:
+    """A table before its citations are numbered: in each cell text, or statements of papers."""
+
+    columns: list[str]
+    rows: list[list[Cell | list[Said]]]
+    title: str = ""
 
 
 class Draft:
-    """Parts of one digest over one snapshot. A part without a statement is left out."""
+    """Parts and tables of one digest over one snapshot. A part without a statement is left out."""
 
-    def __init__(self, index: OpenIndex) -> None:
+    def __init__(self, index: OpenIndex, language: str = "en") -> None:
         self._index = index
         self._parts: list[Written] = []
+        self._tables: list[WrittenTable] = []
+        self.language: Language = "ja" if language == "ja" else "en"
+        self.shared_terms: list[str] = []
         self.warnings: list[str] = []
         self.usage = Usage()
 
-    def quote(self, heading: str, paper_id: str | None, sentences: Sequence[PassageSentence]) -> None:
-        """Sentences of papers, word by word; those that do not stand in their source are left out."""
-        self.cited(heading, paper_id, cite(self._index.snapshot.cursor(), sentences))
+    def quoted(self, windows: Sequence[Window]) -> list[Said]:
+        """Quotes of papers, word by word; those that do not stand in their source are left out."""
+        cited = cite_windows(self._index.snapshot.cursor(), windows)
+        return [(said(window), [citation]) for window, citation in cited]
 
-    def cited(self, heading: str, paper_id: str | None, citations: Iterable[Citation]) -> None:
-        """Quotes that were looked up already."""
-        statements = [(" ".join(citation.quote.split()), [citation]) for citation in citations]
-        self._parts.append(Written(heading, paper_id, "extractive", statements))
+    def quote(self, heading: str, paper_id: str | None, windows: Sequence[Window]) -> None:
+        """Quotes as a part."""
+        self.add(heading, paper_id, self.quoted(windows))
+
+    def add(self, heading: str, paper_id: str | None, statements: Iterable[Said]) -> None:
+        self._parts.append(Written(heading, paper_id, "extractive", list(statements)))
+
+    def labels(self, papers: Sequence[str]) -> list[str]:
+        """The short names of papers, told apart."""
+        found = paper_labels(self._index, papers, self.language)
+        return [found[paper_id] for paper_id in papers]
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell | list[Said]]], title: str = "") -> None:
+        """Its cells are numbered after the parts. One without rows is left out."""
+        if rows:
+            self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], title))
 
     def written(self, heading: str, events: Iterable[dict[str, Any]]) -> None:
         """A model's sentences as the answer writer told of them, put first; one without a source is left out."""
@@ -50,8 +81,8 @@ class Draft:
         for event in events:
             if event["event"] == "answer" and event["citations"]:
                 citations = [Citation.model_validate(one) for one in event["citations"]]
-                said = plain(Segment.model_validate(one) for one in event["segments"])
-                part.statements.append((said.strip(), citations))
+                text = plain(Segment.model_validate(one) for one in event["segments"])
+                part.statements.append((text.strip(), citations))
         self._parts.insert(0, part)
 
     def add_usage(self, used: Usage) -> None:
@@ -59,55 +90,80 @@ class Draft:
         for name in Usage.model_fields:
             setattr(self.usage, name, getattr(self.usage, name) + getattr(used, name))
 
-    def overview(self, heading: str, result: SearchResult, events: Iterable[dict[str, Any]]) -> None:
-        """The answer of a search as a part."""
-        if result.answer_engine == "llm":
-            self.written(heading, events)
-        else:
-            self.cited(heading, None, result.citations)
-
     def finish(self, kind: Kind, subject: str, papers: Sequence[str], *, partial: bool = False) -> Digest:
-        """The digest; abstained where no part has a statement."""
+        """The digest; abstained where nothing is stated."""
         numbers: dict[tuple[str, ...], Citation] = {}
         parts = [_numbered(part, numbers) for part in self._parts if part.statements]
-        status: Status = "abstained" if not parts else "partial" if partial else "complete"
+        tables = [_numbered_table(table, numbers) for table in self._tables]
+        status: Status = "abstained" if not numbers else "partial" if partial else "complete"
         return Digest(
             kind=kind,
             subject=subject,
+            language=self.language,
             collection=self._index.snapshot.manifest.collection,
             snapshot_id=self._index.snapshot.id,
             status=status,
-            verified=bool(parts),
-            papers=papers_of(self._index, papers),
+            verified=bool(numbers),
+            papers=papers_of(self._index, papers, self.language),
             parts=parts,
+            tables=tables,
             citations=list(numbers.values()),
             links=links_among(self._index, papers) if kind != "summary" else [],
+            shared_terms=self.shared_terms,
             warnings=list(dict.fromkeys(self.warnings)),
             usage=self.usage,
         )
 
 
 def _numbered(part: Written, numbers: dict[tuple[str, ...], Citation]) -> Part:
-    """One sentence of a paper has one number in all the digest."""
-    statements = []
-    for text, citations in part.statements:
-        own = []
-        for citation in citations:
-            key = tuple(citation.sentence_ids)
-            numbers.setdefault(key, citation.model_copy(update={"n": len(numbers) + 1}))
-            own.append(numbers[key].n)
-        statements.append(Statement(text=text, citations=list(dict.fromkeys(own))))
+    """One quote of a paper has one number in all the digest."""
+    statements = [Statement(text=text, citations=_numbers(some, numbers)) for text, some in part.statements]
     return Part(heading=part.heading, paper_id=part.paper_id, engine=part.engine, statements=statements)
 
 
-def papers_of(index: OpenIndex, paper_ids: Sequence[str]) -> list[DigestPaper]:
-    """Titles, authors and years, in the order given."""
+def _numbered_table(table: WrittenTable, numbers: dict[tuple[str, ...], Citation]) -> AnswerTable:
+    rows = [[cell if isinstance(cell, Cell) else _cell(cell, numbers) for cell in row] for row in table.rows]
+    return AnswerTable(title=table.title, columns=table.columns, rows=rows)
+
+
+def _cell(statements: Sequence[Said], numbers: dict[tuple[str, ...], Citation]) -> Cell:
+    if not statements:
+        return Cell(text=NOTHING)
+    cited = [n for _, citations in statements for n in _numbers(citations, numbers)]
+    text = " ".join(text for text, _ in statements)
+    return Cell(text=text, citations=list(dict.fromkeys(cited)), paper_id=statements[0][1][0].paper_id)
+
+
+def _numbers(citations: Iterable[Citation], numbers: dict[tuple[str, ...], Citation]) -> list[int]:
+    found = []
+    for citation in citations:
+        key = tuple(citation.sentence_ids)
+        numbers.setdefault(key, citation.model_copy(update={"n": len(numbers) + 1}))
+        found.append(numbers[key].n)
+    return list(dict.fromkeys(found))
+
+
+def as_said(citations: Iterable[Citation]) -> list[Said]:
+    """Quotes that were looked up already, without a word that would join them to sentences not quoted."""
+    found: list[Said] = []
+    for citation in citations:
+        text = " ".join(citation.quote.split())
+        cut = connective(text)
+        found.append((f"… {text[cut:]}" if cut else text, [citation]))
+    return found
+
+
+def papers_of(index: OpenIndex, paper_ids: Sequence[str], language: str) -> list[DigestPaper]:
+    """Titles, labels, authors and years, in the order given."""
     cursor, found = index.snapshot.cursor(), []
+    labels = paper_labels(index, paper_ids, language)
     for paper_id in paper_ids:
         row = cursor.execute("SELECT title, year FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
         names = cursor.execute("SELECT name FROM authors WHERE paper_id = ? ORDER BY ord", [paper_id]).fetchall()
         title, year = row or ("", None)
-        found.append(DigestPaper(paper_id=paper_id, title=title or "", authors=[name for (name,) in names], year=year))
+        authors = [name for (name,) in names]
+        label = labels[paper_id]
+        found.append(DigestPaper(paper_id=paper_id, title=title or "", label=label, authors=authors, year=year))
     return found
 
 

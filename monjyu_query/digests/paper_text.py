@@ -1,36 +1,80 @@
-"""The passages of one paper by what its sections are for, and the sentences of them that say most."""
+"""One paper's sentences as digests choose among them: those that state something by themselves, by what they tell."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from monjyu_core.errors import QueryError
-from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answers.selection import Question, choose_sentences
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.evidence_ranking.answer_types import has_digits
+from monjyu_query.answers.evidence_ranking.sentence_features import word_count
+from monjyu_query.answers.quote_windows import Neighbours, Window, connective, joined, points_outside
+from monjyu_query.answers.selection import Question, alike, asks, is_prose, is_statement
+from monjyu_query.digests.aspects import ASPECTS, Aspect, AspectName
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, PassageSentence, load_passages, load_sentences
+from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
 from monjyu_query.search.which_section import sections_named
 
-ASPECTS: Mapping[str, tuple[str, ...]] = {
-    "Purpose": ("abstract", "introduction"),
-    "Methods": ("methods",),
-    "Results": ("experiments", "results"),
-    "Discussion": ("discussion",),
-    "Conclusion": ("conclusion",),
+MOST_CHUNKS = 400
+"""Chunks of one paper that are read."""
+_STRONG, _WEAK, _HEADING, _TYPE = 2.0, 0.8, 1.2, 0.8
+"""What an aspect's words in a sentence, its section's heading and its section's type are worth."""
+_CENTRAL, _FIGURE, _OPENING, _OWN_NAME = 1.5, 0.6, 1.2, 1.0
+"""What it is worth to share all that any sentence shares with title and abstract, to have a figure where the aspect
+asks for one, to open the paper, and to begin with the paper's own name where it says what it is."""
+_IN_ABSTRACT, _LABELLED = 0.7, 2.5
+"""What it is worth to stand in the abstract, where authors tell what is their own, and there under its label."""
+_OF_OTHERS = 1.5
+"""What a sentence loses that tells of other works."""
+_TIERS = ((2.4, 0.8), (2.0, 0.6))
+"""What a sentence must be worth for an aspect, at least and as a share of what it is worth for the aspect that it suits
+best; the second where nothing is found by the first."""
+_FEW = 8
+"""Statements of a text too short to have all aspects."""
+_ALIKE = 0.5
+_WIDEST = 600
+"""Columns of a quote."""
+_FEWEST, _MOST_WORDS = 6, 80
+_CAPTION = re.compile(
+    r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?|図|表)\s?\d", re.IGNORECASE
+)
+_FRONT_MATTER = re.compile(
+    r"doi\.org/|\bSHA:|\bISSN\b|©|\bhttps?://\S+\s+\S*\s*(?:Authors?|Date|DOI)\b|et al\., \(\d{4}\)\. "
+)
+_CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
+_BLOCK = re.compile(r"\n\s*\n|[•▪◦]|\s[-–*] (?=[A-Z])")
+_OTHERS = re.compile(
+    r"\b(?:previous|prior|earlier|recent|other|several|many) (?:research|work|studies|reports?|authors?)\b|\bet al\b"
+    r"|\b(?:has|have) been (?:reported|shown|described)\b|先行研究|\(\w[^()]*\b(?:19|20)\d\d[a-z]?(?:;[^()]*)?\)",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\W*(?:other|many|several|some|most|there (?:is|are) (?:many|several|few|a number))\b", re.IGNORECASE
+)
+_OWN = re.compile(
+    r"\b(?:we|our|this (?:paper|study|article|course|package|work|module|tutorial))\b|本(?:研究|論文|稿)", re.IGNORECASE
+)
+_BACKGROUND = ("introduction", "related_work")
+"""Types of sections that tell what is known: their findings are mostly those of others."""
+_LABELS: dict[str, AspectName] = {
+    **dict.fromkeys(("objective", "objectives", "aim", "aims", "purpose", "目的"), "purpose"),
+    **dict.fromkeys(("background", "introduction", "背景"), "need"),
+    **dict.fromkeys(("participants", "patients", "subjects", "setting", "対象"), "sample"),
+    **dict.fromkeys(("methods", "method", "design", "materials and methods", "方法"), "methods"),
+    **dict.fromkeys(("results", "findings", "結果"), "results"),
+    **dict.fromkeys(("limitations",), "limits"),
+    **dict.fromkeys(("conclusion", "conclusions", "interpretation", "discussion", "結論", "考察"), "conclusion"),
 }
-"""Section types of an aspect."""
-FURTHER = "Further sections"
-"""The aspect of all other sections, where a paper has none for methods or results."""
-BODY = ("other", "related_work", "appendix")
-MOST_HEADINGS = 5
-MOST_CHUNKS = 200
-"""Chunks of one paper and aspect that are read."""
+_LABEL = re.compile(r"[【\[]?([A-Za-z]+(?: [A-Za-z]+){0,2}|目的|背景|対象|方法|結果|結論|考察)\s?[:：】\]]")
+_LICENCE = re.compile(r"\blicen[sc]ed? (?:under|as)\b|creative commons|open access this article", re.IGNORECASE)
+_ASIDE = re.compile(r"acknowledg|contributions?\b|references|funding|conflicts?|author|謝辞|参考文献", re.IGNORECASE)
 
-_CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = $paper_id AND list_contains($types, section_type)
-ORDER BY ord LIMIT $most"""
-_HEADINGS = "SELECT chunk_id, heading FROM chunks WHERE paper_id = ?"
+_CHUNKS = """SELECT chunk_id FROM chunks WHERE paper_id = ? AND section_type NOT IN ('references', 'acknowledgments')
+ORDER BY ord LIMIT ?"""
 _SECTIONS = "SELECT section_ord, heading, section_type FROM sections WHERE paper_id = ? ORDER BY section_ord"
-_OF_SECTION = "SELECT chunk_id FROM chunks WHERE paper_id = ? AND section_ord = ? ORDER BY ord LIMIT ?"
 _ABOUT = "SELECT title, abstract FROM papers WHERE paper_id = ?"
 
 
@@ -47,48 +91,200 @@ def question_of(index: OpenIndex, text: str) -> Question:
     return Question.of(index.keywords.query_terms(text).result(), len(index.corpus))
 
 
-def passages_by_aspect(index: OpenIndex, paper_id: str) -> dict[str, list[Passage]]:
-    """The paper's passages in reading order, by aspect; `FURTHER` where its headings say not what they are."""
-    found = {name: _passages(index, paper_id, types) for name, types in ASPECTS.items()}
-    if not found["Methods"] and not found["Results"]:
-        found[FURTHER] = _passages(index, paper_id, BODY)
-    return {name: passages for name, passages in found.items() if passages}
+@dataclass(frozen=True)
+class PaperText:
+    """A paper in sentences. `sections` are heading and type by number, `terms` those of each sentence."""
+
+    paper_id: str
+    title: str
+    abstract: str
+    sections: dict[int, tuple[str, str]]
+    sentences: list[PassageSentence]
+    terms: list[frozenset[str]]
+    gist: Question
+
+    @cached_property
+    def neighbours(self) -> Neighbours:
+        return Neighbours(self.sentences)
+
+    @cached_property
+    def standing(self) -> list[int]:
+        """Places of the sentences that state something and can be quoted."""
+        return [
+            place
+            for place, sentence in enumerate(self.sentences)
+            if self._quotable(sentence.text) and not _ASIDE.search(self.sections[sentence.section_ord][0])
+        ]
+
+    @cached_property
+    def central(self) -> dict[int, float]:
+        """Of each standing sentence what it shares with title and abstract, 1 where none shares more."""
+        shares = {p: self.gist.share(self.terms[p]) / (0.5 + 0.5 * self._long(p)) for p in self.standing}
+        most = max(shares.values(), default=0.0) or 1.0
+        return {place: share / most for place, share in shares.items()}
+
+    def _long(self, place: int) -> float:
+        return max(1.0, word_count(self.sentences[place].text) / 24)
+
+    def _quotable(self, text: str) -> bool:
+        return is_quotable(text, self.title)
+
+    @cached_property
+    def labelled(self) -> dict[int, AspectName]:
+        """The aspects of a structured abstract's sentences: each label ("RESULTS:") holds until the next."""
+        found: dict[int, AspectName] = {}
+        current: AspectName | None = None
+        for place, sentence in enumerate(self.sentences):
+            if self.sections[sentence.section_ord][1] != "abstract":
+                continue
+            label = _LABEL.match(sentence.text)
+            if label and (label[1].isupper() or label[1].casefold() in _LABELS):
+                current = _LABELS.get(label[1].casefold())
+            if current is not None:
+                found[place] = current
+        return found
+
+    @cached_property
+    def worth(self) -> dict[str, dict[int, float]]:
+        """By aspect and place of the standing sentences."""
+        return {one.name: {place: self._worth(place, one) for place in self.standing} for one in ASPECTS}
+
+    def _worth(self, place: int, wanted: Aspect) -> float:
+        """How well a standing sentence tells the aspect; 0 where neither its words nor its heading speak of it."""
+        sentence = self.sentences[place]
+        heading, kind = self.sections[sentence.section_ord]
+        label = self.labelled.get(place)
+        if bool(_LICENCE.search(sentence.text)) and wanted.name != "availability":
+            return 0.0
+        headed = bool(wanted.headings.search(heading))
+        strong = bool(wanted.strong.search(sentence.text))
+        weak = not strong and bool(wanted.weak.search(sentence.text))
+        suits = headed or (wanted.name == "methods" and kind == "abstract")
+        if not (strong or label == wanted.name or (weak and suits) or (headed and kind == "conclusion")):
+            return 0.0
+        found = strong * _STRONG + weak * _WEAK + headed * _HEADING + (kind in wanted.types) * _TYPE
+        found += _CENTRAL * self.central[place] + (wanted.figures and has_digits(sentence.text)) * _FIGURE
+        found += (kind == "abstract") * _IN_ABSTRACT + (label == wanted.name) * _LABELLED
+        found -= (label not in (None, wanted.name)) * _OF_OTHERS
+        if wanted.name == "purpose":
+            found += _OPENING * (place in self.standing[:2]) + _OWN_NAME * self._named(sentence.text)
+        elif wanted.name == "conclusion":
+            found += 0.6 * (place >= 0.75 * len(self.sentences))
+        background = kind in _BACKGROUND and not headed and label is None
+        return found - self._of_others(sentence.text, wanted.name, background)
+
+    @staticmethod
+    def _of_others(text: str, wanted: AspectName, background: bool) -> float:
+        """What speaks against a sentence where the paper's own part is wanted."""
+        if wanted == "need" or _OWN.search(text):
+            return 0.0
+        if _MANY.match(text) or (wanted != "availability" and _OTHERS.search(text)):
+            return _OF_OTHERS
+        return 1.0 if wanted in ("methods", "results", "limits") and background else 0.0
+
+    def _named(self, text: str) -> bool:
+        name = re.split(r"[:：–]| - ", self.title)[0].strip().casefold()
+        return 0 < len(name) <= 40 and text.casefold().removeprefix("the ").startswith(name)
+
+    def window(self, place: int) -> Window | None:
+        """The sentence with what it needs; None where that is not at hand, or too long."""
+        window = self.neighbours.grown(self.sentences[place])
+        first = window.sentences[0].text
+        if points_outside(first) and not connective(first):
+            return None
+        if any(not self._quotable(sentence.text) for sentence in window.sentences):
+            return None
+        return window if len(window.text) + count_wide(window.text) <= _WIDEST else None
 
 
-def by_heading(index: OpenIndex, passages: Sequence[Passage]) -> dict[str, list[Passage]]:
-    """One paper's passages by the heading of their section: those with most, at most `MOST_HEADINGS`, in order."""
-    papers = [passage.paper_id for passage in passages[:1]]
-    headings = dict(index.snapshot.cursor().execute(_HEADINGS, papers).fetchall()) if papers else {}
-    found: dict[str, list[Passage]] = {}
-    for passage in passages:
-        found.setdefault(headings[passage.chunk_id] or FURTHER, []).append(passage)
-    longest = sorted(found, key=lambda heading: -len(found[heading]))[:MOST_HEADINGS]
-    return {heading: some for heading, some in found.items() if heading in longest}
-
-
-def passages_of_sections(index: OpenIndex, paper_id: str, wanted: str) -> dict[str, list[Passage]]:
-    """The passages of the sections meant, by heading. QueryError where the paper has no such section."""
+def read_paper(index: OpenIndex, paper_id: str) -> PaperText:
+    """QueryError where the collection does not have the paper."""
+    title, abstract = about(index, paper_id)
     cursor = index.snapshot.cursor()
+    chunks = [name for (name,) in cursor.execute(_CHUNKS, [paper_id, MOST_CHUNKS]).fetchall()]
     rows = cursor.execute(_SECTIONS, [paper_id]).fetchall()
-    found: dict[str, list[Passage]] = {}
-    for place in sections_named([(heading or "", kind) for _, heading, kind in rows], wanted):
-        number, heading, kind = rows[place]
-        chunks = [row[0] for row in cursor.execute(_OF_SECTION, [paper_id, number, MOST_CHUNKS]).fetchall()]
-        found.setdefault(heading or kind, []).extend(load_passages(cursor, chunks, [0.0] * len(chunks)))
+    sections = {number: (heading or "", kind) for number, heading, kind in rows}
+    found = load_sentences(cursor, load_passages(cursor, chunks, [0.0] * len(chunks)))
+    sentences = sorted(found, key=lambda s: (s.section_ord, s.place))
+    terms = [frozenset(some) for some in index.keywords.terms([s.text for s in sentences])]
+    first = " ".join(s.text for s in sentences[:4])
+    gist = question_of(index, f"{title} {abstract or first}"[:4000])
+    return PaperText(paper_id, title, abstract, sections, sentences, terms, gist)
+
+
+def section_places(paper: PaperText, wanted: str) -> dict[str, list[int]]:
+    """The sentences of the sections meant, by heading. QueryError where the paper has no such section."""
+    numbers = list(paper.sections)
+    found: dict[str, list[int]] = {}
+    for place in sections_named([paper.sections[number] for number in numbers], wanted):
+        heading, kind = paper.sections[numbers[place]]
+        inside = [p for p in paper.standing if paper.sentences[p].section_ord == numbers[place]]
+        found.setdefault(heading or kind, []).extend(inside)
     return found
 
 
-def _passages(index: OpenIndex, paper_id: str, types: Sequence[str]) -> list[Passage]:
-    cursor = index.snapshot.cursor()
-    values = {"paper_id": paper_id, "types": list(types), "most": MOST_CHUNKS}
-    chunks = [row[0] for row in cursor.execute(_CHUNKS, values).fetchall()]
-    return load_passages(cursor, chunks, [0.0] * len(chunks))
+def is_quotable(text: str, title: str = "") -> bool:
+    """Whether a sentence states something in whole words: no heading, caption, code, item or front matter. It may begin
+    with a small letter where the `title` has its first word."""
+    first = text.lstrip("“\"'(（「『")[:1]
+    return (
+        (not first.islower() or text.split()[0].casefold() in title.casefold())
+        and _FEWEST <= word_count(text) <= _MOST_WORDS
+        and is_statement(text)
+        and is_prose(text, 0.7)
+        and not asks(text)
+        and not any(pattern.search(text) for pattern in (_FRONT_MATTER, _CODE, _BLOCK))
+        and not _CAPTION.match(text)
+    )
 
 
-def best_sentences(
-    index: OpenIndex, question: Question, passages: Sequence[Passage], most: int
-) -> list[PassageSentence]:
-    """At most `most` sentences that say most of the question, in reading order."""
-    sentences = load_sentences(index.snapshot.cursor(), passages)
-    terms = index.keywords.terms([sentence.text for sentence in sentences])
-    return choose_sentences(question, sentences, terms, AnswerSettings(max_sentences=most))
+class Choice:
+    """Sentences chosen from one paper; none is chosen twice, nor one that says what a chosen one says."""
+
+    def __init__(self, paper: PaperText) -> None:
+        self._paper = paper
+        self._taken: list[int] = []
+
+    def tell(self, wanted: Aspect, most: int) -> list[Window]:
+        """The best windows for an aspect, in reading order; of the purpose the paper's first sentence at least."""
+        worth = self._paper.worth[wanted.name]
+        found: list[Window] = []
+        for least, share in _TIERS:
+            good = [p for p, value in worth.items() if value >= max(least, share * self._most(p))]
+            found = found or self.best(sorted(good, key=lambda place: (-worth[place], place)), most)
+        if not found and wanted.name == "purpose":
+            found = self.best(sorted(self._paper.standing, key=lambda place: -worth[place]), 1)
+        return found
+
+    def whole(self, most: int) -> list[Window]:
+        """The first sentences of a text that is too short to have aspects; none of a longer one."""
+        return self.best(self._paper.standing, most) if len(self._paper.standing) < _FEW else []
+
+    def central(self, places: Iterable[int], most: int) -> list[Window]:
+        """Those of the sentences that share most with title and abstract."""
+        return self.best(sorted(places, key=lambda place: (-self._paper.central[place], place)), most)
+
+    def _most(self, place: int) -> float:
+        return max(worth[place] for worth in self._paper.worth.values())
+
+    def best(self, places: Sequence[int], most: int) -> list[Window]:
+        """The first `most` that can be quoted and say something new."""
+        found: list[Window] = []
+        for place in places:
+            if len(found) == most:
+                break
+            terms = self._paper.terms
+            if any(alike(terms[place], terms[other]) >= _ALIKE for other in self._taken):
+                continue
+            window = self._paper.window(place)
+            if window is None or self._overlaps(window):
+                continue
+            found.append(window)
+            ids = {sentence.sentence_id for sentence in window.sentences}
+            self._taken += [p for p, sentence in enumerate(self._paper.sentences) if sentence.sentence_id in ids]
+        together = joined(found, self._paper.neighbours)
+        return sorted(together, key=lambda window: (window.sentences[0].section_ord, window.sentences[0].place))
+
+    def _overlaps(self, window: Window) -> bool:
+        taken = {self._paper.sentences[place].sentence_id for place in self._taken}
+        return any(sentence.sentence_id in taken for sentence in window.sentences)

@@ -1,89 +1,99 @@
-"""A summary of one paper: by what its sections are for, and on a question of the reader's."""
+"""A summary of one paper: what it is and why, how it was done, what was found, and on a question of the reader's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import Any
 
+from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import plain
+from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.digests.aspects import ASPECTS, AspectName
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.draft import Draft
+from monjyu_query.digests.draft import Draft, as_said
 from monjyu_query.digests.model_digest import write_part
-from monjyu_query.digests.paper_text import (
-    FURTHER,
-    about,
-    best_sentences,
-    by_heading,
-    passages_by_aspect,
-    passages_of_sections,
-    question_of,
-)
+from monjyu_query.digests.paper_text import Choice, PaperText, read_paper, section_places
+from monjyu_query.digests.wording import language_for, word
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 
-SENTENCES = {"short": 1, "medium": 2, "long": 4}
+LENGTHS = ("short", "medium", "long")
+QUOTES: dict[AspectName, tuple[int, int, int]] = {
+    "purpose": (1, 2, 3),
+    "need": (0, 1, 2),
+    "sample": (1, 2, 3),
+    "methods": (1, 2, 4),
+    "results": (1, 3, 5),
+    "limits": (0, 1, 2),
+    "conclusion": (1, 1, 2),
+    "availability": (0, 1, 2),
+}
 """Of an aspect, by the length asked for."""
+_OF_SECTION = (2, 4, 8)
 
 
-def summarize(searcher: Searcher, paper_id: str, focus: str = "", length: str = "medium", section: str = "") -> Digest:
-    """The sentences of each aspect that share most with the paper's title and abstract; with a `focus` what the paper
-    says on it comes first, with a `section` (number, type, words of the heading) it is about that section alone. Where
-    the role `answer` is a model, its summary comes before them.
+def summarize(
+    searcher: Searcher,
+    paper: str,
+    focus: str = "",
+    length: str = "medium",
+    section: str = "",
+    *,
+    language: str = "",
+    index: OpenIndex | None = None,
+) -> Digest:
+    """The sentences that tell what a paper is for, how it went and what it found; with a `focus` what the paper says on
+    it comes first, with a `section` (number, type, words of the heading) it is about that section alone. Where the role
+    `answer` is a model, its summary comes before them.
 
-    QueryError where the collection does not have the paper, or the paper not the section.
+    `paper` is an id, a DOI, words of a title, or first author and year. QueryError where the collection does not have
+    it, or it may be several, or it does not have the section.
     """
-    index = searcher.current()
-    title, abstract = about(index, paper_id)
-    question = question_of(index, f"{title} {abstract}")
-    draft = Draft(index)
-    most = SENTENCES[length]
-    parts = _one_section(index, paper_id, section, 2 * most) if section else _sections(index, paper_id, most)
-    chosen = {name: best_sentences(index, question, some, most) for name, some, most in parts}
+    index = index or searcher.current()
+    paper_id = one_paper(index, paper)
+    text = read_paper(index, paper_id)
+    language = language or language_for(index, [paper_id], focus)
+    draft = Draft(index, language)
+    size = LENGTHS.index(length)
+    chosen = _one_section(text, section, _OF_SECTION[size]) if section else _aspects(text, size, language)
     if focus:
         _on(searcher, draft, paper_id, focus)
-    passages: dict[str, Passage] = {s.passage.chunk_id: s.passage for some in chosen.values() for s in some}
     whole = True
     if not focus:
         what = "its purpose, methods, results and limits"
         if section:
             what = f"what it says under {', '.join(f'“{name}”' for name in chosen)}"
-        task = f"Summarize the paper “{title}”: {what}."
-        whole = write_part(searcher, index, draft, "Summary", task, list(passages.values()))
-    for name, sentences in chosen.items():
-        draft.quote(name, paper_id, sentences)
-    return draft.finish("summary", title or paper_id, [paper_id], partial=not whole)
+        passages = {w.key.passage.chunk_id: w.key.passage for windows in chosen.values() for w in windows}
+        task = f"Summarize the paper “{text.title}”: {what}."
+        whole = write_part(searcher, index, draft, word("summary", language), task, list(passages.values()))
+    for heading, windows in chosen.items():
+        draft.quote(heading, paper_id, windows)
+    return draft.finish("summary", text.title or paper_id, [paper_id], partial=not whole)
 
 
-def _sections(index: OpenIndex, paper_id: str, most: int) -> Iterator[tuple[str, list[Passage], int]]:
-    """Aspects, with how many sentences; where headings say not what sections are for, the sections themselves."""
-    found = passages_by_aspect(index, paper_id)
-    further = by_heading(index, found.pop(FURTHER, []))
-    for name, passages in found.items():
-        if name != "Purpose":
-            yield from _halved(further, most)
-            further = {}
-        yield name, passages, most
-    yield from _halved(further, most)
+def _aspects(paper: PaperText, size: int, language: str) -> dict[str, list[Window]]:
+    """Windows by aspect; of a text too short for them, its first sentences."""
+    choice = Choice(paper)
+    if first := choice.whole(QUOTES["results"][size]):
+        return {word("content", language): first}
+    return {one.title(language): choice.tell(one, most) for one in ASPECTS if (most := QUOTES[one.name][size])}
 
 
-def _one_section(index: OpenIndex, paper_id: str, section: str, most: int) -> Iterator[tuple[str, list[Passage], int]]:
-    for heading, passages in passages_of_sections(index, paper_id, section).items():
-        yield heading, passages, most
-
-
-def _halved(sections: dict[str, list[Passage]], most: int) -> Iterator[tuple[str, list[Passage], int]]:
-    for heading, passages in sections.items():
-        yield heading, passages, max(1, most // 2)
+def _one_section(paper: PaperText, section: str, most: int) -> dict[str, list[Window]]:
+    choice = Choice(paper)
+    return {heading: choice.central(places, most) for heading, places in section_places(paper, section).items()}
 
 
 def _on(searcher: Searcher, draft: Draft, paper_id: str, focus: str) -> None:
     """What a search within the paper answers."""
     filters = {"paper_ids": [paper_id]}
     request = make_request(query=focus, collection=searcher.collection, filters=filters)
-    events: list[dict[str, object]] = []
+    events: list[dict[str, Any]] = []
     result = searcher.search(request, events.append)
     draft.add_usage(result.usage)
-    draft.overview(focus, result, events)
     if result.status == "abstained":
         draft.warnings.append(f"On “{focus}”: {plain(result.segments)}")
+    elif result.answer_engine == "llm":
+        draft.written(focus, events)
+    else:
+        draft.add(focus, paper_id, as_said(result.citations))

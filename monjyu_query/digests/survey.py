@@ -1,4 +1,4 @@
-"""A survey of a topic: an overview, then theme by theme what the papers say on it."""
+"""A survey of a topic: theme by theme what each paper says on it, and a table of the papers."""
 
 from __future__ import annotations
 
@@ -7,25 +7,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from monjyu_core.errors import QueryError
+from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_query.answers.composition import Asked, weighed
+from monjyu_query.answers.quote_windows import Window, connective
 from monjyu_query.answers.segments import plain
+from monjyu_query.answers.selection import Question
+from monjyu_query.digests.aspects import aspect
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.draft import Draft
-from monjyu_query.digests.paper_text import best_sentences, question_of
+from monjyu_query.digests.draft import Draft, Said
+from monjyu_query.digests.paper_text import Choice, is_quotable, question_of, read_paper
+from monjyu_query.digests.themes import papers_by_theme
+from monjyu_query.digests.wording import language_for, word
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.passages import load_passages, load_sentences
 from monjyu_query.search.request import Filters, make_request
-from monjyu_query.search.result import SearchResult
+from monjyu_query.search.result import Cell, Hit
 from monjyu_query.search.searcher import Searcher
 
 MOST_PAPERS = 30
 PASSAGES = 4
 """Hits that are looked at for each paper wanted."""
-SENTENCES = 2
-"""Of one paper."""
-
-_THEMES = """SELECT l.chunk_id, l.community_id, l.share, c.top_phrases FROM chunk_communities l
-JOIN communities c USING (community_id) WHERE c.level = 0 AND list_contains($chunks, l.chunk_id) ORDER BY ALL"""
+_NEAR = 0.6
+"""A paper's best sentence must be as probable as this share of what a further sentence of an answer must be."""
 
 
 def survey(
@@ -36,12 +40,30 @@ def survey(
     filters: Filters | None = None,
     emit: Emit = unheard,
     cancel: threading.Event | None = None,
+    *,
+    language: str = "",
 ) -> Digest:
-    """Up to `papers` papers, grouped by the communities of level 1 where it is built, each with its best sentences.
+    """Up to `papers` papers, grouped by community reports at level 3 and communities at level 1, each with its best
+    sentences on the topic; where the role `answer` is a model, its overview comes before them.
 
     With a `budget` found by lazy search with so many relevance tests, else in one pass. Abstained where the search
     abstains. QueryError for a topic that cannot be asked.
     """
+    return survey_with_hits(searcher, topic, papers, budget, filters, emit, cancel, language=language)[0]
+
+
+def survey_with_hits(
+    searcher: Searcher,
+    topic: str,
+    papers: int = 10,
+    budget: int | None = None,
+    filters: Filters | None = None,
+    emit: Emit = unheard,
+    cancel: threading.Event | None = None,
+    *,
+    language: str = "",
+) -> tuple[Digest, list[Hit]]:
+    """The survey, and the passages it was made from."""
     if not 1 <= papers <= MOST_PAPERS:
         raise QueryError(f"A survey of {papers} papers cannot be made.", f"Ask for 1 to {MOST_PAPERS}.")
     index, events = searcher.current(), list[dict[str, Any]]()
@@ -50,59 +72,84 @@ def survey(
         events.append(event)
         emit(event)
 
-    asked: dict[str, Any] = {} if budget is None else {"mode": "lazy", "budget": budget}
+    how: dict[str, Any] = {"mode": "hybrid"} if budget is None else {"mode": "lazy", "budget": budget}
     request = make_request(
-        query=topic, collection=searcher.collection, top_k=papers * PASSAGES, filters=filters or Filters(), **asked
+        query=topic, collection=searcher.collection, top_k=papers * PASSAGES, filters=filters or Filters(), **how
     )
     result = searcher.search(request, heard, cancel)
-    draft = Draft(index)
+    draft = Draft(index, language or language_for(index, [], request.query))
     draft.warnings += result.warnings
     draft.add_usage(result.usage)
     if result.status == "abstained":
         draft.warnings.append(plain(result.segments))
-        return draft.finish("survey", request.query, [])
-    draft.overview("Overview", result, events)
-    listed = _papers(index, draft, request.query, result, papers)
-    return draft.finish("survey", request.query, listed, partial=result.status == "partial")
+        return draft.finish("survey", request.query, []), result.hits
+    if result.answer_engine == "llm":
+        draft.written(word("overview", draft.language), events)
+    with charged_to(searcher.account(index)):
+        listed = _papers(searcher, index, draft, request.query, result.hits, papers)
+    cut_off = cancel is not None and cancel.is_set()
+    failed = searcher.tools.uses_model("answer") and result.answer_engine != "llm"
+    return draft.finish("survey", request.query, listed, partial=cut_off or failed), result.hits
 
 
-def _papers(index: OpenIndex, draft: Draft, topic: str, result: SearchResult, most: int) -> list[str]:
-    """A part for each of the best papers, those of one theme together; gives their ids in that order."""
-    grouped: dict[str, list[str]] = {}
-    for hit in result.hits:
-        grouped.setdefault(hit.paper_id, []).append(hit.chunk_id)
-    best = dict(list(grouped.items())[:most])
-    themes = _themes(index, best)
-    order = _grouped_by_theme(themes)
+def _papers(
+    searcher: Searcher, index: OpenIndex, draft: Draft, topic: str, hits: Sequence[Hit], most: int
+) -> list[str]:
+    """A part for each of the best papers, those of one theme together, and the table; gives their ids in that order."""
+    chunks: dict[str, list[str]] = {}
+    for hit in hits:
+        chunks.setdefault(hit.paper_id, []).append(hit.chunk_id)
     question = question_of(index, topic)
-    for paper_id in order:
-        passages = _load(index, best[paper_id])
-        draft.quote(themes[paper_id], paper_id, best_sentences(index, question, passages, SENTENCES))
+    told: dict[str, list[Said]] = {}
+    for paper_id, own in chunks.items():
+        if len(told) == most:
+            break
+        found = draft.quoted(_windows(searcher, index, topic, question, own, sure=not told))
+        if found:
+            told[paper_id] = found
+    themes = papers_by_theme(index, {paper_id: chunks[paper_id] for paper_id in told})
+    alone = len(themes) == 1
+    for theme, some in themes.items():
+        heading = theme or ("" if alone else word("further", draft.language))
+        for paper_id in some:
+            draft.add(heading, paper_id, told[paper_id])
+    order = [paper_id for some in themes.values() for paper_id in some]
+    _table(index, draft, order)
     return order
 
 
-def _load(index: OpenIndex, chunks: Sequence[str]) -> list[Passage]:
-    return load_passages(index.snapshot.cursor(), chunks, [0.0] * len(chunks))
+def _windows(
+    searcher: Searcher, index: OpenIndex, topic: str, question: Question, chunks: Sequence[str], *, sure: bool
+) -> list[Window]:
+    """What one paper says on the topic: two sentences at most that stand alone; none where they are too far from it,
+    unless the paper is `sure` to be of it."""
+    cursor = index.snapshot.cursor()
+    passages = load_passages(cursor, chunks, [0.0] * len(chunks))
+    similarities = searcher.tools.embedder.similarities_to(topic, index.snapshot.manifest)
+    asked = Asked(index, topic, question, similarities, searcher.settings.answer, "short")
+    pool, windows, _ = weighed(asked, passages, load_sentences(cursor, passages), None)
+    near = sure or max(pool.judged.probability, default=0.0) >= _NEAR * pool.judged.least
+    return [window for window in windows if near and _stands_alone(window)]
 
 
-def _grouped_by_theme(themes: dict[str, str]) -> list[str]:
-    """The papers with those of one theme next to each other, themes in the order of their best paper."""
-    order = list(dict.fromkeys(themes.values()))
-    return sorted(themes, key=lambda paper: order.index(themes[paper]))
+def _stands_alone(window: Window) -> bool:
+    hangs = window.hangs and not connective(window.sentences[0].text)
+    return not hangs and all(is_quotable(sentence.text) for sentence in window.sentences)
 
 
-def _themes(index: OpenIndex, papers: dict[str, list[str]]) -> dict[str, str]:
-    """For each paper the community that most of its chunks lie in, by name; empty below level 1."""
-    if index.snapshot.manifest.level < 1:
-        return dict.fromkeys(papers, "")
-    chunks = [chunk for some in papers.values() for chunk in some]
-    rows = index.snapshot.cursor().execute(_THEMES, {"chunks": chunks}).fetchall()
-    names = {community: ", ".join(phrases[:3]) for _, community, _, phrases in rows}
-    themes = {}
-    for paper_id, own in papers.items():
-        shares: dict[str, float] = {}
-        for chunk, community, share, _ in rows:
-            if chunk in own:
-                shares[community] = shares.get(community, 0.0) + share
-        themes[paper_id] = names[max(shares, key=lambda one: (shares[one], one))] if shares else ""
-    return themes
+def _table(index: OpenIndex, draft: Draft, papers: Sequence[str]) -> None:
+    """Paper × year × what it contributes, with the page."""
+    rows: list[list[Cell | list[Said]]] = []
+    years = dict(index.snapshot.cursor().execute("SELECT paper_id, year FROM papers").fetchall())
+    for paper_id, label in zip(papers, draft.labels(papers), strict=True):
+        told = draft.quoted(Choice(read_paper(index, paper_id)).tell(aspect("purpose"), 1))
+        page = told[0][1][0].page if told else None
+        name = Cell(text=label, paper_id=paper_id)
+        rows.append([name, Cell(text=str(years.get(paper_id) or "")), told, Cell(text=str(page or ""))])
+    columns = [word(name, draft.language) for name in ("paper", "year", "contributes", "page")]
+    kept = [place for place in range(len(columns)) if place in (0, 2) or any(_text(row[place]) for row in rows)]
+    draft.table([columns[place] for place in kept], [[row[place] for place in kept] for row in rows])
+
+
+def _text(cell: Cell | list[Said]) -> str:
+    return cell.text if isinstance(cell, Cell) else ""

@@ -195,10 +195,18 @@ class Searcher:
     def _as_storage_error(self, snapshot_id: str, error: Exception) -> StorageError:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
+    def _digest(self, ask: Ask) -> SearchResult | None:
+        """What is asked for in words as a summary, comparison or survey; digests search too, so they come in late."""
+        from monjyu_query.digests.plain_words import digest_in_plain_words
+
+        return digest_in_plain_words(self, ask)
+
     def _answered(self, ask: Ask) -> SearchResult:
-        """From the collection's tables where the question is about the collection itself, else by a search."""
+        """As a digest where one is asked for, from the collection's tables where the question is about the collection
+        itself, else by a search."""
         with charged_to(ask.account):
-            return catalogue_answer(ask) or CONTROLLERS[ask.request.controller](self._modes, ask)
+            found = self._digest(ask) or catalogue_answer(ask)
+            return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 
 def _both(first: Emit, second: Emit | None) -> Emit:

@@ -19,6 +19,7 @@ from monjyu_query.service.chat_api import openai_routes
 from monjyu_query.service.routes import (
     admin_routes,
     collection_routes,
+    digest_routes,
     graph_routes,
     health_routes,
     page_routes,
@@ -35,6 +36,7 @@ Errors are `{"error": {"type", "message", "request_id"}}`."""
 
 TOPICS = (
     search_routes,
+    digest_routes,
     collection_routes,
     paper_routes,
     graph_routes,

@@ -20,11 +20,14 @@ def reader(sample_data: Path) -> Monjyu:
 
 
 def check(digest: Digest) -> None:
-    """Numbers are those of the citations in order of use, none is idle, and no part is empty."""
-    used = [n for part in digest.parts for statement in part.statements for n in statement.citations]
+    """Numbers are those of the citations in order of use, none is idle, no part is empty, no sentence hangs."""
+    said = [statement for part in digest.parts for statement in part.statements]
+    cells = [cell for table in digest.tables for row in table.rows for cell in row]
+    used = [n for one in (*said, *cells) for n in one.citations]
     assert list(dict.fromkeys(used)) == [citation.n for citation in digest.citations]
     assert [citation.n for citation in digest.citations] == list(range(1, len(digest.citations) + 1))
     assert all(part.statements for part in digest.parts)
+    assert all(len(row) == len(table.columns) for table in digest.tables for row in table.rows)
     assert len({tuple(citation.sentence_ids) for citation in digest.citations}) == len(digest.citations)
 
 
@@ -55,31 +58,54 @@ def test_a_focus_comes_first_and_says_when_it_has_no_answer(reader: Monjyu) -> N
     assert "football" in nothing.warnings[0]
 
 
-def test_a_comparison_has_each_paper_under_each_aspect(reader: Monjyu) -> None:
+def test_a_comparison_is_a_table_of_aspects_and_papers(reader: Monjyu) -> None:
     digest = reader.compare([PAPER, OTHER])
     check(digest)
-    purpose = [part.paper_id for part in digest.parts if part.heading == "Purpose"]
-    assert purpose == [PAPER, OTHER]
-    assert all(citation.paper_id == part.paper_id for part in digest.parts for citation in _of(digest, part.paper_id))
+    [table] = digest.tables
+    assert table.columns == ["Aspect", *(paper.label for paper in digest.papers)]
+    assert [row[0].text for row in table.rows][:1] == ["Purpose"]
+    papers = {citation.n: citation.paper_id for citation in digest.citations}
+    for row in table.rows:
+        assert any(cell.citations for cell in row[1:]), "an aspect that no paper speaks of is left out"
+        for cell, paper_id in zip(row[1:], (PAPER, OTHER), strict=True):
+            assert {papers[n] for n in cell.citations} <= {paper_id}
+            assert (cell.text == "–") is not bool(cell.citations)
     assert [(link.citing_id, link.cited_id) for link in digest.links] == [(OTHER, PAPER)]
-    asked = reader.compare([PAPER, OTHER], aspects=["What does a larger budget cost?"])
-    assert [part.paper_id for part in asked.parts] == [OTHER]
-    assert asked.warnings == [f"{PAPER} says too little on “What does a larger budget cost?”."]
+    assert f"{digest.papers[1].label} cites {digest.papers[0].label}." in digest.text()
+    assert "| Aspect |" in digest.text()
 
 
-def _of(digest: Digest, paper_id: str | None) -> list[object]:
-    return [citation for citation in digest.citations if citation.paper_id == paper_id]
+def test_aspects_in_words_are_searched_in_each_paper(reader: Monjyu) -> None:
+    asked = reader.compare([PAPER, OTHER], aspects=["What does a larger budget cost?", "limitations"])
+    check(asked)
+    [table] = asked.tables
+    assert table.rows[0][0].text == "What does a larger budget cost?"
+    assert (table.rows[0][1].text, bool(table.rows[0][2].citations)) == ("–", True)
+    assert asked.warnings[0] == f"{asked.papers[0].label} says too little on “What does a larger budget cost?”."
+    japanese = reader.compare([PAPER, OTHER], aspects=["目的"])
+    assert japanese.tables[0].columns[0] == "観点"
+    assert all(cell.citations for cell in japanese.tables[0].rows[0][1:])
 
 
-def test_a_survey_groups_papers_and_abstains_where_search_does(reader: Monjyu) -> None:
+def test_a_survey_names_each_paper_and_ends_with_a_table(reader: Monjyu) -> None:
     digest = reader.survey("How do incremental indexes stay equal to full rebuilds?", papers=3)
     check(digest)
-    assert digest.parts[0].heading == "Overview"
     assert 1 <= len(digest.papers) <= 3
-    assert {part.paper_id for part in digest.parts[1:]} <= {paper.paper_id for paper in digest.papers}
+    assert [part.paper_id for part in digest.parts] == [paper.paper_id for paper in digest.papers]
+    for paper in digest.papers:
+        assert f"**{paper.label}**: " in digest.text()
+    assert digest.tables[0].columns[0] == "Paper"
+    assert [row[0].paper_id for row in digest.tables[0].rows] == [paper.paper_id for paper in digest.papers]
     lazy = reader.survey("How do incremental indexes stay equal to full rebuilds?", papers=3, budget=20)
     assert lazy.usage.relevance_tests
-    assert reader.survey("results of football matches").parts == []
+    none = reader.survey("results of football matches")
+    assert (none.parts, none.tables, none.status) == ([], [], "abstained")
+
+
+def test_papers_are_named_by_words_of_their_titles(reader: Monjyu) -> None:
+    assert reader.summarize("From Answer to Sentence").papers[0].paper_id == PAPER
+    with pytest.raises(QueryError, match="may mean several papers"):
+        reader.compare(["2023", "Provenance for Generated Text"])
 
 
 def test_what_cannot_be_done_is_refused(reader: Monjyu) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Body, Depends
 from fastapi.responses import Response, StreamingResponse
@@ -13,7 +13,7 @@ from starlette.requests import Request
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.service.access import audit
-from monjyu_query.service.searches.running_search import KeptResult, Search, look_up
+from monjyu_query.service.searches.running_search import KeptResult, look_up
 from monjyu_query.service.searches.streaming import stream_events
 from monjyu_query.service.server.error_responses import COMMON, ClientGone, request_id_of
 from monjyu_query.service.worker_state import Service, service_of
@@ -94,7 +94,13 @@ def note(asked: SearchRequest, service: Service, request: Request) -> None:
     audit.note(request.scope, collection=asked.collection, mode=asked.mode, **query)
 
 
-async def watched(search: Search, request: Request) -> bytes:
+class Runnable(Protocol):
+    """A search, or what else takes its turn."""
+
+    async def run(self) -> bytes: ...
+
+
+async def watched(search: Runnable, request: Request) -> bytes:
     """The result. When the client goes away, a search that waits is never begun, and one that runs is ended."""
     running, gone = asyncio.create_task(search.run()), asyncio.create_task(_gone(request))
     try:

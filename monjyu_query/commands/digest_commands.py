@@ -1,0 +1,99 @@
+"""`monjyu summarize`, `monjyu compare` and `monjyu survey`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_query.commands.options import collection_option, json_option, print_json
+
+if TYPE_CHECKING:
+    from monjyu_query.digests.digest_result import Digest
+    from monjyu_query.search.searcher import Searcher
+
+
+@click.command()
+@click.argument("paper", metavar="PAPER_ID")
+@collection_option
+@click.option("--focus", default="", metavar="QUESTION", help="A question to answer from the paper first.")
+@click.option(
+    "--length", type=click.Choice(("short", "medium", "long")), default="medium", show_default=True, help="How much."
+)
+@click.option("--section", default="", metavar="S", help="Only this one: its number, type or words of its heading.")
+@json_option
+def summarize(paper: str, collection: str | None, focus: str, length: str, section: str, as_json: bool) -> None:
+    """Summarize a paper in its own, cited sentences.
+
+    PAPER_ID is an id (`monjyu papers list`), a DOI, words of its title, or its first author and year.
+    """
+    from monjyu_query.digests.summary import summarize
+
+    _print(summarize(_searcher(collection), _printable(paper), _printable(focus), length, _printable(section)), as_json)
+
+
+@click.command()
+@click.argument("papers", metavar="PAPER_ID PAPER_ID...", nargs=-1, required=True)
+@collection_option
+@click.option("--aspect", "aspects", multiple=True, metavar="A", help="What to compare, in words (repeatable).")
+@json_option
+def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str, ...], as_json: bool) -> None:
+    """Compare papers aspect by aspect, in their own, cited sentences.
+
+    Two to six, each named by its id (`monjyu papers list`), its DOI, words of its title, or its first author and year.
+    """
+    from monjyu_query.digests.comparison import compare
+
+    _print(compare(_searcher(collection), [*map(_printable, papers)], [*map(_printable, aspects)]), as_json)
+
+
+@click.command()
+@click.argument("topic")
+@collection_option
+@click.option("--papers", type=int, default=10, show_default=True, metavar="N", help="How many papers, 1 to 30.")
+@click.option("--budget", type=click.IntRange(0), metavar="N", help="Find them with so many relevance tests.")
+@click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
+@click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
+@json_option
+def survey(
+    topic: str,
+    collection: str | None,
+    papers: int,
+    budget: int | None,
+    year_from: int | None,
+    year_to: int | None,
+    as_json: bool,
+) -> None:
+    """Survey a topic: theme by theme what each paper says on it."""
+    from monjyu_query.digests.survey import survey
+    from monjyu_query.search.request import make_request
+
+    searcher = _searcher(collection)
+    filters = {"year_from": year_from, "year_to": year_to}
+    request = make_request(query=topic, collection=searcher.collection, filters=filters)
+    _print(survey(searcher, request.query, papers, budget, request.filters), as_json)
+
+
+def _searcher(collection: str | None) -> Searcher:
+    """Of the collection named, or of the only one."""
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.state_store import StateStore
+    from monjyu_query.search.searcher import Searcher
+    from monjyu_query.search.traces import TraceLog
+    from monjyu_query.search.which_collection import chosen_collection
+
+    data = DataFolder.default()
+    return Searcher(data, chosen_collection(data, collection), TraceLog(StateStore(data.state)))
+
+
+def _printable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _print(digest: Digest, as_json: bool) -> None:
+    if as_json:
+        print_json(digest.model_dump(mode="json"))
+        return
+    from monjyu_query.digests.render_digest import print_digest
+
+    print_digest(digest)

@@ -1,0 +1,223 @@
+"""Digests asked for in plain words: "summarise X", "compare X and Y on Z" where X and Y are papers, "survey Z".
+
+Few phrases at the beginning of a question, and for papers names that no other paper fits: an ordinary question is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.segments import answer_markdown
+from monjyu_query.answers.topic import topic_of
+from monjyu_query.catalogue.paper_names import PaperName, find_papers
+from monjyu_query.digests.aspects import aspect_named
+from monjyu_query.digests.comparison import MOST_PAPERS, compare
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.summary import summarize
+from monjyu_query.digests.survey import survey_with_hits
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import hit_of, load_passages
+from monjyu_query.search.result import Hit, Routing, SearchResult
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.tools import Ask
+
+_PLEASE = r"^\W*(?:please |can you |could you |would you )*(?:(?:give|write|make|show|get|provide|tell) (?:me |us )?)?"
+_ARTICLE = r"(?:an? |the )?(?:short |brief |quick |concise |detailed )?"
+_SUMMARY = re.compile(
+    rf"{_PLEASE}(?:summari[sz]e |{_ARTICLE}summary (?:of|for) )(?P<papers>.+?)\W*$"
+    r"|^(?P<ja>.+?)(?:の論文)?(?:を(?:簡潔に|短く)?(?:要約|まとめ)|の要約)(?:して|を)?(?:ください|下さい|ほしい|して"
+    r"|てください)?。?$",
+    re.IGNORECASE,
+)
+_COMPARISON = re.compile(
+    rf"{_PLEASE}(?:compare |{_ARTICLE}comparison (?:of|between) )(?P<papers>.+?)"
+    r"(?:,? (?:on|in terms of|with regard to|with respect to|regarding|by|as to|concerning"
+    r"|for) (?P<aspects>[^?]+?))?\W*$"
+    r"|^(?P<ja>.+?)を(?:(?P<ja_aspects>[^を]+?)(?:について|の観点(?:から|で)|に関して))?比較(?:して|を)?(?:ください"
+    r"|下さい|てください)?。?$",
+    re.IGNORECASE,
+)
+_SURVEY = re.compile(
+    rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<topic>.+?)\W*$"
+    r"|^\W*(?:please )?survey (?:the (?:literature|papers|research) (?:on|about) )?(?P<bare>[^?:]+?)[.!\s]*$"
+    r"|^(?P<ja>.+?)(?:について|を)(?:概観|サーベイ)(?:して|を)?(?:ください|下さい|てください)?。?$",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;、]\s?|と)\s*", re.IGNORECASE)
+_THE_PAPER = re.compile(
+    r"^(?:the |this |that )?(?:paper|article|study)\W*$|^(?:この|その)?(?:論文|研究|文献)$", re.IGNORECASE
+)
+_AROUND = re.compile(
+    r"^(?:the )?(?:papers? |articles? |study |studies )?(?:(?:called|titled|entitled|named|by) )?|(?: (?:paper"
+    r"|article|study))$",
+    re.IGNORECASE,
+)
+_QUOTES = "「」『』“”\"'‘’ "
+_WORD = re.compile(r"[^\W_]+")
+_YEAR = re.compile(r"\b(?:19|20)\d\d[a-z]?\b")
+_ID = re.compile(r"^\S*[\d./#-]\S*$")
+_FEWEST_WORDS = 3
+"""Words of a title that name it, where they are not its name."""
+_MOST_SIDES = 6
+
+Made = tuple[Digest, list[Hit]]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was asked for: the digest's kind, why, and what makes it."""
+
+    kind: str
+    reason: str
+    make: Callable[[], Made]
+
+
+def digest_in_plain_words(searcher: Searcher, ask: Ask) -> SearchResult | None:
+    """The result of a question that asks for a digest; None of any other, where mode, controller or budget say how it
+    is to be answered, and where the papers hold too little, which an ordinary search explains."""
+    request = ask.request
+    if request.mode != "auto" or request.controller != "unified" or not request.answer or request.budget is not None:
+        return None
+    found = _summary(searcher, ask) or _comparison(searcher, ask) or _survey(searcher, ask)
+    if found is None:
+        return None
+    digest, hits = found.make()
+    return None if digest.status == "abstained" else _as_result(ask, found, digest, hits)
+
+
+def _summary(searcher: Searcher, ask: Ask) -> _Found | None:
+    asked = _SUMMARY.match(ask.request.query)
+    if asked is None:
+        return None
+    only = ask.request.filters.paper_ids
+    name = asked["papers"] or asked["ja"]
+    if len(only) == 1 and _THE_PAPER.match(name):
+        paper_id, said = only[0], only[0]
+        if not any(one.paper_id == paper_id for one in find_papers(ask.index, paper_id)):
+            return None
+    else:
+        paper = _paper_named(ask.index, name)
+        if paper is None:
+            return None
+        paper_id, said = paper.paper_id, paper.title or paper.paper_id
+    language = _language(ask)
+
+    def make() -> Made:
+        digest = summarize(searcher, paper_id, language=language, index=ask.index)
+        return digest, _hits(ask.index, digest)
+
+    return _Found("summary", f"it asks for a summary of the paper “{said}”", make)
+
+
+def _comparison(searcher: Searcher, ask: Ask) -> _Found | None:
+    asked = _COMPARISON.match(ask.request.query)
+    if asked is None:
+        return None
+    papers, aspects = _papers_named(ask.index, asked["papers"] or asked["ja"]), asked["aspects"] or asked["ja_aspects"]
+    if papers is None and asked["aspects"]:  # "... for" and "... on" may be words of a title
+        papers, aspects = _papers_named(ask.index, ask.request.query[asked.start("papers") :].rstrip("?.! ")), None
+    if papers is None:
+        return None
+    wanted = [one for one in _BETWEEN.split(aspects or "") if one.strip()][:_MOST_SIDES]
+    if aspects and (aspect_named(aspects) or len(wanted) < 2):
+        wanted = [aspects]
+    language = _language(ask)
+
+    def make() -> Made:
+        names = [paper.paper_id for paper in papers]
+        digest = compare(searcher, names, wanted, language=language, index=ask.index)
+        return digest, _hits(ask.index, digest)
+
+    return _Found("comparison", f"it asks to compare {len(papers)} papers of the collection", make)
+
+
+def _survey(searcher: Searcher, ask: Ask) -> _Found | None:
+    asked = _SURVEY.match(ask.request.query)
+    topic = (asked["topic"] or asked["bare"] or asked["ja"] or "").strip(_QUOTES) if asked else ""
+    if not topic or not topic_of(topic):
+        return None
+    filters, language = ask.request.filters, _language(ask)
+
+    def make() -> Made:
+        return survey_with_hits(searcher, topic, filters=filters, emit=ask.emit, cancel=ask.cancel, language=language)
+
+    return _Found("survey", f"it asks for a survey of “{topic}”", make)
+
+
+def _papers_named(index: OpenIndex, names: str) -> list[PaperName] | None:
+    """Two papers or more, told apart wherever a joining word may part them; None where one of them is none."""
+    cuts = [found.span() for found in _BETWEEN.finditer(names)]
+    if not cuts or len(cuts) > _MOST_SIDES:
+        return None
+    for start, end in cuts:
+        first = _paper_named(index, names[:start])
+        if first is None:
+            continue
+        last = _paper_named(index, names[end:])
+        rest = [last] if last else _papers_named(index, names[end:])
+        if rest:
+            papers = list({paper.paper_id: paper for paper in (first, *rest)}.values())
+            return papers if 2 <= len(papers) <= MOST_PAPERS else None
+    return None
+
+
+def _paper_named(index: OpenIndex, words: str) -> PaperName | None:
+    """The paper that a name means without doubt: its id, its DOI, its name, words enough of its title, or its first
+    author with the year."""
+    name = _AROUND.sub("", words.strip(_QUOTES)).strip(_QUOTES)
+    found = find_papers(index, name) if name else []
+    if not found or not found[0].sure:
+        return None
+    paper = found[0]
+    if name == paper.paper_id or _ID.match(name):
+        return paper
+    if count_wide(name):
+        titles = Counter(one.title for one in found)
+        return paper if titles[paper.title] == 1 and 2 * len(name) > len(paper.title) else None
+    given = [word.casefold() for word in _WORD.findall(name)]
+    own = [word.casefold() for word in _WORD.findall(paper.title)]
+    if _YEAR.search(name) and paper.authors and given[0] in _WORD.findall(paper.authors[0].casefold()):
+        return paper
+    lead = [word.casefold() for word in _WORD.findall(re.split(r"[:–—]", paper.title)[0])]
+    if given == lead:
+        return paper
+    shared = [word for word in given if word in own]
+    return paper if len(shared) == len(given) and len(given) >= max(_FEWEST_WORDS, len(own) // 3) else None
+
+
+def _language(ask: Ask) -> str:
+    return "ja" if count_wide(ask.request.query) else "en"
+
+
+def _hits(index: OpenIndex, digest: Digest) -> list[Hit]:
+    """The passages that are quoted; their score counts the quotes."""
+    counts = Counter(citation.chunk_id for citation in digest.citations)
+    scores = [float(count) for count in counts.values()]
+    return [hit_of(passage) for passage in load_passages(index.snapshot.cursor(), list(counts), scores)]
+
+
+def _as_result(ask: Ask, found: _Found, digest: Digest, hits: list[Hit]) -> SearchResult:
+    segments = digest.segments()
+    return SearchResult(
+        query=ask.request.query,
+        collection=ask.request.collection,
+        snapshot_id=digest.snapshot_id,
+        level=ask.index.snapshot.manifest.level,
+        mode="digest",
+        routing=Routing(query_type=found.kind, reason=found.reason),
+        status=digest.status,
+        warnings=list(dict.fromkeys([*ask.warnings(), *digest.warnings])),
+        trace_id=ask.account.scope.name,
+        answer=answer_markdown(segments, digest.tables),
+        segments=segments,
+        tables=digest.tables,
+        answer_engine="llm" if any(part.engine == "llm" for part in digest.parts) else "extractive",
+        verified=digest.verified,
+        citations=digest.citations,
+        hits=hits[: ask.settings.top_k],
+        usage=digest.usage,
+    )

@@ -1,0 +1,162 @@
+"""POST /summarize, POST /compare and POST /survey."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, Depends
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request
+
+from monjyu_core.errors import QueryError
+from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.digests.comparison import MOST_ASPECTS, compare
+from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.summary import summarize
+from monjyu_query.digests.survey import MOST_PAPERS, survey
+from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, clean_text, make_request
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.service.access import audit
+from monjyu_query.service.routes.search_routes import watched
+from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.worker_state import Service, service_of
+
+router = APIRouter(tags=["digests"], responses=COMMON)
+
+_TEXT = r"[^\s\x00-\x1f\x7f-\x9f]"
+Collection = Annotated[str | None, Field(description="May be left out where there is only one.", max_length=64)]
+PaperName = Annotated[
+    str,
+    Field(
+        description="Id, DOI, words of the title, or first author and year.",
+        min_length=1,
+        max_length=1000,
+        pattern=_TEXT,
+    ),
+]
+Words = Annotated[str, Field(max_length=1000)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SummaryRequest(_Body):
+    """`focus`: a question to answer from the paper first; `section`: its number, type or words of its heading."""
+
+    paper_id: PaperName
+    collection: Collection = None
+    focus: Words = ""
+    length: Literal["short", "medium", "long"] = "medium"
+    section: Words = ""
+
+
+class ComparisonRequest(_Body):
+    """Without `aspects` by purpose, data, method, results, limits, conclusion and availability."""
+
+    paper_ids: Annotated[
+        list[PaperName], Field(min_length=2, max_length=MOST_COMPARED, json_schema_extra={"uniqueItems": True})
+    ]
+    collection: Collection = None
+    aspects: Annotated[list[Words], Field(max_length=MOST_ASPECTS)] = []
+
+
+class SurveyRequest(_Body):
+    """`budget` relevance tests of a lazy search find the papers; without one they are found in one pass."""
+
+    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY, pattern=_TEXT)]
+    collection: Collection = None
+    papers: Annotated[int, Field(ge=1, le=MOST_PAPERS), NUMBER] = 10
+    budget: Annotated[int, Field(ge=0, le=100_000), NUMBER] | None = None
+    filters: Filters = Filters()
+
+
+def _examples(value: dict[str, Any]) -> Any:
+    return Body(openapi_examples={"sample": {"summary": "Of the samples", "value": {"collection": "samples", **value}}})
+
+
+_PAPERS = ["answer-provenance-ac1d5330", "relevance-budget-438725c6"]
+AskedSummary = Annotated[SummaryRequest, _examples({"paper_id": _PAPERS[0], "length": "short"})]
+AskedComparison = Annotated[ComparisonRequest, _examples({"paper_ids": _PAPERS})]
+AskedSurvey = Annotated[SurveyRequest, _examples({"topic": "incremental indexing", "papers": 3})]
+Shared = Annotated[Service, Depends(service_of)]
+
+
+@dataclass(frozen=True)
+class DigestRun:
+    """A digest to be made when its turn comes; `long`: it takes steps, and waits in the line of those."""
+
+    service: Service
+    make: Callable[[threading.Event], Digest]
+    long: bool = False
+
+    async def run(self) -> bytes:
+        """The digest as JSON."""
+        cancel = threading.Event()
+        turns = self.service.long_turns if self.long else self.service.turns
+        seconds = self.service.settings.service.search_seconds
+        return await turns.take(lambda: self.make(cancel).model_dump_json().encode(), cancel, seconds)
+
+
+@router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")
+async def summary(asked: AskedSummary, service: Shared, request: Request) -> Response:
+    """What it is for, how it went, what it found, its limits and conclusion; every sentence is cited."""
+    searcher = _searcher(service, asked.collection, request, "summary", asked.focus)
+
+    def make(_: threading.Event) -> Digest:
+        paper = _paper(searcher, asked.paper_id)
+        try:
+            return summarize(searcher, paper, clean_text(asked.focus), asked.length, asked.section)
+        except QueryError as error:
+            raise NotFound(error.message, error.hint) from error
+
+    return await _answered(DigestRun(service, make, long=bool(asked.focus)), request)
+
+
+@router.post("/compare", response_model=Digest, summary="Papers side by side")
+async def comparison(asked: AskedComparison, service: Shared, request: Request) -> Response:
+    """A table of aspects and papers in the papers' own, cited sentences, and which of them cite which."""
+    searcher = _searcher(service, asked.collection, request, "comparison", " ".join(asked.aspects))
+
+    def make(_: threading.Event) -> Digest:
+        return compare(searcher, [_paper(searcher, name) for name in asked.paper_ids], asked.aspects)
+
+    return await _answered(DigestRun(service, make, long=bool(asked.aspects)), request)
+
+
+@router.post("/survey", response_model=Digest, summary="What the papers say on a topic, theme by theme")
+async def topic_survey(asked: AskedSurvey, service: Shared, request: Request) -> Response:
+    """The best papers on it, grouped by theme, in their own, cited sentences, and a table of them."""
+    searcher = _searcher(service, asked.collection, request, "survey", asked.topic)
+    topic = make_request(query=asked.topic, collection=searcher.collection).query
+
+    def make(cancel: threading.Event) -> Digest:
+        return survey(searcher, topic, asked.papers, asked.budget, asked.filters, cancel=cancel)
+
+    return await _answered(DigestRun(service, make, long=True), request)
+
+
+async def _answered(run: DigestRun, request: Request) -> Response:
+    content = await watched(run, request)
+    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _searcher(service: Service, collection: str | None, request: Request, kind: str, words: str) -> Searcher:
+    """Of the collection meant; what is asked is noted for the audit log, words only where a setting says so."""
+    name = service.only_collection(collection)
+    said = {"query": words} if words and service.settings.service.audit_questions else {}
+    audit.note(request.scope, collection=name, mode=kind, **said)
+    return service.served(name).searcher
+
+
+def _paper(searcher: Searcher, name: str) -> str:
+    """The id of the paper meant. NotFound where there is none, or more than one."""
+    try:
+        return one_paper(searcher.current(), name)
+    except QueryError as error:
+        raise NotFound(error.message, error.hint) from error
