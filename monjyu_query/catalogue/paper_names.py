@@ -66,9 +66,8 @@ def one_paper(index: OpenIndex, name: str) -> str:
     listed = "; ".join(f"{one.paper_id} (“{one.title}”)" for one in found[:4])
     if found:
         raise QueryError(f"{name!r} may mean several papers: {listed}.", "Name one by its id.")
-    raise QueryError(
-        f"The collection has no paper {name!r}.", f"{_closest(index, name)}`monjyu papers list` shows all."
-    )
+    hint = f"{_closest(index, name)}`monjyu papers list` shows what it has."
+    raise QueryError(f"The collection has no paper {name!r}.", hint)
 
 
 def _closest(index: OpenIndex, name: str) -> str:

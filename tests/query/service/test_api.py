@@ -299,8 +299,8 @@ def test_digests_are_those_of_the_facade(client: httpx2.Client, service: Served)
     reader = Monjyu(service.data)
     made = {
         "/summarize": (
-            {"paper_id": papers[0], "length": "short"},
-            reader.summarize(papers[0], length="short", **SAMPLES),
+            {"paper_id": papers[0]},
+            reader.summarize(papers[0], **SAMPLES),
         ),
         "/compare": ({"paper_ids": papers}, reader.compare(papers, **SAMPLES)),
     }
