@@ -108,7 +108,7 @@ class Monjyu(Collections):
         length: Literal["short", "medium", "long"] = "medium",
         section: str = "",
     ) -> Digest:
-        """What a paper says, by the purpose of its sections, and on a question (`focus`); every sentence cited.
+        """What a paper is for, how it went and what it found, and on a question (`focus`); every sentence cited.
 
         With a `section` (number, type, or words of its heading) only what stands there.
 
@@ -123,11 +123,11 @@ class Monjyu(Collections):
     def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
     ) -> Digest:
-        """Two to six papers side by side: what each says by section, or on each of the `aspects`; who cites whom.
+        """Two to six papers in a table: what each says on what readers want to know, or on the `aspects`; who cites whom.
 
         >>> digest = Monjyu(data).compare(["answer-provenance-ac1d5330", "relevance-budget-438725c6"])
-        >>> digest.parts[0].paper_id, digest.parts[1].paper_id
-        ('answer-provenance-ac1d5330', 'relevance-budget-438725c6')
+        >>> digest.tables[0].columns[0], [cell.text for cell in digest.tables[0].rows[0]][0]
+        ('Aspect', 'Purpose')
         """
         from monjyu_query.digests.comparison import compare
 
@@ -144,11 +144,11 @@ class Monjyu(Collections):
         emit: Emit | None = None,
         cancel: threading.Event | None = None,
     ) -> Digest:
-        """An overview of a topic, then paper by paper, grouped by themes from level 1 on. `budget` makes it lazy.
+        """What papers say on a topic, grouped by themes from level 1 on, and a table of them. `budget` makes it lazy.
 
         >>> digest = Monjyu(data).survey("incremental indexing of document collections", papers=3)
-        >>> digest.parts[0].heading, len(digest.papers)
-        ('Overview', 3)
+        >>> [part.paper_id for part in digest.parts] == [paper.paper_id for paper in digest.papers]
+        True
         """
         from monjyu_query.digests.survey import survey
         from monjyu_query.search.events import unheard

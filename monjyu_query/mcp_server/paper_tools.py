@@ -18,6 +18,7 @@ from monjyu_query.mcp_server.texts import digest_text, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
+PaperName = Annotated[str, Field(description="Id, DOI, words of the title, or first author and year.")]
 
 TWO_TO_SIX = {"minItems": 2, "maxItems": 6}
 """Documented for clients; `compare` itself refuses other numbers."""
@@ -72,7 +73,7 @@ class PaperTools:
 
     async def monjyu_summarize(
         self,
-        paper_id: PaperId,
+        paper_id: PaperName,
         collection: Collection = None,
         focus: Annotated[str, Field(description="A question to answer from this paper first.")] = "",
         length: Annotated[Literal["short", "medium", "long"], Field(description="Sentences a part.")] = "medium",
@@ -81,18 +82,27 @@ class PaperTools:
             Field(description="Only this section: its number, type (methods, results, ...) or words of its heading."),
         ] = "",
     ) -> Annotated[CallToolResult, Digest]:
-        """A paper's purpose, methods, results, discussion and conclusion in its own, cited sentences."""
+        """A paper's purpose, data, methods, results, limits and conclusion in its own, cited sentences."""
         with as_tool_errors():
             digest = await self._monjyu.summarize(paper_id, collection, focus=focus, length=length, section=section)
         return given(digest_text(digest), digest)
 
     async def monjyu_compare(
         self,
-        paper_ids: Annotated[list[str], Field(description="Two to six papers.", json_schema_extra=TWO_TO_SIX)],
+        paper_ids: Annotated[
+            list[str],
+            Field(
+                description="Two to six papers: ids, DOIs, words of titles, or authors and years.",
+                json_schema_extra=TWO_TO_SIX,
+            ),
+        ],
         collection: Collection = None,
         aspects: Annotated[
             list[str],
-            Field(max_length=8, description="What to compare, in words, as “evaluation data”; else by section."),
+            Field(
+                max_length=8,
+                description="What to compare, in words, as “evaluation data”; else by purpose, data, method, results, limits.",
+            ),
         ] = [],  # noqa: B006
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
     ) -> Annotated[CallToolResult, Digest]:

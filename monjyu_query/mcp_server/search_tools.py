@@ -139,7 +139,7 @@ class SearchTools:
         year_to: YearTo = None,
         papers: Papers = None,
     ) -> Annotated[CallToolResult, Digest]:
-        """An overview of a topic, then what each paper says on it, grouped by theme, with who cites whom."""
+        """What each paper says on a topic, grouped by theme, with who cites whom and a table of the papers."""
         filters = {"year_from": year_from, "year_to": year_to}
         most = max_papers or papers or PAPERS
         survey = partial(self._monjyu.blocking.survey, topic, collection, papers=most, budget=budget, filters=filters)

@@ -100,7 +100,12 @@ class DigestRun:
         cancel = threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
         seconds = self.service.settings.service.search_seconds
-        return await turns.take(lambda: self.make(cancel).model_dump_json().encode(), cancel, seconds)
+        return await turns.take(lambda: self._made(cancel), cancel, seconds)
+
+    def _made(self, cancel: threading.Event) -> bytes:
+        digest = self.make(cancel)
+        self.service.metrics.digested(digest)
+        return digest.model_dump_json().encode()
 
 
 @router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")

@@ -10,7 +10,8 @@ from typing import Literal
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from monjyu_query.search.result import SearchResult
+from monjyu_query.digests.digest_result import Digest
+from monjyu_query.search.result import SearchResult, Usage
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
@@ -95,8 +96,15 @@ class Metrics:
         return Line(self._waiting.labels(name), self._running.labels(name), self._begun.labels(name))
 
     def searched(self, result: SearchResult) -> None:
-        used = result.usage
         self._searches.labels(result.collection, result.mode, result.status).inc()
+        self._spent(result.usage)
+
+    def digested(self, digest: Digest) -> None:
+        """Counted as a search of mode digest."""
+        self._searches.labels(digest.collection, "digest", digest.status).inc()
+        self._spent(digest.usage)
+
+    def _spent(self, used: Usage) -> None:
         self._tests.inc(used.relevance_tests)
         self._calls.inc(used.llm_calls)
         self._tokens.labels("prompt").inc(used.prompt_tokens)

@@ -17,6 +17,7 @@ from PIL import Image
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
+from monjyu_query import Monjyu
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 from tests.core.models import fake_server
@@ -291,3 +292,36 @@ def test_every_operation_of_the_interface_is_documented(client: httpx2.Client) -
     for example in examples.values():
         make_request(**example["value"])
     assert client.get("/docs").status_code == 200
+
+
+def test_digests_are_those_of_the_facade(client: httpx2.Client, service: Served) -> None:
+    papers = [paper_id(client, "answer-provenance"), paper_id(client, BUDGET)]
+    reader = Monjyu(service.data)
+    made = {
+        "/summarize": (
+            {"paper_id": papers[0]},
+            reader.summarize(papers[0], **SAMPLES),
+        ),
+        "/compare": ({"paper_ids": papers}, reader.compare(papers, **SAMPLES)),
+    }
+    for path, (body, digest) in made.items():
+        answer = client.post(path, json={**body, **SAMPLES})
+        assert answer.status_code == 200, answer.text
+        assert answer.json() == digest.model_dump(mode="json")
+    survey = client.post("/survey", json={"topic": "incremental indexing", "papers": 2, **SAMPLES}).json()
+    assert survey["kind"] == "survey" and 1 <= len(survey["papers"]) <= 2 and survey["tables"]
+
+
+def test_a_digest_that_cannot_be_made_says_why(client: httpx2.Client) -> None:
+    for path, body, status in (
+        ("/summarize", {"paper_id": "nowhere"}, 404),
+        ("/summarize", {"paper_id": BUDGET, "length": "endless"}, 422),
+        ("/compare", {"paper_ids": ["only-one"]}, 422),
+        ("/survey", {"topic": "budgets", "papers": 99}, 422),
+        ("/survey", {"topic": "budgets", "collection": "nowhere"}, 404),
+    ):
+        answer = client.post(path, json={**SAMPLES, **body})
+        assert answer.status_code == status, answer.text
+        assert set(answer.json()["error"]) == {"type", "message", "request_id"}
+    with_question = client.post("/search", json={"query": "summarise From Answer to Sentence", **SAMPLES}).json()
+    assert (with_question["mode"], with_question["routing"]["query_type"]) == ("digest", "summary")
