@@ -101,7 +101,7 @@ class PaperTools:
             list[str],
             Field(
                 max_length=8,
-                description="What to compare, in words, as “evaluation data”; else by purpose, data, method, results, limits.",
+                description="What to compare, in words, as “evaluation data”; else purpose, data, method, results.",
             ),
         ] = [],  # noqa: B006
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
