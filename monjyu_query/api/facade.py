@@ -123,7 +123,7 @@ class Monjyu(Collections):
     def compare(
         self, paper_ids: Sequence[str], collection: str | None = None, *, aspects: Sequence[str] = ()
     ) -> Digest:
-        """Two to six papers in a table: what each says on what readers ask for, or on the `aspects`; who cites whom.
+        """Two to six papers in a table: what each says on usual aspects or on `aspects`; who cites whom.
 
         >>> digest = Monjyu(data).compare(["answer-provenance-ac1d5330", "relevance-budget-438725c6"])
         >>> digest.tables[0].columns[0], [cell.text for cell in digest.tables[0].rows[0]][0]

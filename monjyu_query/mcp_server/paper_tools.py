@@ -92,7 +92,7 @@ class PaperTools:
         paper_ids: Annotated[
             list[str],
             Field(
-                description="Two to six papers: ids, DOIs, words of titles, or authors and years.",
+                description="Two to six papers.",
                 json_schema_extra=TWO_TO_SIX,
             ),
         ],
@@ -101,7 +101,7 @@ class PaperTools:
             list[str],
             Field(
                 max_length=8,
-                description="What to compare, in words, as “evaluation data”; else purpose, data, method, results.",
+                description="What to compare, in words, as “evaluation data”; else the usual.",
             ),
         ] = [],  # noqa: B006
         aspect: Annotated[str, Field(description="One aspect, as in `aspects`.")] = "",
