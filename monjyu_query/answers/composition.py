@@ -17,7 +17,7 @@ from monjyu_query.answers.abstract_answer import abstract_answer, is_general
 from monjyu_query.answers.answer_form import AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types, counted
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, Similarities, judge_sentences
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
@@ -34,6 +34,7 @@ from monjyu_query.search.tools import Ask, Tools
 SHORT = 2
 """Sentences of a short answer."""
 _OF_SEVERAL: frozenset[AnswerForm] = frozenset({"papers", "comparison", "survey"})
+_COUNTS, _MOST_PROBABLE = 3.0, 0.99
 _SURVEY = Limits(8, 1600, 2)
 _READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
 """Forms in which the sentences of a paper stand in its own order; in the others the best stands first."""
@@ -136,6 +137,15 @@ def compose(
     return answer if told is None else replace(told, confidence=answer.confidence)
 
 
+def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentence]) -> Judged:
+    """To "how many lessons" a sentence that counts lessons is worth more than one that only speaks of them."""
+    pattern = counted(query)
+    if pattern is None:
+        return judged
+    lift = np.array([_COUNTS if pattern.search(sentence.text) else 1.0 for sentence in sentences])
+    return Judged(np.minimum(judged.probability * lift, _MOST_PROBABLE), judged.least)
+
+
 def _of_the_whole(answer: Answer, language: str) -> Answer:
     """A question about the collection as a whole that passages were found for: they are examples, not its themes."""
     note = Segment(text=f"\n\n{_WORDS[language]['whole']}")
@@ -152,6 +162,7 @@ def weighed(
     terms = index.keywords.terms(texts)
     own = terms[len(passages) :]
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale)
+    judged = numbers_first(asked.query, judged, sentences)
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
     windows = _chosen(asked, pool)

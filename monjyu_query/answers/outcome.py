@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
-from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, shows
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, has_number, shows
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
@@ -49,10 +49,12 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fc]{3,}")
 
 @dataclass(frozen=True)
 class Support:
-    """What speaks for an answer: `features` (10,), and the words of the question that no passage found has."""
+    """What speaks for an answer: `features` (10,), and the words of the question that no passage found has.
+    `numberless`: a number or a date was asked for, and no quote has any."""
 
     features: tuple[float, ...]
     missing: tuple[str, ...]
+    numberless: bool = False
 
     @property
     def related(self) -> bool:
@@ -83,6 +85,7 @@ class Outcome:
         return [Segment(text=f"{begins}{self.reason} {nearest}"), quote]
 
 
+_NO_NUMBER = "No passage found gives the number that was asked for."
 _NOT = {
     "en": ("The collection does not answer this: ", "The closest passage:"),
     "ja": ("このコレクションの論文は答えていません。", "最も近い箇所："),
@@ -130,7 +133,9 @@ def support_of(
         1.0 if many else max((papers.count(paper) for paper in papers), default=0) / max(len(papers), 1),
     )
     lacking = (question.words[term] for term in rare if question.words[term] in unseen)
-    return Support(features, tuple(word for word in lacking if word.casefold() in subject))
+    asks_number = not {"number", "date"}.isdisjoint(asked_types(query))
+    numberless = asks_number and not any(has_number(window.text) for window in windows)
+    return Support(features, tuple(word for word in lacking if word.casefold() in subject), numberless)
 
 
 def outcome_of(
@@ -146,8 +151,9 @@ def outcome_of(
     if confidence < least and (missing or not many or not support.related):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
-    if names or confidence < sure:
-        return Outcome("partial", confidence, _left_open(missing, language), "", language)
+    if names or confidence < sure or support.numberless:
+        left_open = _left_open(missing, language, numberless=support.numberless)
+        return Outcome("partial", confidence, left_open, "", language)
     return Outcome("complete", confidence, "", "", language)
 
 
@@ -162,7 +168,9 @@ def _reason(missing: Sequence[str], language: str) -> str:
     return f"no passage found has {_listed(missing, language)}." if missing else "no passage found says it."
 
 
-def _left_open(missing: Sequence[str], language: str) -> str:
+def _left_open(missing: Sequence[str], language: str, *, numberless: bool = False) -> str:
+    if numberless and not missing:
+        return "問われた数を述べた箇所は見つかりませんでした。" if language == "ja" else _NO_NUMBER
     if language == "ja":
         return (
             f"{_listed(missing, language)}について述べた箇所は見つかりませんでした。"

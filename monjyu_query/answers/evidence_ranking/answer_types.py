@@ -5,6 +5,19 @@ from __future__ import annotations
 import re
 
 _NUMBER = re.compile(r"\d")
+_WORDS = (
+    "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|eighteen|twenty"
+    "|thirty|forty|fifty|sixty|eighty|hundreds?|thousands?|millions?|billions?|half|dozens?|single|none"
+)
+_NUMERAL = rf"(?:\d[\d,.]*|\b(?:one|{_WORDS})\b)"
+_IN_WORDS = re.compile(rf"\b(?:{_WORDS})\b|[一二三四五六七八九十百千万億]+[人年月日円回個本件歳時分]", re.IGNORECASE)
+_SPANS = r"(?:minutes?|hours?|days?|weeks?|months?|years?|semesters?|terms?|seconds?|decades?)\b"
+_COUNTED = re.compile(
+    r"\bhow many (?:(?:different|other|new|of the|core|total|such|more) )*(?P<thing>[a-z][\w-]*)"
+    r"|\b(?P<long>how long|how old)\b"
+    r"|何(?P<unit>人|個|回|歳|枚|本|種|倍|位|つ|匹|頭|台|年|月|日|時間|分|メートル|円|件)",
+    re.IGNORECASE,
+)
 _QUANTITY = re.compile(
     r"\d\s?(?:%|percent|mg|kg|ml|days?|weeks?|months?|years?|hours?|patients|cases|people|children|cm|m\b"
     r"|人|年|月|日|円|回|個|km|メートル|歳|時間)",
@@ -64,6 +77,26 @@ def shows(answer_type: str, sentence: str) -> bool:
             return bool(_PLACE.search(sentence))
         case _:
             return bool(_ANSWERS[answer_type].search(sentence))
+
+
+def counted(question: str) -> re.Pattern[str] | None:
+    """What a sentence has that gives the number asked for: "How many lessons" one of "12 core lessons", 「何人」 one of
+    「三十人」; None where nothing is counted."""
+    found = _COUNTED.search(question)
+    if found is None:
+        return None
+    if found["unit"]:
+        return re.compile(rf"(?:[\d,]+|[一二三四五六七八九十百千万億]+){re.escape(found['unit'])}")
+    if found["long"]:
+        return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,1}}\W+{_SPANS}", re.IGNORECASE)
+    stem = found["thing"].rstrip("s") if len(found["thing"]) > 3 else found["thing"]
+    stem = stem[:-2] if stem.endswith("ie") else stem
+    return re.compile(rf"{_NUMERAL}(?:\W+\w+){{0,3}}?\W+{re.escape(stem)}", re.IGNORECASE)
+
+
+def has_number(sentence: str) -> bool:
+    """Whether it has a figure, or a number in words."""
+    return bool(_NUMBER.search(sentence) or _IN_WORDS.search(sentence))
 
 
 def has_digits(sentence: str) -> bool:
