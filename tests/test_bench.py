@@ -32,6 +32,7 @@ WORDS = [
     "matrices",
 ]
 SMALL: dict[str, list[str]] = {
+    "bench_answers": ["--corpora", "{corpora}", "--every", "2"],
     "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
     "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
     "bench_embedding": ["--runs", "1"],
@@ -65,7 +66,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
         authors = [{"family": "Author", "given": "One"}]
         title = {"title": Path(name).stem.replace("-", " "), "authors": authors, "references": works}
         (truth / name).with_suffix(".json").write_text(json.dumps(title))
-    for name in ("cranfield", "cacm"):
+    for name in ("cranfield", "cacm", "covidqa_dev", "pubmedqa_dev", "jsquad"):
         write_judged(folder / name)
     return folder
 
@@ -83,7 +84,10 @@ def write_judged(folder: Path) -> None:
         for n in range(20)
     ]
     (folder / "corpus.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
-    queries = [{"id": str(n), "text": f"{WORDS[n]} with {WORDS[n * 5 % 12]}"} for n in range(4)]
+    queries = [
+        {"id": str(n), "text": f"{WORDS[n]} with {WORDS[n * 5 % 12]}", "doc": str(n), "answers": [records[n]["text"]]}
+        for n in range(4)
+    ]
     (folder / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
     rows = "".join(f"{n}\t{n}\t1\n" for n in range(4))
     (folder / "qrels.tsv").write_text("query_id\tdoc_id\tscore\n" + rows)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Regression
 from monjyu_query.answers.evidence_ranking.sentence_features import (
     VECTOR_FEATURES,
@@ -35,7 +36,8 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
     word_count,
     word_features,
 )
-from monjyu_query.answers.selection import Question, choose_windows
+from monjyu_query.answers.quote_windows import Neighbours
+from monjyu_query.answers.selection import Limits, Question, choose_windows
 from monjyu_query.evaluation.gold_answers import Gold, GoldQuestion, PaperTexts, Quote, read_gold
 from monjyu_query.modes.passages.best_passages import EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER
 from monjyu_query.ranking.best_rows import best_rows
@@ -214,12 +216,13 @@ def crossed(asked: Sequence[Asked], others: Sequence[Asked]) -> list[Array]:
 def measured(asked: Sequence[Asked], probabilities: Sequence[Array], least: float) -> tuple[float, float, float]:
     """Share of questions whose gold is quoted, mean words of an answer, share of quotes that are evidence."""
     found, words, right = [], [], []
-    settings = AnswerSettings()
+    limits = Limits(AnswerSettings().max_sentences)
     for one, probability in zip(asked, probabilities, strict=True):
-        chosen = choose_windows(one.weights, probability, least, one.sentences, one.terms, settings)
-        quotes = [Quote(s.passage.paper_id, s.text) for s in chosen]
+        types, neighbours = asked_types(one.question.text), Neighbours(one.sentences)
+        windows = choose_windows(one.weights, probability, least, one.sentences, one.terms, limits, neighbours, types)
+        quotes = [Quote(window.key.passage.paper_id, window.text) for window in windows]
         found.append(one.gold.is_found(quotes))
-        words.append(sum(word_count(s.text) for s in chosen))
+        words.append(sum(word_count(window.text) for window in windows))
         right += [one.gold.is_evidence(quote) for quote in quotes]
     return float(np.mean(found)), float(np.mean(words)), float(np.mean(right))
 

@@ -116,6 +116,9 @@ class AnswerSettings(Group):
         "drop", description="what is done with a model's sentence that no source supports"
     )
     max_sentences: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=50)
-    min_support: Annotated[float, QUERY_TIME] = Field(
-        0.45, ge=0, le=1, description="below this evidence score the answer abstains"
+    min_confidence: Annotated[float | None, QUERY_TIME] = Field(
+        None, ge=0, le=1, description="below this confidence the answer abstains; by default as learned"
+    )
+    sure_confidence: Annotated[float | None, QUERY_TIME] = Field(
+        None, ge=0, le=1, description="below this confidence the answer is one in part; by default as learned"
     )

@@ -204,9 +204,8 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
     dropped = len(_each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
-    outcome = outcome_of(
-        support, [name for name, found in sides.items() if not found], asked.language, many=asked.form in _OF_SEVERAL
-    )
+    lacking = [name for name, found in sides.items() if not found]
+    outcome = outcome_of(support, lacking, asked.language, asked.settings, many=asked.form in _OF_SEVERAL)
     if outcome.status == "abstained" and not support.related:
         return Answer([outcome.says_why()], "abstained", confidence=outcome.confidence)
     if outcome.status == "abstained":

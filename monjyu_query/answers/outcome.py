@@ -14,6 +14,7 @@ from functools import cache
 
 import numpy as np
 
+from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types, has_digits, shows
 from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_weights
 from monjyu_query.answers.quote_windows import Window
@@ -132,16 +133,20 @@ def support_of(
     return Support(features, tuple(word for word in lacking if word.casefold() in subject))
 
 
-def outcome_of(support: Support, unanswered: Sequence[str], language: str, *, many: bool = False) -> Outcome:
+def outcome_of(
+    support: Support, unanswered: Sequence[str], language: str, settings: AnswerSettings, *, many: bool = False
+) -> Outcome:
     """`unanswered` are sides of a comparison on which nothing was found. A question to several papers (`many`) has
     no one sentence that answers it: it goes without an answer only where the papers lack a word of it."""
     model = confidence_model("wide" if language == "ja" else "spaced")
+    least = model.least if settings.min_confidence is None else settings.min_confidence
+    sure = model.sure if settings.sure_confidence is None else settings.sure_confidence
     confidence = round(model.confidence(support.features), 3)
     missing = list(dict.fromkeys([*unanswered, *support.missing]))[:_MOST_MISSING]
-    if confidence < model.least and (missing or not many or not support.related):
+    if confidence < least and (missing or not many or not support.related):
         return Outcome("abstained", confidence, "", _reason(missing, language), language)
     names = [word for word in missing if word in unanswered or is_name(word)]
-    if names or confidence < model.sure:
+    if names or confidence < sure:
         return Outcome("partial", confidence, _left_open(missing, language), "", language)
     return Outcome("complete", confidence, "", "", language)
 

@@ -72,24 +72,6 @@ class Evidence:
     missing: tuple[str, ...]
     scale: Scale = (0.2, 0.7)
 
-    @property
-    def support(self) -> float:
-        """0 to 1: `1 - (1 - near) * (1 - shared)`. Either nearness of meaning or shared words can carry an answer.
-
-        `near` is where the similarity lies on the model's `scale`, between chance and paraphrase. `shared` is the
-        coverage above what unrelated questions reach, and counts less, for words agree by chance. Without vectors it is
-        the coverage.
-        """
-        if self.similarity is None:
-            return self.coverage
-        near = _between(self.similarity, *self.scale)
-        shared = 0.8 * _between(self.coverage, 0.4, 1.0)
-        return 1 - (1 - near) * (1 - shared)
-
-
-def _between(value: float, low: float, high: float) -> float:
-    return min(1.0, max(0.0, (value - low) / (high - low)))
-
 
 def weigh_evidence(
     question: Question, passage_terms: Sequence[Sequence[str]], similarity: float | None, scale: Scale = (0.2, 0.7)

@@ -183,7 +183,7 @@ def _paper_named(index: OpenIndex, words: str) -> PaperName | None:
     if _YEAR.search(name) and paper.authors and given[0] in _WORD.findall(paper.authors[0].casefold()):
         return paper
     lead = [word.casefold() for word in _WORD.findall(re.split(r"[:–—]", paper.title)[0])]
-    if given == lead:
+    if "".join(given) == "".join(lead):
         return paper
     shared = [word for word in given if word in own]
     return paper if len(shared) == len(given) and len(given) >= max(_FEWEST_WORDS, len(own) // 3) else None

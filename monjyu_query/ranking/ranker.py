@@ -15,6 +15,8 @@ from monjyu_query.ranking.scripts import levelled, merged, unread
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import Filters
 
+_READS_MORE = "To find by meaning, set embedding.model to multilingual-e5-small (extra `ja`) and index again."
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -53,7 +55,9 @@ def rank(
     model = index.snapshot.manifest.embedding.model
     if unread(query, model):
         settings = settings.model_copy(update={"alpha": 0.0})
-        warnings.append(f"{model} does not read the script of the question: passages are ranked by keywords alone.")
+        warnings.append(
+            f"{model} does not read the script of the question: passages are ranked by keywords alone. {_READS_MORE}"
+        )
     fused = fuse(dense, waiting.result(), passing, settings)
     if settings.alpha > 0:  # else similarity has no say, between scripts neither
         fused = merged(fused, dense, index.wide, passing)

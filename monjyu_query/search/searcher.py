@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import duckdb
+from pydantic import BaseModel
 
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
@@ -57,7 +58,7 @@ class Searcher:
         folder = require_collection(data, collection)
         self._reader = PinnedReader(folder, snapshot_id) if snapshot_id else SnapshotReader(folder)
         settings = collection_settings(known_record(data, collection))
-        replaced = {name: type(getattr(settings, name))(**values) for name, values in (instead or {}).items()}
+        replaced = {name: _settings_group(getattr(settings, name), values) for name, values in (instead or {}).items()}
         self.settings = settings.model_copy(update=replaced)
         set_up_observability(self.settings)
         self.tools = Tools(self.settings, Accounting(self.settings, data))
@@ -216,6 +217,12 @@ def _both(first: Emit, second: Emit | None) -> Emit:
             second(event)
 
     return emit
+
+
+def _settings_group(group: BaseModel, values: Mapping[str, Any]) -> BaseModel:
+    """A group of settings with other values; names that it has no more, as old traces hold, are passed over."""
+    known = {name: value for name, value in values.items() if name in type(group).model_fields}
+    return type(group)(**known)
 
 
 def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:

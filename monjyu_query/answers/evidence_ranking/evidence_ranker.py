@@ -30,8 +30,8 @@ from monjyu_query.answers.selection import Question
 from monjyu_query.ranking.similarity_scale import Scale
 from monjyu_query.search.passages import PassageSentence
 
-READ = 16
-"""Sentences whose vectors are made for a question: 50 to 100 ms. More find no more (12, 16, 24 were tried)."""
+READ = 12
+"""Sentences whose vectors are made for a question: 40 to 80 ms. More find no more (12, 16, 24 were tried)."""
 
 Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
 """The cosine (n,) of each text with the question; None where vectors say nothing or would have to be paid."""

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.settings import AnswerSettings
 from monjyu_query.answers.evidence_ranking import evidence_ranker
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types, shows
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, evidence_model, judge_sentences
@@ -22,7 +21,8 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
     word_count,
     word_features,
 )
-from monjyu_query.answers.selection import choose_evidence
+from monjyu_query.answers.quote_windows import Neighbours
+from monjyu_query.answers.selection import Limits, Question, choose_windows
 from monjyu_query.search.passages import PassageSentence
 from tests.query.test_answer import question, sentence
 
@@ -34,6 +34,19 @@ TEXTS = [
     "Because the cold chain had failed, doses lost their potency.",
     "It was also found elsewhere.",
 ]
+
+
+def chosen_of(
+    asked: Question,
+    probability: NDArray[np.float64],
+    least: float,
+    sentences: list[PassageSentence],
+    terms: list[list[str]],
+    most: int = 5,
+) -> list[PassageSentence]:
+    """The sentences that are quoted for their own sake, best first."""
+    windows = choose_windows(asked, probability, least, sentences, terms, Limits(most), Neighbours(sentences))
+    return [sentence for window in windows for sentence in window.keys]
 
 
 def a_passage(texts: list[str]) -> tuple[list[PassageSentence], list[list[str]]]:
@@ -135,18 +148,18 @@ def test_an_answer_takes_the_probable_and_says_nothing_twice() -> None:
     texts = [*TEXTS, TEXTS[1]]
     sentences, terms = a_passage(texts)
     probability = np.array([0.05, 0.6, 0.3, 0.01, 0.5])
-    chosen = choose_evidence(ASKED, probability, 0.2, sentences, terms, AnswerSettings())
+    chosen = chosen_of(ASKED, probability, 0.2, sentences, terms)
     assert {s.text for s in chosen} == {TEXTS[1], TEXTS[2]}
-    assert len(choose_evidence(ASKED, probability, 0.0, sentences, terms, AnswerSettings(max_sentences=1))) == 1
+    assert len(chosen_of(ASKED, probability, 0.0, sentences, terms, most=1)) == 1
 
 
 def test_the_best_sentence_is_taken_however_improbable_and_the_answer_stays_short() -> None:
     texts = [f"{name} {'word ' * 90}." for name in ("Alpha", "Beta", "Gamma", "Delta")]
     sentences = [sentence(text, place) for place, text in enumerate(texts)]
     terms = [[text.split()[0], str(place)] for place, text in enumerate(texts)]
-    assert len(choose_evidence(ASKED, np.full(4, 0.001), 0.2, sentences, terms, AnswerSettings())) == 1
-    assert len(choose_evidence(ASKED, np.full(4, 0.9), 0.2, sentences, terms, AnswerSettings())) == 1
-    assert choose_evidence(ASKED, np.zeros(4), 0.0, sentences, terms, AnswerSettings()) == []
+    assert len(chosen_of(ASKED, np.full(4, 0.001), 0.2, sentences, terms)) == 1
+    assert len(chosen_of(ASKED, np.full(4, 0.9), 0.2, sentences, terms)) == 1
+    assert chosen_of(ASKED, np.zeros(4), 0.0, sentences, terms) == []
 
 
 def test_a_term_that_no_chosen_sentence_has_lifts_another() -> None:
@@ -157,11 +170,11 @@ def test_a_term_that_no_chosen_sentence_has_lifts_another() -> None:
     ]
     sentences, terms = a_passage(texts)
     asked = question("granite", "limestone")
-    chosen = choose_evidence(asked, np.array([0.5, 0.04, 0.03]), 0.07, sentences, terms, AnswerSettings())
+    chosen = chosen_of(asked, np.array([0.5, 0.04, 0.03]), 0.07, sentences, terms)
     assert [s.text for s in chosen] == [texts[0], texts[2]]
 
 
 def test_a_question_answers_no_question() -> None:
     sentences, terms = a_passage(["How many patients were given the vaccine?", "Patients were given the vaccine."])
-    chosen = choose_evidence(ASKED, np.array([0.9, 0.1]), 0.05, sentences, terms, AnswerSettings())
+    chosen = chosen_of(ASKED, np.array([0.9, 0.1]), 0.05, sentences, terms)
     assert [s.text for s in chosen] == ["Patients were given the vaccine."]
