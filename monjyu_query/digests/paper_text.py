@@ -41,8 +41,11 @@ _FEWEST, _MOST_WORDS = 6, 80
 _CAPTION = re.compile(
     r"\W*(?:fig(?:ure|\.)?|table|algorithm|listing|equation|eq\.|keywords?|図|表)\s?\d", re.IGNORECASE
 )
+_SUPERSCRIPT = re.compile(r"\d{1,3}(?:, ?\d{1,3})* [A-Z]")
+"""Numbers of notes that were set above the line, at the end of the sentence before."""
 _FRONT_MATTER = re.compile(
-    r"doi\.org/|\bSHA:|\bISSN\b|©|\bhttps?://\S+\s+\S*\s*(?:Authors?|Date|DOI)\b|et al\., \(\d{4}\)\. "
+    r"doi\.org/|\bSHA:|\bISSN\b|Author Affiliations|Article Information|©|\bhttps?://\S+\s+\S*\s*(?:Authors?|Date"
+    r"|DOI)\b|et al\., \(\d{4}\)\. "
 )
 _CODE = re.compile(r"\w+\(.*\)\.|[{}<>\\]|\w=\w|::|\bimport \w+ as\b|\w_\w+_\w|>>>")
 _BLOCK = re.compile(r"\n\s*\n|[•▪◦]|\s[-–*] (?=[A-Z])")
@@ -235,6 +238,7 @@ def is_quotable(text: str, title: str = "") -> bool:
         and not asks(text)
         and not any(pattern.search(text) for pattern in (_FRONT_MATTER, _CODE, _BLOCK))
         and not _CAPTION.match(text)
+        and not _SUPERSCRIPT.match(text)
     )
 
 
