@@ -10,12 +10,13 @@ from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import Asked, compose
 from monjyu_query.answers.selection import Question
 from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import COMPARED, Aspect, aspect, aspect_named
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, Said, as_said
 from monjyu_query.digests.model_digest import write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, read_paper
-from monjyu_query.digests.wording import language_for, word
 from monjyu_query.modes.passages.passage_search import ANSWER_PASSAGES
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
@@ -23,7 +24,6 @@ from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages, load_sentences
 from monjyu_query.search.request import SearchRequest, clean_text, make_request
 from monjyu_query.search.result import Cell
-from monjyu_query.search.searcher import Searcher
 
 MOST_PAPERS = 6
 MOST_ASPECTS = 8
@@ -37,7 +37,7 @@ ORDER BY any_value(n.papers), sum(m.count) DESC, m.phrase LIMIT $most"""
 
 
 def compare(
-    searcher: Searcher,
+    searcher: Asker,
     papers: Sequence[str],
     aspects: Sequence[str] = (),
     *,
@@ -89,7 +89,7 @@ def _by_aspect(draft: Draft, texts: Mapping[str, PaperText]) -> Rows:
 
 
 def _asked(
-    searcher: Searcher, index: OpenIndex, draft: Draft, texts: Mapping[str, PaperText], aspects: Sequence[str]
+    searcher: Asker, index: OpenIndex, draft: Draft, texts: Mapping[str, PaperText], aspects: Sequence[str]
 ) -> Rows:
     """On each aspect what each paper says: the known ones by their words, others by a search in the paper. The model of
     the role `answer` is not asked for each."""
@@ -111,14 +111,14 @@ def _told(draft: Draft, text: PaperText, known: Aspect) -> list[Said]:
     return draft.quoted(Choice(text).tell(known, ANSWERS))
 
 
-def _searched(searcher: Searcher, index: OpenIndex, paper_id: str, words: str) -> list[Said]:
+def _searched(searcher: Asker, index: OpenIndex, paper_id: str, words: str) -> list[Said]:
     request = make_request(query=words, collection=searcher.collection, filters={"paper_ids": [paper_id]})
     answer = extractive_answer(searcher, index, request)
     return [] if answer.status == "abstained" else as_said(answer.citations[:ANSWERS])
 
 
 def _written(
-    searcher: Searcher, index: OpenIndex, draft: Draft, titles: Sequence[str], aspects: Sequence[str], rows: Rows
+    searcher: Asker, index: OpenIndex, draft: Draft, titles: Sequence[str], aspects: Sequence[str], rows: Rows
 ) -> bool:
     """What a model writes of the passages quoted, where one is set; False where it failed."""
     if not searcher.tools.uses_model("answer"):
@@ -140,7 +140,7 @@ def _shared_terms(index: OpenIndex, paper_ids: Sequence[str]) -> list[str]:
     return [surface for (surface,) in index.snapshot.cursor().execute(_TERMS, values).fetchall()]
 
 
-def extractive_answer(searcher: Searcher, index: OpenIndex, request: SearchRequest) -> Answer:
+def extractive_answer(searcher: Asker, index: OpenIndex, request: SearchRequest) -> Answer:
     """In the mode that the settings name; of the best passages."""
     settings = searcher.settings.search
     asked = index.keywords.query_terms(request.query)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.draft import Draft
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import Usage
-from monjyu_query.search.searcher import Searcher
 
 MOST_PASSAGES = 24
 
 
 def write_part(
-    searcher: Searcher, index: OpenIndex, draft: Draft, heading: str, task: str, passages: Sequence[Passage]
+    searcher: Asker, index: OpenIndex, draft: Draft, heading: str, task: str, passages: Sequence[Passage]
 ) -> bool:
     """Let the role `answer` write on `task` from the passages. False where it failed; True too where it is no model."""
     if not searcher.tools.uses_model("answer") or not passages:

@@ -14,6 +14,7 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.segments import answer_markdown
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.catalogue.paper_names import PaperName, find_papers
+from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import aspect_named
 from monjyu_query.digests.comparison import MOST_PAPERS, compare
 from monjyu_query.digests.digest_result import Digest
@@ -22,7 +23,6 @@ from monjyu_query.digests.survey import survey_with_hits
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import hit_of, load_passages
 from monjyu_query.search.result import Hit, Routing, SearchResult
-from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.tools import Ask
 
 _PLEASE = r"^\W*(?:please |can you |could you |would you )*(?:(?:give|write|make|show|get|provide|tell) (?:me |us )?)?"
@@ -76,7 +76,7 @@ class _Found:
     make: Callable[[], Made]
 
 
-def digest_in_plain_words(searcher: Searcher, ask: Ask) -> SearchResult | None:
+def digest_in_plain_words(searcher: Asker, ask: Ask) -> SearchResult | None:
     """The result of a question that asks for a digest; None of any other, where mode, controller or budget say how it
     is to be answered, and where the papers hold too little, which an ordinary search explains."""
     request = ask.request
@@ -89,7 +89,7 @@ def digest_in_plain_words(searcher: Searcher, ask: Ask) -> SearchResult | None:
     return None if digest.status == "abstained" else _as_result(ask, found, digest, hits)
 
 
-def _summary(searcher: Searcher, ask: Ask) -> _Found | None:
+def _summary(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _SUMMARY.match(ask.request.query)
     if asked is None:
         return None
@@ -113,7 +113,7 @@ def _summary(searcher: Searcher, ask: Ask) -> _Found | None:
     return _Found("summary", f"it asks for a summary of the paper “{said}”", make)
 
 
-def _comparison(searcher: Searcher, ask: Ask) -> _Found | None:
+def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _COMPARISON.match(ask.request.query)
     if asked is None:
         return None
@@ -135,7 +135,7 @@ def _comparison(searcher: Searcher, ask: Ask) -> _Found | None:
     return _Found("comparison", f"it asks to compare {len(papers)} papers of the collection", make)
 
 
-def _survey(searcher: Searcher, ask: Ask) -> _Found | None:
+def _survey(searcher: Asker, ask: Ask) -> _Found | None:
     asked = _SURVEY.match(ask.request.query)
     topic = (asked["topic"] or asked["bare"] or asked["ja"] or "").strip(_QUOTES) if asked else ""
     if not topic or not topic_of(topic):

@@ -9,7 +9,7 @@ from rich.text import Text
 from monjyu_query.answers.render import print_table, quotable, safe
 from monjyu_query.answers.segments import pieces
 from monjyu_query.digests.digest_result import Digest
-from monjyu_query.digests.wording import word
+from monjyu_query.digests.digest_wording import word
 
 
 def print_digest(digest: Digest, console: Console | None = None) -> None:

@@ -7,15 +7,15 @@ from typing import Any
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import plain
 from monjyu_query.catalogue.paper_names import one_paper
+from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import ASPECTS, AspectName
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, as_said
 from monjyu_query.digests.model_digest import write_part
 from monjyu_query.digests.paper_text import Choice, PaperText, read_paper, section_places
-from monjyu_query.digests.wording import language_for, word
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import make_request
-from monjyu_query.search.searcher import Searcher
 
 LENGTHS = ("short", "medium", "long")
 QUOTES: dict[AspectName, tuple[int, int, int]] = {
@@ -33,7 +33,7 @@ _OF_SECTION = (2, 4, 8)
 
 
 def summarize(
-    searcher: Searcher,
+    searcher: Asker,
     paper: str,
     focus: str = "",
     length: str = "medium",
@@ -84,7 +84,7 @@ def _one_section(paper: PaperText, section: str, most: int) -> dict[str, list[Wi
     return {heading: choice.central(places, most) for heading, places in section_places(paper, section).items()}
 
 
-def _on(searcher: Searcher, draft: Draft, paper_id: str, focus: str) -> None:
+def _on(searcher: Asker, draft: Draft, paper_id: str, focus: str) -> None:
     """What a search within the paper answers."""
     filters = {"paper_ids": [paper_id]}
     request = make_request(query=focus, collection=searcher.collection, filters=filters)

@@ -12,18 +12,18 @@ from monjyu_query.answers.composition import Asked, weighed
 from monjyu_query.answers.quote_windows import Window, connective
 from monjyu_query.answers.segments import plain
 from monjyu_query.answers.selection import Question
+from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import aspect
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.digest_wording import language_for, word
 from monjyu_query.digests.draft import Draft, Said
 from monjyu_query.digests.paper_text import Choice, is_quotable, question_of, read_paper
 from monjyu_query.digests.themes import papers_by_theme
-from monjyu_query.digests.wording import language_for, word
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages, load_sentences
 from monjyu_query.search.request import Filters, make_request
 from monjyu_query.search.result import Cell, Hit
-from monjyu_query.search.searcher import Searcher
 
 MOST_PAPERS = 30
 PASSAGES = 4
@@ -33,7 +33,7 @@ _NEAR = 0.6
 
 
 def survey(
-    searcher: Searcher,
+    searcher: Asker,
     topic: str,
     papers: int = 10,
     budget: int | None = None,
@@ -53,7 +53,7 @@ def survey(
 
 
 def survey_with_hits(
-    searcher: Searcher,
+    searcher: Asker,
     topic: str,
     papers: int = 10,
     budget: int | None = None,
@@ -92,9 +92,7 @@ def survey_with_hits(
     return draft.finish("survey", request.query, listed, partial=cut_off or failed), result.hits
 
 
-def _papers(
-    searcher: Searcher, index: OpenIndex, draft: Draft, topic: str, hits: Sequence[Hit], most: int
-) -> list[str]:
+def _papers(searcher: Asker, index: OpenIndex, draft: Draft, topic: str, hits: Sequence[Hit], most: int) -> list[str]:
     """A part for each of the best papers, those of one theme together, and the table; gives their ids in that order."""
     chunks: dict[str, list[str]] = {}
     for hit in hits:
@@ -119,7 +117,7 @@ def _papers(
 
 
 def _windows(
-    searcher: Searcher, index: OpenIndex, topic: str, question: Question, chunks: Sequence[str], *, sure: bool
+    searcher: Asker, index: OpenIndex, topic: str, question: Question, chunks: Sequence[str], *, sure: bool
 ) -> list[Window]:
     """What one paper says on the topic: two sentences at most that stand alone; none where they are too far from it,
     unless the paper is `sure` to be of it."""

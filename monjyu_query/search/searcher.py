@@ -20,6 +20,7 @@ from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
+from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
@@ -196,17 +197,11 @@ class Searcher:
     def _as_storage_error(self, snapshot_id: str, error: Exception) -> StorageError:
         return error if isinstance(error, StorageError) else unreadable(self.collection, snapshot_id, error)
 
-    def _digest(self, ask: Ask) -> SearchResult | None:
-        """What is asked for in words as a summary, comparison or survey; digests search too, so they come in late."""
-        from monjyu_query.digests.plain_words import digest_in_plain_words
-
-        return digest_in_plain_words(self, ask)
-
     def _answered(self, ask: Ask) -> SearchResult:
         """As a digest where one is asked for, from the collection's tables where the question is about the collection
         itself, else by a search."""
         with charged_to(ask.account):
-            found = self._digest(ask) or catalogue_answer(ask)
+            found = digest_in_plain_words(self, ask) or catalogue_answer(ask)
             return found or CONTROLLERS[ask.request.controller](self._modes, ask)
 
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from monjyu_query.answers.selection import Evidence, Question, is_statement, weigh_evidence
+from monjyu_query.answers.selection import Question, is_statement, weigh_evidence
 from monjyu_query.ranking.retrieval import QueryTerm
 
 
@@ -28,16 +28,6 @@ def test_coverage_is_of_the_best_passage_and_missing_of_all() -> None:
     found = weigh_evidence(question("a", "b", "c", "d"), [["a", "b"], ["c"]], 0.9)
     assert found.coverage == pytest.approx(0.5)
     assert found.missing == ("d",)
-
-
-def test_support_grows_with_similarity_and_coverage() -> None:
-    assert Evidence(0.3, 0.1, ()).support == 0.0
-    assert Evidence(0.0, 0.8, ()).support == pytest.approx(1.0)
-    assert Evidence(1.0, 0.0, ()).support == pytest.approx(0.8)
-    assert Evidence(0.7, 0.45, ()).support == pytest.approx(1 - 0.5 * 0.6)
-    assert Evidence(0.5, 0.5, ()).support < Evidence(0.5, 0.6, ()).support
-    assert Evidence(0.5, 0.5, ()).support < Evidence(0.6, 0.5, ()).support
-    assert Evidence(0.4, None, ()).support == pytest.approx(0.4)
 
 
 def test_questions_items_and_headings_are_no_statements() -> None:

@@ -23,8 +23,8 @@ from monjyu_query.answers.evidence_ranking.sentence_features import (
 )
 from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.selection import Limits, Question, choose_windows
-from monjyu_query.search.passages import PassageSentence
-from tests.query.test_answer import question, sentence
+from monjyu_query.search.passages import Passage, PassageSentence
+from tests.query.test_answer import question
 
 SCALE = (0.2, 0.7)
 ASKED = question("patients", "vaccine")
@@ -34,6 +34,11 @@ TEXTS = [
     "Because the cold chain had failed, doses lost their potency.",
     "It was also found elsewhere.",
 ]
+
+
+def sentence(text: str, place: int = 0, chunk: str = "c", paper: str = "p") -> PassageSentence:
+    passage = Passage(chunk, paper, "", "other", "", "", None, 1.0)
+    return PassageSentence(passage, f"{paper}.s{place}", 0, place, 0, len(text), text, ())
 
 
 def chosen_of(
