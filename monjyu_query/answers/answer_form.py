@@ -11,8 +11,11 @@ AnswerForm = Literal[
     "fact", "number", "definition", "reasons", "steps", "yes_no", "comparison", "papers", "survey", "exploration"
 ]
 
+OF_MANY: frozenset[AnswerForm] = frozenset({"papers", "survey"})
+"""Forms that are the better, the more papers they have: more passages are read for them."""
+
 _PAPERS = re.compile(
-    r"\b(?:which|what)(?: of the| of these)?(?: \w+){0,2} (?:papers?|articles?|stud(?:y|ies)|publications|authors)\b"
+    r"\b(?:which(?: of the| of these)?(?: \w+){0,2}|what) (?:papers?|articles?|stud(?:y|ies)|publications|authors)\b"
     r"(?! (?:is|are) (?:about|this))"
     r"|^\W*(?:list|name|find|show)(?: me)?(?: all| the| some)*(?: \w+)? (?:papers|articles|studies|publications)\b"
     r"|どの(?:論文|研究|文献)|(?:論文|研究|文献)は(?:どれ|何|ある)|論文を(?:挙げ|教え|列挙|探)",

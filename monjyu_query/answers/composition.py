@@ -14,11 +14,11 @@ import numpy as np
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.abstract_answer import abstract_answer, is_general
-from monjyu_query.answers.answer_form import AnswerForm, form_of
+from monjyu_query.answers.answer_form import OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types, counted
-from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, Similarities, judge_sentences
+from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Neighbours, Window, connective, points_outside
@@ -33,7 +33,11 @@ from monjyu_query.search.tools import Ask, Tools
 
 SHORT = 2
 """Sentences of a short answer."""
-_OF_SEVERAL: frozenset[AnswerForm] = frozenset({"papers", "comparison", "survey"})
+_OF_SEVERAL = OF_MANY | {"comparison"}
+_MORE = 2
+_OF_BEST, _OF_WORDS = 0.1, 0.5
+"""Shares of the best sentence's worth, and of the most words of the question that a sentence has, which a sentence of
+another paper must have."""
 _COUNTS, _MOST_PROBABLE = 3.0, 0.99
 _SURVEY = Limits(8, 1600, 2)
 _READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
@@ -108,6 +112,8 @@ def asked_of(tools: Tools, ask: Ask, question: Question) -> Asked:
     settings, kind = tools.settings.answer, ask.request.response_type
     papers = ask.request.filters.paper_ids
     paper = papers[0] if len(set(papers)) == 1 else ""
+    if form_of(ask.request.query, ask.routing.query_type) in OF_MANY:
+        question = question.only(topic_of(ask.request.query))
     return Asked(ask.index, ask.request.query, question, similarities, settings, kind, ask.routing.query_type, paper)
 
 
@@ -161,7 +167,8 @@ def weighed(
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = index.keywords.terms(texts)
     own = terms[len(passages) :]
-    judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale)
+    most = READ * _MORE if asked.form in OF_MANY else READ
+    judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
     judged = numbers_first(asked.query, judged, sentences)
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))
     evidence = weigh_evidence(asked.question, terms[: len(passages)], similarity, index.scale)
@@ -185,21 +192,28 @@ def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neigh
 def _chosen(asked: Asked, pool: Pool) -> list[Window]:
     if asked.form == "papers" and asked.response_type != "short":
         return _one_a_paper(asked, pool)
-    judged, types = pool.judged, asked_types(asked.query)
-    neighbours, limits = pool.neighbours, asked.limits
+    worth, types = pool.judged.probability, asked_types(asked.query)
     return choose_windows(
-        asked.question, judged.probability, judged.least, pool.sentences, pool.terms, limits, neighbours, types
+        asked.question, worth, _least(asked, pool), pool.sentences, pool.terms, asked.limits, pool.neighbours, types
     )
+
+
+def _least(asked: Asked, pool: Pool) -> float:
+    """What a further sentence must be worth: of many papers that answer none stands out."""
+    best = float(pool.judged.probability.max(initial=0.0))
+    return min(pool.judged.least, _OF_BEST * best) if asked.form in OF_MANY else pool.judged.least
 
 
 def _one_a_paper(asked: Asked, pool: Pool) -> list[Window]:
     """The best sentence of each paper that is worth quoting."""
     worth = pool.judged.probability
+    shares = [asked.question.share(set(terms)) for terms in pool.terms]
+    enough_words = _OF_WORDS * max(shares, default=0.0)
     best: dict[str, Window] = {}
     for row in np.argsort(-worth, kind="stable").tolist():
         sentence = pool.sentences[row]
         paper = sentence.passage.paper_id
-        enough = not best or worth[row] >= pool.judged.least
+        enough = not best or (worth[row] >= _least(asked, pool) and shares[row] >= enough_words)
         if enough and worth[row] > 0 and paper not in best and is_prose(sentence.text) and not asks(sentence.text):
             best[paper] = pool.neighbours.grown(sentence)
     return list(best.values())[:_MOST_PAPERS]

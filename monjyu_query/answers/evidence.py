@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from monjyu_query.answers.answer_form import OF_MANY, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.composition import SHORT, asked_of, compose, language_of, said
@@ -28,7 +29,7 @@ _LEAST_SHARE = 0.6
 """A sentence must have this share of the best claim's score."""
 _LONGEST_THEME = 80
 """Characters of a heading."""
-PASSAGES = 8
+PASSAGES, MANY_PASSAGES = 8, 24
 CLAIMS = 24
 """Of all modes together, in an answer."""
 
@@ -93,7 +94,8 @@ def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
     index = ask.index
     if found.claims and not topic_question(index, ask.request.query).weights:
         return spread_answer(ask, found.claims)
-    passages = found.passages[:PASSAGES]
+    many = form_of(ask.request.query, ask.routing.query_type) in OF_MANY
+    passages = found.passages[: MANY_PASSAGES if many else PASSAGES]
     sentences = {s.sentence_id: s for s in load_sentences(index.snapshot.cursor(), passages)}
     for claim in found.claims[:CLAIMS]:
         sentences.setdefault(claim.sentences[0].sentence_id, claim.sentences[0])

@@ -47,6 +47,12 @@ class Question:
         weights = {t.term: math.log(1 + (chunks - t.frequency + 0.5) / (t.frequency + 0.5)) for t in terms}
         return cls(weights, {t.term: t.word for t in terms})
 
+    def only(self, topic: str) -> Question:
+        """The terms of the words that the topic has; all where it has none of them."""
+        topic = topic.casefold()
+        kept = {term: weight for term, weight in self.weights.items() if self.words[term].casefold() in topic}
+        return Question(kept, {term: self.words[term] for term in kept}) if kept else self
+
     def telling(self) -> list[str]:
         """Of each word the term that weighs most: grams of a word that has several are shared with others by chance."""
         found: dict[str, str] = {}

@@ -57,12 +57,18 @@ def _measured(result: SearchResult, gold: Gold) -> dict[str, float]:
     hits = [Quote(hit.paper_id, hit.text) for hit in result.hits]
     abstained = result.status == "abstained"
     values = {"abstained": float(abstained), "partly": float(result.status == "partial")}
-    values["words"] = 0.0 if abstained else word_count(plain(result.segments))
+    values["words"] = 0.0 if abstained else _words(result)
     if gold.known:
         values |= {"gold_in_citations": float(gold.is_found(quotes)), "gold_in_hits": float(gold.is_found(hits))}
         if quotes:
             values["quote_precision"] = float(np.mean([gold.is_evidence(quote) for quote in quotes]))
     return values
+
+
+def _words(result: SearchResult) -> float:
+    """Of the answer, the cells of its tables included."""
+    cells = (cell.text for table in result.tables for row in table.rows for cell in row)
+    return word_count(plain(result.segments)) + sum(map(word_count, cells))
 
 
 def summary(runs: Sequence[AnswerRun]) -> dict[str, Any]:

@@ -82,12 +82,14 @@ def judge_sentences(
     terms: Sequence[Sequence[str]],
     similarities: Similarities,
     scale: Scale,
+    most: int = READ,
 ) -> Judged:
-    """Sentences best passage first, `terms` those of each in order. What the second regression did not read is 0."""
+    """Sentences best passage first, `terms` those of each in order. What the second regression does not read, for which
+    there are `most` sentences, is 0."""
     model = evidence_model("wide" if count_wide(query) else "spaced")
     features = word_features(query, question, sentences, terms)
     first = model.words(features)
-    read = np.sort(np.argsort(-first, kind="stable")[:READ])
+    read = np.sort(np.argsort(-first, kind="stable")[:most])
     found = similarities([sentences[row].text for row in read]) if len(read) else None
     if found is None:
         return Judged(first, model.least_by_words)

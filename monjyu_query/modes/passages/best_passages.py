@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_query.answers.answer_form import OF_MANY, form_of
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.open_index import OpenIndex
@@ -14,6 +15,8 @@ from monjyu_query.search.tools import Ask
 
 EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER = 12, 6
 """Of which an extractive answer takes its sentences: a paper that answers may do so in more places than hits show."""
+MANY_PASSAGES, MANY_PER_PAPER = 24, 2
+"""Where many papers are asked for."""
 
 
 def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> int:
@@ -30,9 +33,13 @@ def ranked_passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> 
 
 
 def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:
-    """The best passages for an extractive answer, of one paper more than the hits show."""
+    """The best passages for an extractive answer, of one paper more than the hits show; to a question for many papers
+    more passages, but few of each."""
     corpus, settings = ask.index.corpus, ask.settings
-    cap = paper_cap(ask.request, settings, EVIDENCE_PASSAGES)
-    cap = max(cap, EVIDENCE_PER_PAPER) if cap else 0
-    rows = best_rows(ranking.scores, corpus.work, EVIDENCE_PASSAGES, cap, settings.min_score, corpus.passage)
+    many = form_of(ask.request.query, ask.routing.query_type) in OF_MANY
+    count, of_paper = (MANY_PASSAGES, MANY_PER_PAPER) if many else (EVIDENCE_PASSAGES, EVIDENCE_PER_PAPER)
+    cap = paper_cap(ask.request, settings, count)
+    if cap:
+        cap = of_paper if many and not ask.request.filters.paper_ids else max(cap, of_paper)
+    rows = best_rows(ranking.scores, corpus.work, count, cap, settings.min_score, corpus.passage)
     return ranked_passages(ask.index, ranking, rows)

@@ -55,6 +55,7 @@ def ask(searcher: Searcher, query: str, **more: object) -> SearchResult:
         ("どの論文が効果を示していますか", "survey", "papers"),
         ("How do instructors grade notebooks?", "exploration", "steps"),
         ("What methods of grading are described?", "survey", "survey"),
+        ("What do the papers say about grading?", "survey", "survey"),
     ],
 )  # fmt: skip
 def test_form(query: str, kind: str, form: str) -> None:
