@@ -95,7 +95,7 @@ def test_which_papers_is_a_table(searcher: Searcher) -> None:
 
 
 def test_a_question_to_many_papers_is_not_abstained_for_want_of_one_sentence(searcher: Searcher) -> None:
-    assert ask(searcher, "Which papers describe communities of a noun graph?").status == "partial"
+    assert ask(searcher, "Which papers describe communities of a noun graph?").status != "abstained"
 
 
 def test_a_comparison_has_both_sides(searcher: Searcher) -> None:
