@@ -40,7 +40,7 @@ OUT = Path("monjyu_query/answers/evidence_ranking/weights")
 FOLDS = 5
 WITHOUT = 0.5
 """What a question without its paper counts beside one with it."""
-ABSTAINED = 0.03
+ABSTAINED = 0.01
 """Share of answerable questions that may go without an answer."""
 CAUGHT = 0.8
 """Share of questions without their paper that must not be answered as if all were well."""

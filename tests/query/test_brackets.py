@@ -117,10 +117,13 @@ def test_over_mcp(data: Path) -> None:
             ):
                 done = await client.call_tool(name, arguments)
                 digest = Digest.model_validate(done.structured_content)
-                assert OWN in {statement.text for part in digest.parts for statement in part.statements}
+                said = {statement.text for part in digest.parts for statement in part.statements}
+                cells = [cell for table in digest.tables for row in table.rows for cell in row]
+                assert any(OWN in one for one in (*said, *(cell.text for cell in cells)))
                 text = done.content[0].text  # type: ignore[union-attr]
                 assert ESCAPED in text and OWN not in text
                 used = [n for part in digest.parts for statement in part.statements for n in statement.citations]
+                used += [n for cell in cells for n in cell.citations]
                 assert marks(text) == used + [citation.n for citation in digest.citations]
 
     asyncio.run(use())

@@ -31,6 +31,6 @@ def test_the_notebook_runs(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -
     shown = printed(notebook)
     for place in (1, 5, 6):  # answers and citations, not counts and times
         assert shown[place] == stored[place]
-    assert "complete - The Louvain method" in shown[1]
+    assert "complete - **Morvant and Arrowood (2025)**: The Louvain method" in shown[1]
     assert "abstained" in shown[2]
     assert "ConfigurationError" in shown[-1]

@@ -37,8 +37,8 @@ Similarities = Callable[[Sequence[str]], NDArray[np.float32] | None]
 """The cosine (n,) of each text with the question; None where vectors say nothing or would have to be paid."""
 
 _SHA256 = {
-    "confidence_spaced": "dba3eccd305ed8775f6d7fe8d22a71922ae8460c2a40a96b46e6289758930a4b",
-    "confidence_wide": "efae0e9830002b46ae0ef01af8a4af9f10710dde2c5018c8070dea876491833f",
+    "confidence_spaced": "768b4a560e2b495affa515525a637e22ec05f525ff89c3815a6eead8bdbfc1bb",
+    "confidence_wide": "5b36c32666f867ad0156c329a4c6a25f5fef70a98acfc3efe8e8bd8f2d70ea89",
     "spaced": "fb2df57a4ae5508ddc048c6f032438df8f643538f47bb5bafd7919e500410794",
     "wide": "f766d7cc2bfaf768b1998ff28dc1e425d654e9f72ac1ac5a640778b427457b6b",
 }

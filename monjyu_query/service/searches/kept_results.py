@@ -56,8 +56,9 @@ def result_key(request: SearchRequest, snapshot_id: str, settings_key: str) -> s
 
 
 def keepable(result: SearchResult) -> bool:
-    """A partial result stands for a search that was cut short: the next one may do better."""
-    return result.status != "partial"
+    """A partial result with a warning stands for a search that was cut short or a model that failed: the next one may
+    do better. Without one the papers hold no more."""
+    return result.status != "partial" or not result.warnings
 
 
 def kept_copy(result: SearchResult) -> SearchResult:

@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_sett
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.answers.selection import weigh_evidence
+from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.ranking.similarity_scale import SCALES, scale_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
@@ -263,13 +263,7 @@ def test_the_scale_of_an_unknown_model_follows_its_vectors() -> None:
     for vectors in (cone(0.5)[:0], cone(0.5)[:1], np.ones((5, 1), dtype=np.float32)):
         low, high = scale_of("unknown", vectors)
         assert low < high
-        assert 0 <= weigh_evidence_near(high, (low, high)) <= 1
-
-
-def weigh_evidence_near(similarity: float, scale: tuple[float, float]) -> float:
-    from monjyu_query.answers.selection import Question
-
-    return weigh_evidence(Question({}, {}), [], similarity, scale).support
+        assert nearness(high, (low, high)) == 1
 
 
 def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, monkeypatch: pytest.MonkeyPatch) -> None:

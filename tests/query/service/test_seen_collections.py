@@ -27,7 +27,7 @@ OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"
 """The last two are of one length: answers to them are compared byte by byte."""
 TRAITS = (OTHER, "zebrafish", "evil<", "A quiet paper")
 """What would tell of the other collection."""
-PAPER = "relevance-budget-438725c6"
+PAPER, OTHER_PAPER = "relevance-budget-438725c6", "answer-provenance-ac1d5330"
 QUESTION = {"query": "What did the zebrafish measure?", "mode": "keyword"}
 ROLES = ("reader", "admin", "reader of samples", "admin of samples")
 
@@ -99,6 +99,9 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "GET /metrics": Whole(),
     "POST /search": OfOne(_post("/search", **QUESTION)),
     "POST /search/stream": OfOne(_post("/search/stream", **QUESTION)),
+    "POST /summarize": OfOne(_post("/summarize", paper_id=PAPER)),
+    "POST /compare": OfOne(_post("/compare", paper_ids=[PAPER, OTHER_PAPER])),
+    "POST /survey": OfOne(_post("/survey", topic="graphs")),
     "POST /v1/chat/completions": OfOne(_chat),
     "GET /v1/models/{model}": OfOne(_model),
     "GET /papers": OfOne(_get("/papers")),
