@@ -5,8 +5,7 @@ All modes find; what they found is composed here.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,19 +15,20 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.abstract_answer import abstract_answer, is_general
 from monjyu_query.answers.answer_form import OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.arrangement import arranged, numbered, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types, counted
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window, connective, points_outside
+from monjyu_query.answers.quote_windows import Neighbours, Window, points_outside
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
 from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
+from monjyu_query.search.result import Segment
 from monjyu_query.search.tools import Ask, Tools
 
 SHORT = 2
@@ -40,33 +40,13 @@ _OF_BEST, _OF_WORDS = 0.1, 0.5
 another paper must have."""
 _COUNTS, _MOST_PROBABLE = 3.0, 0.99
 _SURVEY = Limits(8, 1600, 2)
-_READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
-"""Forms in which the sentences of a paper stand in its own order; in the others the best stands first."""
 _MOST_PAPERS = 8
 """Rows of a table of papers."""
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
-_DENIES = re.compile(
-    r"\b(?:no|not|never|neither|nor|without|fail(?:s|ed|ure)?|lack(?:s|ed)?|insufficient|unlikely|cannot|unable|absence"
-    r"|little|limited|questionable)\b|n[’']t\b|な(?:い|かった)|ません|ず[、。]",
-    re.IGNORECASE,
-)
-"""Of 440 answering sentences of pubmedqa_dev this tells yes from no in 79 %."""
-_WORDS = {
-    "en": {
-        "against": "against it, or with reservations",
-        "paper": "Paper",
-        "quote": "Quote",
-        "page": "Page",
-        "whole": "These are single passages: the themes of a collection are told by its community reports (level 3).",
-    },
-    "ja": {
-        "against": "否定または留保",
-        "paper": "論文",
-        "quote": "引用",
-        "page": "ページ",
-        "whole": "これらは個々の箇所です。コレクション全体のテーマはコミュニティの報告（レベル3）が述べます。",
-    },
+_EXAMPLES = {
+    "en": "These are single passages: the themes of a collection are told by its community reports (level 3).",
+    "ja": "これらは個々の箇所です。コレクション全体のテーマはコミュニティの報告（レベル3）が述べます。",
 }
 
 
@@ -154,7 +134,7 @@ def numbers_first(query: str, judged: Judged, sentences: Sequence[PassageSentenc
 
 def _of_the_whole(answer: Answer, language: str) -> Answer:
     """A question about the collection as a whole that passages were found for: they are examples, not its themes."""
-    note = Segment(text=f"\n\n{_WORDS[language]['whole']}")
+    note = Segment(text=f"\n\n{_EXAMPLES[language]}")
     return replace(answer, segments=[*answer.segments, note], status="partial")
 
 
@@ -237,66 +217,11 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
         window, closest = cited[0]
         segments = outcome.abstains(said(window), closest, labels[closest.paper_id])
         return Answer(segments, "abstained", [closest], verified=True, confidence=outcome.confidence)
-    told, tables = _arranged(asked, cited, windows, sides, labels)
-    segments, tables, citations = _numbered(laid_out(told, asked.response_type), tables, cited)
+    told, tables = arranged(asked.form, asked.language, asked.response_type, cited, windows, sides, labels)
+    segments, tables, citations = numbered(laid_out(told, asked.response_type), tables, cited)
     if outcome.missing:
         segments.append(Segment(text=f"\n\n{outcome.missing}"))
     return Answer(segments, outcome.status, citations, True, warnings, tables, outcome.confidence)
-
-
-Told = list[tuple[str, Sequence[int], str]]
-Cited = Sequence[tuple[Window, Citation]]
-
-
-def _arranged(
-    asked: Asked,
-    cited: Cited,
-    windows: Sequence[Window],
-    sides: Mapping[str, Sequence[Window]],
-    labels: Mapping[str, str],
-) -> tuple[Told, list[AnswerTable]]:
-    """Texts with their citations and labels in reading order, and tables."""
-    if asked.form == "papers" and asked.response_type is None:
-        return _table_of_papers(cited, labels, asked.language)
-    chosen = {window.key.sentence_id for window in windows}
-    across = {w.key.sentence_id for side in sides.values() for w in side} if _differ(sides) else set()
-    down = [(w, c) for w, c in cited if w.key.sentence_id in chosen - across] or list(cited[:1])
-    tables = [_table_of_sides(cited, sides, labels, asked.language)] if across else []
-    return _by_paper(asked, down, labels), tables
-
-
-def _differ(sides: Mapping[str, Sequence[Window]]) -> bool:
-    """Whether each side has a quote that no other side has: else there is nothing to set against each other."""
-    keys = [{window.key.sentence_id for window in side} for side in sides.values()]
-    return len(keys) > 1 and all(own - set().union(*(other for other in keys if other is not own)) for own in keys)
-
-
-def _by_paper(asked: Asked, cited: Cited, labels: Mapping[str, str]) -> Told:
-    """Paper by paper, the one with the best quote first."""
-    papers = list(dict.fromkeys(citation.paper_id for _, citation in cited))
-    if asked.form in _READ_DOWN:
-        cited = sorted(cited, key=lambda one: (papers.index(one[1].paper_id), one[0].sentences[0].place))
-    elif asked.form == "yes_no" and len({_denies(window) for window, _ in cited}) == 2:
-        against = {"against": _WORDS[asked.language]["against"]}
-        ordered = sorted(cited, key=lambda one: (_denies(one[0]), papers.index(one[1].paper_id)))
-        return [
-            (said(w), [c.n], f"{labels[c.paper_id]}, {against['against']}" if _denies(w) else labels[c.paper_id])
-            for w, c in ordered
-        ]
-    else:
-        cited = sorted(cited, key=lambda one: papers.index(one[1].paper_id))
-    return [(said(window), [citation.n], labels[citation.paper_id]) for window, citation in cited]
-
-
-def _denies(window: Window) -> bool:
-    return bool(_DENIES.search(window.key.text))
-
-
-def said(window: Window) -> str:
-    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted."""
-    text = window.text
-    cut = connective(text)
-    return f"… {text[cut:]}" if cut else text
 
 
 def _each_once(windows: Sequence[Window]) -> list[Window]:
@@ -327,46 +252,3 @@ def _sides(asked: Asked, pool: Pool) -> dict[str, list[Window]]:
         found[name] = [pool.neighbours.grown(pool.sentences[row]) for row in rows if pool.judged.probability[row] > 0]
         found[name] = found[name][:_A_SIDE]
     return found
-
-
-def _table_of_sides(
-    cited: Cited, sides: Mapping[str, Sequence[Window]], labels: Mapping[str, str], language: str
-) -> AnswerTable:
-    """Side × paper × quote."""
-    words = _WORDS[language]
-    citations = {window.key.sentence_id: (window, citation) for window, citation in cited}
-    rows = []
-    for name, windows in sides.items():
-        for window in windows:
-            if window.key.sentence_id in citations:
-                kept, citation = citations[window.key.sentence_id]
-                paper = Cell(text=labels[citation.paper_id], paper_id=citation.paper_id)
-                rows.append([Cell(text=name), paper, Cell(text=said(kept), citations=[citation.n])])
-    return AnswerTable(columns=["", words["paper"], words["quote"]], rows=rows)
-
-
-def _table_of_papers(cited: Cited, labels: Mapping[str, str], language: str) -> tuple[Told, list[AnswerTable]]:
-    """The papers in a line, each with its citation, and a table of paper, quote and page."""
-    words = _WORDS[language]
-    rows = []
-    for window, citation in cited:
-        paper = Cell(text=f"{labels[citation.paper_id]}: {citation.paper_title}", paper_id=citation.paper_id)
-        page = Cell(text="" if citation.page is None else str(citation.page))
-        rows.append([paper, Cell(text=said(window), citations=[citation.n]), page])
-    comma, end = ("、", "。") if language == "ja" else (",", ".")
-    ends = [*[comma] * (len(cited) - 1), end]
-    told: Told = [(f"{labels[c.paper_id]}{mark}", [c.n], "") for (_, c), mark in zip(cited, ends, strict=True)]
-    return told, [AnswerTable(columns=[words["paper"], words["quote"], words["page"]], rows=rows)]
-
-
-def _numbered(
-    segments: list[Segment], tables: list[AnswerTable], cited: Cited
-) -> tuple[list[Segment], list[AnswerTable], list[Citation]]:
-    """Numbers in the order in which they are read."""
-    places: list[Segment | Cell] = [*segments, *(cell for table in tables for row in table.rows for cell in row)]
-    read = [number for one in places for number in one.citations]
-    order = {old: new for new, old in enumerate(dict.fromkeys(read), start=1)}
-    for one in places:
-        one.citations = [order[number] for number in one.citations]
-    used = [citation.model_copy(update={"n": order[citation.n]}) for _, citation in cited if citation.n in order]
-    return segments, tables, sorted(used, key=lambda citation: citation.n)

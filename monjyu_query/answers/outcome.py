@@ -20,8 +20,8 @@ from monjyu_query.answers.evidence_ranking.evidence_ranker import Judged, read_w
 from monjyu_query.answers.quote_windows import Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Evidence, Question
-from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.answers.topic import topic_of
+from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.result import Citation, Segment, Status
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from monjyu_query.answers.arrangement import said
 from monjyu_query.answers.citing import cite_windows
-from monjyu_query.answers.composition import said
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.quote_windows import Window, connective
 from monjyu_query.answers.segments import plain

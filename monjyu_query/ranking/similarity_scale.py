@@ -1,4 +1,5 @@
-"""What a similarity says, model by model: one crowds all texts into a narrow cone, another spreads them out."""
+"""What a similarity says, model by model (one crowds all texts into a narrow cone, another spreads them out), and how
+relevant a text is by it and by the terms that it shares with a question."""
 
 from __future__ import annotations
 
@@ -13,6 +14,8 @@ SCALES: dict[str, Scale] = {"all-MiniLM-L6-v2": (0.2, 0.7), "multilingual-e5-sma
 """By model, the similarity of the closest chunk to unrelated questions, and to those that a collection answers well.
 Measured on questions of other collections and of the collection itself."""
 
+_NEAR_WEIGHT = 0.4
+"""What nearness of meaning adds where words agree, as in lazy search."""
 _BELOW, _ABOVE = 0.2, 0.45
 _NARROWEST = 0.9
 
@@ -32,3 +35,14 @@ def scale_of(model: str, vectors: NDArray[np.float32]) -> Scale:
     total = vectors.sum(axis=0, dtype="float64")
     mean = min(_NARROWEST, max(0.0, float(total @ total - count) / (count * (count - 1))))
     return mean - _BELOW * (1 - mean), mean + _ABOVE * (1 - mean)
+
+
+def nearness(similarity: float, scale: Scale) -> float:
+    """0 to 1: where a similarity lies on the model's scale, between chance and paraphrase."""
+    low, high = scale
+    return min(1.0, max(0.0, (similarity - low) / (high - low)))
+
+
+def text_relevance(share: float, similarity: float, scale: Scale) -> float:
+    """`10 * (1 - (1 - share) * (1 - 0.4 * near))`, 0 without a shared term; `share` (0-1) of the question's terms."""
+    return round(10 * (1 - (1 - share) * (1 - _NEAR_WEIGHT * nearness(similarity, scale))), 2) if share else 0.0

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.answers.text_relevance import text_relevance
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Reports
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
+from monjyu_query.ranking.similarity_scale import text_relevance
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.tools import Ask, Tools
 

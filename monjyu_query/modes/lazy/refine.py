@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.modes.lazy.budget import Budget
 from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.compose import weighted_question
@@ -23,6 +22,7 @@ from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
+from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.tools import Ask, Tools

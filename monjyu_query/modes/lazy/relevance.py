@@ -8,11 +8,11 @@ from typing import Protocol
 
 from monjyu_core.storage.ids import digest
 from monjyu_query.answers.selection import Question, is_prose
-from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.modes.lazy.community_search import Wanted
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages, sentences_by_chunk
 

@@ -10,7 +10,6 @@ import duckdb
 
 from monjyu_core.text.tokens import first_within
 from monjyu_query.answers.selection import Question
-from monjyu_query.answers.text_relevance import text_relevance
 from monjyu_query.knowledge.level_4_claims import claims_of
 from monjyu_query.knowledge.reports import Report, Reports
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
@@ -18,6 +17,7 @@ from monjyu_query.modes.lazy.concept_graph import has_tables
 from monjyu_query.modes.lazy.lazy_claims import Claim, merged
 from monjyu_query.modes.local_search.entities import Entity
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.similarity_scale import text_relevance
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 

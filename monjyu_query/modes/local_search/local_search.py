@@ -10,7 +10,6 @@ import numpy as np
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.assemble import result_of
 from monjyu_query.answers.evidence import AnswerEvidence, answer_from_evidence, topic_question
-from monjyu_query.answers.text_relevance import nearness
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.reports import Report, Reports, load_reports
 from monjyu_query.modes.lazy.lazy_claims import Claim
@@ -20,6 +19,7 @@ from monjyu_query.modes.local_search.neighbourhood import passage_scores
 from monjyu_query.modes.passages.best_passages import paper_cap
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank
+from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages
 from monjyu_query.search.result import SearchResult

@@ -22,8 +22,7 @@ from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_sett
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
-from monjyu_query.answers.text_relevance import nearness
-from monjyu_query.ranking.similarity_scale import SCALES, scale_of
+from monjyu_query.ranking.similarity_scale import SCALES, nearness, scale_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
 from tests.assets.worlds import World, write_records

@@ -1,0 +1,124 @@
+"""How the quotes of an answer are laid out: paper by paper or as tables, numbered in reading order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from monjyu_query.answers.answer_form import AnswerForm
+from monjyu_query.answers.quote_windows import Window, connective
+from monjyu_query.search.request import ResponseType
+from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
+
+_READ_DOWN: frozenset[AnswerForm] = frozenset({"reasons", "steps", "comparison", "survey", "exploration"})
+"""Forms in which the sentences of a paper stand in its own order; in the others the best stands first."""
+_DENIES = re.compile(
+    r"\b(?:no|not|never|neither|nor|without|fail(?:s|ed|ure)?|lack(?:s|ed)?|insufficient|unlikely|cannot|unable|absence"
+    r"|little|limited|questionable)\b|n[’']t\b|な(?:い|かった)|ません|ず[、。]",
+    re.IGNORECASE,
+)
+"""Of 440 answering sentences of pubmedqa_dev this tells yes from no in 79 %."""
+_WORDS = {
+    "en": {"against": "against it, or with reservations", "paper": "Paper", "quote": "Quote", "page": "Page"},
+    "ja": {"against": "否定または留保", "paper": "論文", "quote": "引用", "page": "ページ"},
+}
+
+Told = list[tuple[str, Sequence[int], str]]
+Cited = Sequence[tuple[Window, Citation]]
+
+
+def arranged(
+    form: AnswerForm,
+    language: str,
+    response_type: ResponseType | None,
+    cited: Cited,
+    windows: Sequence[Window],
+    sides: Mapping[str, Sequence[Window]],
+    labels: Mapping[str, str],
+) -> tuple[Told, list[AnswerTable]]:
+    """Texts with their citations and labels in reading order, and tables. `windows` were chosen for the whole question,
+    `sides` for the sides of a comparison."""
+    if form == "papers" and response_type is None:
+        return _table_of_papers(cited, labels, language)
+    chosen = {window.key.sentence_id for window in windows}
+    across = {w.key.sentence_id for side in sides.values() for w in side} if _differ(sides) else set()
+    down = [(w, c) for w, c in cited if w.key.sentence_id in chosen - across] or list(cited[:1])
+    tables = [_table_of_sides(cited, sides, labels, language)] if across else []
+    return _by_paper(form, language, down, labels), tables
+
+
+def _differ(sides: Mapping[str, Sequence[Window]]) -> bool:
+    """Whether each side has a quote that no other side has: else there is nothing to set against each other."""
+    keys = [{window.key.sentence_id for window in side} for side in sides.values()]
+    return len(keys) > 1 and all(own - set().union(*(other for other in keys if other is not own)) for own in keys)
+
+
+def _by_paper(form: AnswerForm, language: str, cited: Cited, labels: Mapping[str, str]) -> Told:
+    """Paper by paper, the one with the best quote first."""
+    papers = list(dict.fromkeys(citation.paper_id for _, citation in cited))
+    if form in _READ_DOWN:
+        cited = sorted(cited, key=lambda one: (papers.index(one[1].paper_id), one[0].sentences[0].place))
+    elif form == "yes_no" and len({_denies(window) for window, _ in cited}) == 2:
+        against = _WORDS[language]["against"]
+        ordered = sorted(cited, key=lambda one: (_denies(one[0]), papers.index(one[1].paper_id)))
+        return [
+            (said(w), [c.n], f"{labels[c.paper_id]}, {against}" if _denies(w) else labels[c.paper_id])
+            for w, c in ordered
+        ]
+    else:
+        cited = sorted(cited, key=lambda one: papers.index(one[1].paper_id))
+    return [(said(window), [citation.n], labels[citation.paper_id]) for window, citation in cited]
+
+
+def _denies(window: Window) -> bool:
+    return bool(_DENIES.search(window.key.text))
+
+
+def said(window: Window) -> str:
+    """What the answer says of a quote: all of it, but for a word that would join it to a sentence not quoted."""
+    text = window.text
+    cut = connective(text)
+    return f"… {text[cut:]}" if cut else text
+
+
+def _table_of_sides(
+    cited: Cited, sides: Mapping[str, Sequence[Window]], labels: Mapping[str, str], language: str
+) -> AnswerTable:
+    """Side × paper × quote."""
+    words = _WORDS[language]
+    citations = {window.key.sentence_id: (window, citation) for window, citation in cited}
+    rows = []
+    for name, windows in sides.items():
+        for window in windows:
+            if window.key.sentence_id in citations:
+                kept, citation = citations[window.key.sentence_id]
+                paper = Cell(text=labels[citation.paper_id], paper_id=citation.paper_id)
+                rows.append([Cell(text=name), paper, Cell(text=said(kept), citations=[citation.n])])
+    return AnswerTable(columns=["", words["paper"], words["quote"]], rows=rows)
+
+
+def _table_of_papers(cited: Cited, labels: Mapping[str, str], language: str) -> tuple[Told, list[AnswerTable]]:
+    """The papers in a line, each with its citation, and a table of paper, quote and page."""
+    words = _WORDS[language]
+    rows = []
+    for window, citation in cited:
+        paper = Cell(text=f"{labels[citation.paper_id]}: {citation.paper_title}", paper_id=citation.paper_id)
+        page = Cell(text="" if citation.page is None else str(citation.page))
+        rows.append([paper, Cell(text=said(window), citations=[citation.n]), page])
+    comma, end = ("、", "。") if language == "ja" else (",", ".")
+    ends = [*[comma] * (len(cited) - 1), end]
+    told: Told = [(f"{labels[c.paper_id]}{mark}", [c.n], "") for (_, c), mark in zip(cited, ends, strict=True)]
+    return told, [AnswerTable(columns=[words["paper"], words["quote"], words["page"]], rows=rows)]
+
+
+def numbered(
+    segments: list[Segment], tables: list[AnswerTable], cited: Cited
+) -> tuple[list[Segment], list[AnswerTable], list[Citation]]:
+    """Numbers in the order in which they are read."""
+    places: list[Segment | Cell] = [*segments, *(cell for table in tables for row in table.rows for cell in row)]
+    read = [number for one in places for number in one.citations]
+    order = {old: new for new, old in enumerate(dict.fromkeys(read), start=1)}
+    for one in places:
+        one.citations = [order[number] for number in one.citations]
+    used = [citation.model_copy(update={"n": order[citation.n]}) for _, citation in cited if citation.n in order]
+    return segments, tables, sorted(used, key=lambda citation: citation.n)
