@@ -8,7 +8,7 @@ RUNS ?= 3
 ifeq ($(origin PAPERS),undefined)
 PAPERS := data/samples/papers
 COLLECTION ?= samples
-QUESTION ?= How is a sentence of an answer traced back to its source?
+QUESTION ?= What does the Leiden algorithm guarantee that Louvain does not?
 endif
 export PAPERS COLLECTION QUESTION
 
