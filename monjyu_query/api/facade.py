@@ -29,6 +29,15 @@ class SearchOptions(TypedDict, total=False):
     alpha: float | None
     min_score: float | None
     expand: int | None
+    response_type: Literal["short", "paragraphs", "list", "table", "report"] | None
+    max_level: int | None
+    max_calls: int | None
+    max_cost_usd: float | None
+    patience: int | None
+    sufficiency: Literal["count", "model", "off"] | int | None
+    subqueries: int | None
+    threshold: float | None
+    reasons: bool
     filters: Filters | Mapping[str, Any]
     history: Sequence[Turn | Mapping[str, str]]
     answer: bool

@@ -30,7 +30,21 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option("--alpha", type=float, metavar="A", help="Weight of the vectors in hybrid, 0 to 1.")
 @click.option("--min-score", type=float, metavar="X", help="Lowest score of a passage, on the mode's scale.")
 @click.option("--expand", type=int, metavar="N", help="How many related terms to add (not lazy).")
-@click.option("--response-type", type=click.Choice(("short", "paragraphs", "list")), help="The form of the answer.")
+@click.option(
+    "--response-type",
+    type=click.Choice(("short", "paragraphs", "list", "table", "report")),
+    help="The form of the answer.",
+)
+@click.option("--max-level", type=int, metavar="N", help="Mode lazy: use nothing of levels above this.")
+@click.option("--max-calls", type=int, metavar="N", help="Mode lazy: most calls of models.")
+@click.option("--max-cost-usd", type=float, metavar="X", help="Mode lazy: most that models may cost.")
+@click.option("--patience", type=int, metavar="N", help="Mode lazy: barren communities in a row before it goes down.")
+@click.option(
+    "--sufficiency", metavar="S", help="Mode lazy: what is enough: count, model, off or a number of sentences."
+)
+@click.option("--subqueries", type=int, metavar="N", help="Mode lazy: most subqueries, the question included.")
+@click.option("--threshold", type=float, metavar="X", help="Mode lazy: score (0 to 10) of a relevant sentence.")
+@click.option("--reasons", is_flag=True, help="Mode lazy: say why each sentence was judged relevant.")
 @click.option("--year-from", type=int, metavar="YEAR", help="Only papers of this year or later.")
 @click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
@@ -136,10 +150,13 @@ def _print_event(event: Mapping[str, Any] | list[Any]) -> None:
         click.echo(f"{event['used']} of {event['total']} tests", err=True)
 
 
+def _number_or_word(value: str | None) -> str | int | None:
+    return int(value) if value and value.lstrip("-").isdecimal() else value
+
+
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:
     filters = ("year_from", "year_to", "authors", "section_types", "paper_ids", "languages")
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
     values = {name: value for name, value in given.items() if name not in filters}
-    budget = str(options["budget"] or "")
-    values["budget"] = int(budget) if budget.lstrip("-").isdecimal() else options["budget"]
+    values |= {name: _number_or_word(options[name]) for name in ("budget", "sufficiency")}
     return values | {"filters": {name: given[name] for name in filters}}

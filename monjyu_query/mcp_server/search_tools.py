@@ -17,7 +17,7 @@ from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.texts import digest_text, given, search_text
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
 from monjyu_query.mcp_server.tool_searches import run_heard
-from monjyu_query.search.request import Controller, Mode, Turn
+from monjyu_query.search.request import Controller, Mode, ResponseType, Sufficiency, Turn
 from monjyu_query.search.result import SearchResult
 
 Collection = Annotated[
@@ -69,6 +69,25 @@ Authors = Annotated[list[str], Field(description="Only papers by one of these.")
 SectionTypes = Annotated[list[SectionType], Field(description="Only such sections.")]
 PaperIds = Annotated[list[str], Field(description="Only these papers.")]
 Languages = Annotated[list[str], Field(description="Only papers in these, as en or ja.")]
+Form = Annotated[
+    ResponseType | None,
+    Field(description="Form of the answer: two sentences, a paragraph a paper, a list, a table, a report."),
+]
+MaxLevel = Annotated[int | None, Field(ge=0, le=4, description="Mode lazy only: use nothing of levels above this.")]
+MaxCalls = Annotated[int | None, Field(ge=1, description="Mode lazy only: most calls of models.")]
+MaxCost = Annotated[float | None, Field(gt=0, description="Mode lazy only: most US dollars that models may cost.")]
+Patience = Annotated[
+    int | None, Field(ge=1, description="Mode lazy only: communities without a relevant passage before it goes down.")
+]
+Enough = Annotated[
+    Sufficiency | int | None,
+    Field(description="Mode lazy only: what ends it early: count, model, off, or a number of relevant sentences."),
+]
+Subqueries = Annotated[int | None, Field(ge=1, le=10, description="Mode lazy only: most subqueries.")]
+Threshold = Annotated[
+    float | None, Field(gt=0, le=10, description="Mode lazy only: score from which a sentence is relevant.")
+]
+Reasons = Annotated[bool, Field(description="Mode lazy only: say why each sentence was judged relevant.")]
 Topic = Annotated[str, Field(description="The topic in words.")]
 MaxPapers = Annotated[int | None, Field(ge=1, le=30, description="At most so many papers; 10 if left out.")]
 SurveyBudget = Annotated[
@@ -112,6 +131,15 @@ class SearchTools:
         section_types: SectionTypes = [],  # noqa: B006
         paper_ids: PaperIds = [],  # noqa: B006
         languages: Languages = [],  # noqa: B006
+        response_type: Form = None,
+        max_level: MaxLevel = None,
+        max_calls: MaxCalls = None,
+        max_cost_usd: MaxCost = None,
+        patience: Patience = None,
+        sufficiency: Enough = None,
+        subqueries: Subqueries = None,
+        threshold: Threshold = None,
+        reasons: Reasons = False,
     ) -> Annotated[CallToolResult, SearchResult]:
         """Find passages in a collection of papers, with an answer made of cited, verified sentences.
 
@@ -122,6 +150,9 @@ class SearchTools:
         filters |= {"section_types": section_types, "paper_ids": paper_ids, "languages": languages}
         wanted: dict[str, Any] = {"mode": mode, "controller": controller, "top_k": top_k, "budget": budget}
         wanted |= {"min_score": min_score, "answer": answer, "filters": filters, "history": history}
+        wanted |= {"response_type": response_type, "max_level": max_level, "max_calls": max_calls}
+        wanted |= {"max_cost_usd": max_cost_usd, "patience": patience, "sufficiency": sufficiency}
+        wanted |= {"subqueries": subqueries, "threshold": threshold, "reasons": reasons}
         blocking = self._monjyu.blocking
         with as_tool_errors():
             request = await self._monjyu.run(partial(blocking.request, query, collection, **wanted))

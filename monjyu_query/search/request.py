@@ -23,7 +23,8 @@ from monjyu_core.wording import did_you_mean
 
 Mode = Literal["auto", "vector", "keyword", "hybrid", "lazy", "local", "global", "multi"]
 Controller = Literal["unified", "progressive", "hybrid"]
-ResponseType = Literal["short", "paragraphs", "list"]
+ResponseType = Literal["short", "paragraphs", "list", "table", "report"]
+Sufficiency = Literal["count", "model", "off"]
 
 
 def _a_number(value: object) -> object:
@@ -35,6 +36,11 @@ def _a_number(value: object) -> object:
 NUMBER = BeforeValidator(_a_number)
 """Stands after the bounds, so that they are seen in the JSON schema."""
 Year = Annotated[int, Field(ge=0, le=9999), NUMBER]
+LAZY_FIELDS = (
+    *("budget", "max_level", "max_calls", "max_cost_usd", "patience", "sufficiency", "subqueries", "threshold"),
+    "reasons",
+)
+"""What only mode lazy understands."""
 Switch = Annotated[bool, Strict()]
 """Values as JSON has them: 5.0 is a whole number, "5" is none, and 0 is not false."""
 
@@ -95,7 +101,13 @@ class SearchRequest(_Model):
     the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
     `lazy` and `global`. Passages below it are neither hits nor evidence. Modes `local` and `multi` and the controllers
     that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
-    that many related terms in the first three. `response_type`: two sentences at most, a paragraph a paper, or a list.
+    that many related terms in the first three. `response_type`: two sentences at most, a paragraph a paper, a list, a
+    table of papers, or a report with headings.
+
+    For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
+    `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant
+    sentences, as the presets say (`count`), a model's judgement or nothing), `subqueries` (at most, the question
+    included), `threshold` (0 to 10, of a relevant sentence) and `reasons` (why each sentence was judged relevant).
     """
 
     query: str = Field(json_schema_extra={"pattern": _ANY_TEXT, "maxLength": LONGEST_QUERY})
@@ -108,6 +120,14 @@ class SearchRequest(_Model):
     min_score: Annotated[float, Field(allow_inf_nan=False), NUMBER] | None = None
     expand: Annotated[int, Field(ge=0, le=20), NUMBER] | None = None
     response_type: ResponseType | None = None
+    max_level: Annotated[int, Field(ge=0, le=4), NUMBER] | None = None
+    max_calls: Annotated[int, Field(ge=1), NUMBER] | None = None
+    max_cost_usd: Annotated[float, Field(gt=0, allow_inf_nan=False), NUMBER] | None = None
+    patience: Annotated[int, Field(ge=1), NUMBER] | None = None
+    sufficiency: Sufficiency | Annotated[int, Field(ge=1), NUMBER] | None = None
+    subqueries: Annotated[int, Field(ge=1, le=10), NUMBER] | None = None
+    threshold: Annotated[float, Field(gt=0, le=10), NUMBER] | None = None
+    reasons: Switch = False
     filters: Filters = Filters()
     history: list[Turn] = []
     answer: Switch = True
@@ -147,6 +167,8 @@ def problem(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"] if not isinstance(part, int))
     if where.startswith("budget"):
         return "budget: must be z100, z500, z1500 or a number of 0 or more"
+    if where.startswith("sufficiency"):
+        return "sufficiency: must be count, model, off or a number of sentences of 1 or more"
     if error["type"] != "extra_forbidden":
         return f"{where}: {plain(error)}"
     *group, name = where.split(".")

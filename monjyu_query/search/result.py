@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from monjyu_core.paper import Box, Span
+from monjyu_query.search.lazy_explanation import LazyExplanation
 
 Status = Literal["complete", "partial", "abstained"]
 
@@ -45,6 +46,8 @@ class Citation(_Model):
     page: int | None = None
     boxes: list[Box] = []
     spans: list[Span] = []
+    relevance: float | None = None
+    """The chance (0 to 1) that the quote is evidence, by the ranker; None where nothing ranked it."""
     retracted: bool = False
     """Not looked up yet: always false."""
 
@@ -61,8 +64,22 @@ class Segment(_Model):
     citations: list[int] = []
 
 
+class HitScores(_Model):
+    """Why a passage was found: similarity (cosine), BM25 and both fused, the passage's rank (from 1) by the first two,
+    and the words of the question that it has. None where a mode does not look at it."""
+
+    vector: float | None = None
+    keyword: float | None = None
+    fused: float | None = None
+    vector_rank: int | None = None
+    keyword_rank: int | None = None
+    matched: list[str] = []
+
+
 class Hit(_Model):
-    """A passage. `score` is on the scale of the mode (see `SearchRequest`); `text` is the raw text of the chunk."""
+    """A passage. `score` is on the scale of the mode (see `SearchRequest`); `text` is the raw text of the chunk, the
+    `ord`-th (from 0) of its paper. `found_by`: the wordings of the question that found it, where there were several.
+    """
 
     chunk_id: str
     paper_id: str
@@ -71,6 +88,12 @@ class Hit(_Model):
     text: str
     section_type: str
     page: int | None = None
+    ord: int | None = None
+    year: int | None = None
+    authors: list[str] = []
+    doi: str | None = None
+    scores: HitScores | None = None
+    found_by: list[str] = []
 
 
 class Cell(_Model):
@@ -109,6 +132,9 @@ class SearchResult(_Model):
     Markdown, where `[n]` is the `n` of a citation and brackets of the papers' own are escaped (`\\[2\\]`).
 
     `confidence`: the chance (0 to 1, calibrated) that the answer holds what was asked; None where nothing was judged.
+
+    `model`: what wrote the answer, None for an extractive one. `phases`: seconds by phase. `follow_ups`: further
+    questions that the collection can answer. `lazy`: how a lazy search went, None in other modes.
     """
 
     query: str
@@ -132,4 +158,8 @@ class SearchResult(_Model):
     claims: list[dict[str, Any]] = []
     subqueries: list[str] = []
     communities_visited: list[str] = []
+    lazy: LazyExplanation | None = None
+    follow_ups: list[str] = []
+    model: str | None = None
+    phases: dict[str, float] = {}
     usage: Usage = Usage()

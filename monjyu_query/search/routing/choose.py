@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from monjyu_core.errors import QueryError
 from monjyu_core.settings.settings import SearchSettings
-from monjyu_query.search.request import SearchRequest
+from monjyu_query.search.request import LAZY_FIELDS, SearchRequest
 from monjyu_query.search.result import Routing
 from monjyu_query.search.routing.question_kinds import Kind, QueryType
 
@@ -46,10 +46,18 @@ def refuse(request: SearchRequest) -> None:
     controlled = request.controller != "unified"
     if controlled and request.mode != "auto":
         raise QueryError(f"Controller {request.controller!r} chooses the modes itself.", "Leave the mode out.")
-    if request.budget is not None and request.mode not in ("auto", "lazy", "multi"):
-        raise QueryError("A budget counts the tests of mode lazy.", "Ask with mode lazy.")
+    lazy = _of_lazy(request)
+    if lazy and request.mode not in ("auto", "lazy", "multi"):
+        said = "A budget counts the tests" if lazy[0] == "budget" else f"{lazy[0]} is a setting"
+        raise QueryError(f"{said} of mode lazy.", "Ask with mode lazy.")
     if request.expand and request.mode in ("lazy", "local", "global"):
         raise QueryError(f"Mode {request.mode} finds what is related by itself.", "Leave `expand` out.")
+
+
+def _of_lazy(request: SearchRequest) -> list[str]:
+    """What the request says that only mode lazy understands."""
+    values = {name: getattr(request, name) for name in LAZY_FIELDS}
+    return [name for name, value in values.items() if value is not None and value is not False]
 
 
 def _check_min_score(mode: str, request: SearchRequest, settings: SearchSettings) -> None:
@@ -76,6 +84,8 @@ def _chosen(request: SearchRequest, settings: SearchSettings, level: int, kind: 
         return request.mode, f"mode {request.mode} was asked for"
     if request.budget is not None:
         return "lazy", "a budget was given, which counts the tests of mode lazy"
+    if given := _of_lazy(request):
+        return "lazy", f"{given[0]} was given, which only mode lazy understands"
     if settings.mode != "auto":
         return settings.mode, f"{settings.mode} is the setting (search.mode)"
     mode = best_mode(kind.name, level)

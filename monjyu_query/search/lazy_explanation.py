@@ -1,0 +1,83 @@
+"""How a lazy search went, as its result tells it: what it asked, what it judged, where it looked, why it ended."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+EndedBy = Literal["enough", "budget", "everything", "cap", "cancelled"]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class SubqueryFinds(_Model):
+    """A question that chunks were tested for: how many tests it got and how many chunks were relevant."""
+
+    text: str
+    tests: int
+    relevant: int
+
+
+class RelevantSentence(_Model):
+    """`score` is 0 to 10; `reason` is given where it was asked for."""
+
+    sentence_id: str
+    chunk_id: str
+    paper_id: str
+    community_id: str | None
+    score: float
+    text: str
+    reason: str | None = None
+
+
+class CommunityVisit(_Model):
+    """A community with the chunks of it that were tested, and those of them that were relevant."""
+
+    id: str
+    title: str
+    level: int
+    tested: int
+    relevant: int
+
+
+class ConceptNode(_Model):
+    """A phrase of relevant sentences; `weight` is the sum of their scores."""
+
+    id: str
+    name: str
+    weight: float
+    sentence_ids: list[str]
+
+
+class ConceptEdge(_Model):
+    """`weight` as in the noun graph."""
+
+    source: str
+    target: str
+    weight: float
+
+
+class ConceptSubgraph(_Model):
+    """What the relevant sentences speak of."""
+
+    nodes: list[ConceptNode] = []
+    edges: list[ConceptEdge] = []
+
+
+class LazyExplanation(_Model):
+    """`ended`: enough relevant sentences, the budget spent, everything tested, a cap reached (of calls or cost, or an
+    assessor that fails), or cancelled. `depth`: how far down the walk went. `frontier_left`: chunks never tested.
+    Sentences are best first, communities in order of the first visit."""
+
+    ended: EndedBy
+    depth: int
+    rounds: int
+    expanded_query: str
+    subqueries: list[SubqueryFinds]
+    frontier_left: int
+    sentences: list[RelevantSentence]
+    communities: list[CommunityVisit]
+    graph: ConceptSubgraph = ConceptSubgraph()
