@@ -41,13 +41,25 @@ class RoleSettings(Group):
     tokens_per_minute: Annotated[int, QUERY_TIME] = Field(0, ge=0, description="0 = no limit of ours")
 
 
+class AssessRole(RoleSettings):
+    """What judges passages in lazy search: the packaged ranker, the plain overlap of words, or a model."""
+
+    engine: Annotated[Literal["ranker", "extractive", "llm"], QUERY_TIME] = "ranker"  # type: ignore[assignment]
+
+
 class ExtractRole(RoleSettings):
-    """What finds entities and claims, when a level is built and when a question is asked.
+    """What finds entities and claims when a level is built.
 
     An index made by a model depends on the model too; its parts' recipes hold what the role's settings stand for.
     """
 
     engine: Annotated[Literal["extractive", "llm"], Changes("extracted_entities", "claims")] = "extractive"
+    max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
+
+
+class ClaimsRole(RoleSettings):
+    """What draws claims from relevant passages when a question is asked."""
+
     max_tokens: Annotated[int, QUERY_TIME] = Field(1500, ge=1, description="longest answer")
 
 
@@ -60,7 +72,8 @@ class ReportRole(RoleSettings):
 
 class RolesSettings(Group):
     expand: RoleSettings = RoleSettings()
-    assess: RoleSettings = RoleSettings()
+    assess: AssessRole = AssessRole()
+    claims: ClaimsRole = ClaimsRole()
     extract: ExtractRole = ExtractRole()
     report: ReportRole = ReportRole()
     answer: RoleSettings = RoleSettings()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 PROFILES = ("local", "azure")
+_BY_MODEL = ("expand", "claims", "extract", "report", "answer")
 BUILT_IN: dict[str, dict[str, Any]] = {
     "azure": {
         "models": {"default": {"provider": "azure", "model": "gpt-4o-mini", "context_tokens": 128_000}},
-        "roles": {role: {"engine": "llm", "model": "default"} for role in ("expand", "extract", "report", "answer")},
+        "roles": {role: {"engine": "llm", "model": "default"} for role in _BY_MODEL},
     }
 }
-"""`azure`: one deployment of Azure OpenAI refines questions, writes answers, and finds entities, claims and reports.
-Relevance tests (`assess`) and embeddings stay on this machine: the first are a hundred calls a question, the second
+"""`azure`: one deployment of Azure OpenAI refines questions, draws claims, writes answers, finds entities and writes
+reports. Relevance tests (`assess`) and embeddings stay on this machine: the first are a hundred calls a question, the second
 would embed every collection anew. `local` sets nothing: that is what the defaults are."""

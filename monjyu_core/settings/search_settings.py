@@ -71,7 +71,10 @@ class LazySettings(Group):
         "hybrid", description="what orders chunks and communities for a subquery"
     )
     opening: Annotated[int, QUERY_TIME] = Field(
-        12, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
+        25, ge=0, description="chunks most like the question that are tested first, in whatever community they are"
+    )
+    chunks_per_call: Annotated[int, QUERY_TIME] = Field(
+        5, ge=1, le=20, description="chunks that a model judges in one call"
     )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
     patience: Annotated[int, QUERY_TIME] = Field(
@@ -82,11 +85,15 @@ class LazySettings(Group):
     enough_from: Annotated[float, QUERY_TIME] = Field(
         7.0, ge=0, le=10, description="score from which a relevant sentence counts towards enough"
     )
-    sufficiency: Annotated[Literal["count", "model", "off"], QUERY_TIME] = Field(
-        "count", description="what ends a search early: enough relevant sentences, or a model (roles.assess) as well"
+    sufficiency: Annotated[Literal["count", "model", "off"] | Annotated[int, Field(ge=1)], QUERY_TIME] = Field(
+        "count",
+        description="what ends a search early: enough relevant sentences (as the presets say, or your own number), or "
+        "a model (roles.assess) as well",
     )
     max_subqueries: Annotated[int, QUERY_TIME] = Field(5, ge=1, le=10)
-    claim_tokens: Annotated[int, QUERY_TIME] = Field(4000, ge=100, description="of the claims an answer is made from")
+    claim_tokens: Annotated[int, QUERY_TIME] = Field(
+        4000, ge=100, description="of the claims that a model writes from at once; more are written from in parts"
+    )
 
 
 class SearchSettings(Group):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from monjyu_query.answers.answer_form import AnswerForm
 from monjyu_query.answers.quote_windows import Window, connective
+from monjyu_query.answers.segments import laid_out
 from monjyu_query.search.request import ResponseType
 from monjyu_query.search.result import AnswerTable, Cell, Citation, Segment
 
@@ -19,8 +20,14 @@ _DENIES = re.compile(
 )
 """Of 440 answering sentences of pubmedqa_dev this tells yes from no in 79 %."""
 _WORDS = {
-    "en": {"against": "against it, or with reservations", "paper": "Paper", "quote": "Quote", "page": "Page"},
-    "ja": {"against": "否定または留保", "paper": "論文", "quote": "引用", "page": "ページ"},
+    "en": {
+        "against": "against it, or with reservations",
+        "paper": "Paper",
+        "quote": "Quote",
+        "page": "Page",
+        "further": "Further papers",
+    },
+    "ja": {"against": "否定または留保", "paper": "論文", "quote": "引用", "page": "ページ", "further": "その他の論文"},
 }
 
 Told = list[tuple[str, Sequence[int], str]]
@@ -38,13 +45,32 @@ def arranged(
 ) -> tuple[Told, list[AnswerTable]]:
     """Texts with their citations and labels in reading order, and tables. `windows` were chosen for the whole question,
     `sides` for the sides of a comparison."""
-    if form == "papers" and response_type is None:
+    if response_type == "table" or (form == "papers" and response_type is None):
         return _table_of_papers(cited, labels, language)
     chosen = {window.key.sentence_id for window in windows}
     across = {w.key.sentence_id for side in sides.values() for w in side} if _differ(sides) else set()
     down = [(w, c) for w, c in cited if w.key.sentence_id in chosen - across] or list(cited[:1])
     tables = [_table_of_sides(cited, sides, labels, language)] if across else []
     return _by_paper(form, language, down, labels), tables
+
+
+def in_sections(
+    form: AnswerForm, language: str, cited: Cited, labels: Mapping[str, str], themes: Mapping[str, Sequence[str]]
+) -> list[Segment]:
+    """A report: the papers under the headings of their themes, what shares none at the end; where there are no themes
+    each paper under its title."""
+    titles = {citation.paper_id: citation.paper_title for _, citation in cited}
+    if len(themes) < 2:
+        themes = {titles[paper]: [paper] for paper in titles}
+    found: list[Segment] = []
+    for heading, papers in sorted(themes.items(), key=lambda one: not one[0]):
+        own = [(window, citation) for window, citation in cited if citation.paper_id in papers]
+        body = laid_out(_by_paper(form, language, own, labels), None)
+        lead = "\n\n" if found else ""
+        found.append(Segment(text=lead + (heading or _WORDS[language]["further"]), heading=True))
+        body[0].text = f"\n\n{body[0].text}"
+        found += body
+    return found
 
 
 def _differ(sides: Mapping[str, Sequence[Window]]) -> bool:

@@ -15,7 +15,7 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.abstract_answer import abstract_answer, is_general
 from monjyu_query.answers.answer_form import OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.arrangement import arranged, numbered, said
+from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
 from monjyu_query.answers.evidence_ranking.answer_types import asked_types, counted
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
@@ -25,10 +25,11 @@ from monjyu_query.answers.quote_windows import Neighbours, Window, points_outsid
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of
+from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, sentences_before
 from monjyu_query.search.request import ResponseType
-from monjyu_query.search.result import Segment
+from monjyu_query.search.result import AnswerTable, Segment
 from monjyu_query.search.tools import Ask, Tools
 
 SHORT = 2
@@ -44,6 +45,9 @@ _MOST_PAPERS = 8
 """Rows of a table of papers."""
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
+_IN_SECTIONS: frozenset[AnswerForm] = frozenset({"survey", "exploration"})
+_REPORT_ROOM = 5.0
+"""So many times the usual length are read by their headings."""
 _EXAMPLES = {
     "en": "These are single passages: the themes of a collection are told by its community reports (level 3).",
     "ja": "これらは個々の箇所です。コレクション全体のテーマはコミュニティの報告（レベル3）が述べます。",
@@ -53,7 +57,7 @@ _EXAMPLES = {
 @dataclass(frozen=True)
 class Asked:
     """A question as answers are composed for it. `question` are its terms, `query_type` the router's kind, `paper_id`
-    the only paper that was asked."""
+    the only paper that was asked, `room` how many times as long as usual the answer may be."""
 
     index: OpenIndex
     query: str
@@ -63,6 +67,7 @@ class Asked:
     response_type: ResponseType | None = None
     query_type: str = ""
     paper_id: str = ""
+    room: float = 1.0
 
     @property
     def language(self) -> str:
@@ -78,7 +83,15 @@ class Asked:
         most = self.settings.max_sentences
         if self.response_type == "short":
             return Limits(min(SHORT, most))
-        return replace(_SURVEY, sentences=max(most, _SURVEY.sentences)) if self.form == "survey" else Limits(most)
+        usual = replace(_SURVEY, sentences=max(most, _SURVEY.sentences)) if self.form == "survey" else Limits(most)
+        a_paper = min(usual.a_paper, round(_SURVEY.a_paper * self.room)) if self.form == "survey" else usual.a_paper
+        return Limits(round(usual.sentences * self.room), round(usual.width * self.room), a_paper)
+
+    @property
+    def in_sections(self) -> bool:
+        """Whether the answer is a report with headings."""
+        long = self.form in _IN_SECTIONS and self.room >= _REPORT_ROOM and self.response_type is None
+        return self.response_type == "report" or long
 
 
 def language_of(query: str) -> str:
@@ -86,15 +99,17 @@ def language_of(query: str) -> str:
     return "ja" if count_wide(query) else "en"
 
 
-def asked_of(tools: Tools, ask: Ask, question: Question) -> Asked:
-    """A search's question, of which `question` are the terms."""
+def asked_of(tools: Tools, ask: Ask, question: Question, room: float = 1.0) -> Asked:
+    """A search's question, of which `question` are the terms; `room` as in `Asked`."""
     similarities = tools.embedder.similarities_to(ask.request.query, ask.index.snapshot.manifest)
     settings, kind = tools.settings.answer, ask.request.response_type
     papers = ask.request.filters.paper_ids
     paper = papers[0] if len(set(papers)) == 1 else ""
     if form_of(ask.request.query, ask.routing.query_type) in OF_MANY:
         question = question.only(topic_of(ask.request.query))
-    return Asked(ask.index, ask.request.query, question, similarities, settings, kind, ask.routing.query_type, paper)
+    return Asked(
+        ask.index, ask.request.query, question, similarities, settings, kind, ask.routing.query_type, paper, room
+    )
 
 
 @dataclass(frozen=True)
@@ -147,7 +162,7 @@ def weighed(
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = index.keywords.terms(texts)
     own = terms[len(passages) :]
-    most = READ * _MORE if asked.form in OF_MANY else READ
+    most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room))
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
     judged = numbers_first(asked.query, judged, sentences)
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))
@@ -170,7 +185,7 @@ def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neigh
 
 
 def _chosen(asked: Asked, pool: Pool) -> list[Window]:
-    if asked.form == "papers" and asked.response_type != "short":
+    if (asked.form == "papers" and asked.response_type != "short") or asked.response_type == "table":
         return _one_a_paper(asked, pool)
     worth, types = pool.judged.probability, asked_types(asked.query)
     return choose_windows(
@@ -196,7 +211,7 @@ def _one_a_paper(asked: Asked, pool: Pool) -> list[Window]:
         enough = not best or (worth[row] >= _least(asked, pool) and shares[row] >= enough_words)
         if enough and worth[row] > 0 and paper not in best and is_prose(sentence.text) and not asks(sentence.text):
             best[paper] = pool.neighbours.grown(sentence)
-    return list(best.values())[:_MOST_PAPERS]
+    return list(best.values())[: round(_MOST_PAPERS * asked.room)]
 
 
 def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Support) -> Answer:
@@ -217,11 +232,24 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
         window, closest = cited[0]
         segments = outcome.abstains(said(window), closest, labels[closest.paper_id])
         return Answer(segments, "abstained", [closest], verified=True, confidence=outcome.confidence)
-    told, tables = arranged(asked.form, asked.language, asked.response_type, cited, windows, sides, labels)
-    segments, tables, citations = numbered(laid_out(told, asked.response_type), tables, cited)
+    if asked.in_sections:
+        tables: list[AnswerTable] = []
+        parts = in_sections(asked.form, asked.language, cited, labels, _themes(asked, cited))
+    else:
+        told, tables = arranged(asked.form, asked.language, asked.response_type, cited, windows, sides, labels)
+        parts = laid_out(told, asked.response_type)
+    segments, tables, citations = numbered(parts, tables, cited)
     if outcome.missing:
         segments.append(Segment(text=f"\n\n{outcome.missing}"))
     return Answer(segments, outcome.status, citations, True, warnings, tables, outcome.confidence)
+
+
+def _themes(asked: Asked, cited: Cited) -> dict[str, list[str]]:
+    """The papers that are cited by theme."""
+    chunks: dict[str, list[str]] = {}
+    for window, citation in cited:
+        chunks.setdefault(citation.paper_id, []).append(window.key.passage.chunk_id)
+    return papers_by_theme(asked.index, chunks)
 
 
 def _each_once(windows: Sequence[Window]) -> list[Window]:

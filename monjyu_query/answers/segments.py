@@ -23,12 +23,14 @@ def escaped(text: str) -> str:
 
 
 class Piece(NamedTuple):
-    """A segment as it is shown: white space and dash, what is set apart, the text after it, and marks as `[1][3]`."""
+    """A segment as it is shown: white space and dash, what is set apart, the text after it, and marks as `[1][3]`;
+    whether it is a heading."""
 
     lead: str
     label: str
     text: str
     marks: str
+    heading: bool = False
 
 
 def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> Iterator[Piece]:
@@ -41,7 +43,7 @@ def pieces(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -
         label = segment.label if segment.label and body.startswith(segment.label) else ""
         marks = "".join(f"[{number}]" for number in segment.citations)
         text = "\n".join(map(shown, body[len(label) :].split("\n")))
-        yield Piece(lead, shown(label) if label else "", text, marks)
+        yield Piece(lead, shown(label) if label else "", text, marks, segment.heading)
 
 
 def markdown(segments: Iterable[Segment], shown: Callable[[str], str] = escaped) -> str:
@@ -50,7 +52,7 @@ def markdown(segments: Iterable[Segment], shown: Callable[[str], str] = escaped)
 
 
 def _piece_markdown(piece: Piece) -> str:
-    label = f"**{piece.label}**" if piece.label else ""
+    label = f"**{piece.label}**" if piece.label else "### " if piece.heading else ""
     text = f"{piece.lead}{label}{piece.text}"
     return f"{text} {piece.marks}" if piece.marks else text
 

@@ -240,3 +240,8 @@ def aspect_named(words: str) -> Aspect | None:
 
 def aspect(name: AspectName) -> Aspect:
     return next(one for one in ASPECTS if one.name == name)
+
+
+def says_purpose(text: str) -> bool:
+    """Whether a sentence says what its paper is for."""
+    return bool(ASPECTS[0].strong.search(text))

@@ -14,6 +14,10 @@ WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[])) ORDER BY chunk_id, claim_i
 _COVERED = """SELECT chunk_id FROM chunks WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
     AND chunk_id NOT IN (SELECT chunk_id FROM claim_failures WHERE failed)"""
 
+_ANY_BY_MODEL = "SELECT 1 FROM claims WHERE engine NOT LIKE 'extractive%' LIMIT 1"
+_WITHOUT_MODEL = """SELECT DISTINCT chunk_id FROM claims
+WHERE engine LIKE 'extractive%' AND chunk_id IN (SELECT unnest($chunks::VARCHAR[]))"""
+
 
 @dataclass(frozen=True)
 class StoredClaim:
@@ -44,3 +48,12 @@ def chunks_with_claims(cursor: duckdb.DuckDBPyConnection, chunks: Iterable[str])
     if not wanted or not has_tables(cursor, ("claims", "claim_failures")):
         return set()
     return {row[0] for row in cursor.execute(_COVERED, {"chunks": wanted}).fetchall()}
+
+
+def read_by_models(cursor: duckdb.DuckDBPyConnection, chunks: set[str]) -> set[str]:
+    """Those of the chunks, all of which level 4 has read, that a model has read: where no claim of the snapshot is by a
+    model, none."""
+    if not chunks or not cursor.execute(_ANY_BY_MODEL).fetchone():
+        return set()
+    without = {row[0] for row in cursor.execute(_WITHOUT_MODEL, {"chunks": sorted(chunks)}).fetchall()}
+    return chunks - without

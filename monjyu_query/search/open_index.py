@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenIndex:
-    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `kept` rows of chunks that were read before."""
+    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `kept` rows of chunks that were read before,
+    `kept_chunks` passages with their sentences."""
 
     snapshot: Snapshot
     corpus: Corpus
     keywords: KeywordIndex
     wide: Mask
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
+    kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def scale(self) -> Scale:

@@ -61,6 +61,8 @@ class Segment(_Model):
 
     text: str
     label: str | None = None
+    heading: bool = False
+    """The text is the heading of what follows."""
     citations: list[int] = []
 
 

@@ -12,9 +12,11 @@ from pydantic import BaseModel
 
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.account import Account, Accounting
+from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.observability import set_up_observability
+from monjyu_core.settings.models_settings import SpendingSettings
 from monjyu_core.settings.settings import SearchSettings
 from monjyu_core.storage.collection import collection_settings, known_record
 from monjyu_core.storage.folders import DataFolder
@@ -38,6 +40,13 @@ from monjyu_query.search.tools import Ask, Tools
 from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.search.which_collection import require_collection
 
+_OF_LAZY = {
+    "patience": "patience",
+    "sufficiency": "sufficiency",
+    "subqueries": "max_subqueries",
+    "threshold": "relevant_from",
+}
+"""What a request says of lazy search, and the settings that it stands in for."""
 FORGET_SECONDS = 5.0
 """Seconds between two readings of a snapshot whose files fail."""
 
@@ -158,7 +167,7 @@ class Searcher:
         return [(papers[index.corpus.paper[row]], float(ranking.scores[row])) for row in rows]
 
     def _ask(self, index: OpenIndex, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> Ask:
-        account = self._account(index, new_trace_id())
+        account = self._account(index, new_trace_id(), request)
         settings = self.settings.search
         mode, routing = route(request, settings, index.snapshot.manifest.level, self._kind(request, account))
         return Ask(
@@ -172,9 +181,10 @@ class Searcher:
             cancel=cancel or threading.Event(),
         )
 
-    def _account(self, index: OpenIndex, trace_id: str) -> Account:
+    def _account(self, index: OpenIndex, trace_id: str, request: SearchRequest | None = None) -> Account:
         level = index.snapshot.manifest.level
-        return self.tools.accounting.account(Scope("query", trace_id, level, self.collection, run_id=trace_id))
+        scope = Scope("query", trace_id, level, self.collection, run_id=trace_id)
+        return self.tools.accounting.account(scope, _cap_of(self.settings.spending, request))
 
     def _kind(self, request: SearchRequest, account: Account) -> Kind:
         """By the weights, or by a model where the setting says so and something depends on it."""
@@ -223,4 +233,19 @@ def _settings_group(group: BaseModel, values: Mapping[str, Any]) -> BaseModel:
 def _settings_for(request: SearchRequest, settings: SearchSettings) -> SearchSettings:
     """The collection's settings with what the request itself says."""
     given = {name: getattr(request, name) for name in ("top_k", "alpha", "min_score")}
-    return settings.model_copy(update={name: value for name, value in given.items() if value is not None})
+    lazy = {inside: getattr(request, name) for name, inside in _OF_LAZY.items()}
+    given["lazy"] = settings.lazy.model_copy(update=_said(lazy))
+    return settings.model_copy(update=_said(given))
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _cap_of(spending: SpendingSettings, request: SearchRequest | None) -> SpendingCap:
+    """The settings' caps of a question, or lower ones of the request; 0 = none."""
+    cost, calls = spending.max_cost_usd_per_query, spending.max_calls_per_query
+    if request is not None:
+        cost = min(filter(None, (cost, request.max_cost_usd)), default=0.0)
+        calls = min(filter(None, (calls, request.max_calls)), default=0)
+    return SpendingCap("query", cost, calls)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from monjyu_query.answers.model.model_answer import LlmAnswers
     from monjyu_query.modes.passages.reranking import Reranker
 
-ROLES: tuple[Role, ...] = ("answer", "rerank", "expand", "assess", "extract")
+ROLES: tuple[Role, ...] = ("answer", "rerank", "expand", "assess", "claims")
 """Roles that a search may give to a model; a wrong setting is reported before anything is read."""
 
 

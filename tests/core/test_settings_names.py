@@ -117,7 +117,7 @@ def test_the_azure_profile_sets_models_and_roles_and_says_what_must_be_given(
     monkeypatch.setenv("MONJYU_PROFILE", "azure")
     azure = load_settings()
     changed = {name for name, _ in leaves(Settings) if value_of(local, name) != value_of(azure, name)}
-    roles = {f"roles.{role}.engine" for role in ("expand", "extract", "report", "answer")}
+    roles = {f"roles.{role}.engine" for role in ("expand", "claims", "extract", "report", "answer")}
     assert changed == {"profile", "models"} | roles
     with pytest.raises(ConfigurationError, match="MONJYU_AZURE__OPENAI_ENDPOINT"):
         server_of(*role_model(azure, "answer"))

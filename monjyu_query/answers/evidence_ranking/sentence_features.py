@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -67,20 +68,58 @@ def is_hanging(text: str) -> bool:
     return bool(_HANGING.match(text))
 
 
+@dataclass(frozen=True)
+class Standing:
+    """Where passages and sentences stand among the best of a question, so that each can be judged by itself, whatever
+    is judged beside it: the rank (from 0) of each chunk, the share of each paper, and the overlaps by length of the
+    best passages' sentences, ascending."""
+
+    ranks: Mapping[str, int]
+    papers: Mapping[str, float]
+    overlaps: Matrix
+
+    def places(self, sentences: Sequence[PassageSentence]) -> tuple[Matrix, Matrix]:
+        """As `_places`."""
+        ranks = np.array([1 / (1 + self.ranks[s.passage.chunk_id]) for s in sentences])
+        return ranks, np.array([self.papers.get(s.passage.paper_id, 0.0) for s in sentences])
+
+    def inverse_rank(self, overlaps: Matrix) -> Matrix:
+        """Of each sentence among those of the best passages; of equals the first."""
+        better = len(self.overlaps) - np.searchsorted(self.overlaps, overlaps, side="right")
+        inverse: Matrix = 1 / (1.0 + better)
+        return inverse
+
+
+def standing_of(
+    question: Question, ranks: Mapping[str, int], sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
+) -> Standing:
+    """From the sentences of the best passages, best first, with the terms of each."""
+    _, shares = _places(sentences)
+    papers = {s.passage.paper_id: float(share) for s, share in zip(sentences, shares, strict=True)}
+    overlap = np.array([question.share(set(own)) for own in terms])
+    words = np.array([word_count(sentence.text) for sentence in sentences])
+    return Standing(ranks, papers, np.sort(_by_length(overlap, words)))
+
+
 def word_features(
-    query: str, question: Question, sentences: Sequence[PassageSentence], terms: Sequence[Sequence[str]]
+    query: str,
+    question: Question,
+    sentences: Sequence[PassageSentence],
+    terms: Sequence[Sequence[str]],
+    standing: Standing | None = None,
 ) -> Matrix:
-    """Features (n, len(WORD_FEATURES)) of the sentences, best passage first; `terms` are each one's, in order."""
+    """Features (n, len(WORD_FEATURES)) of the sentences, best passage first; `terms` are each one's, in order. With a
+    `standing` a passage's features depend on no other's."""
     if not sentences:
         return np.zeros((0, len(WORD_FEATURES)))
     sets = [set(own) for own in terms]
     overlap = np.array([question.share(own) for own in sets])
-    before, after, around = _neighbours(question, sentences, sets, overlap)
+    before, after, around = _neighbours(question, sentences, sets, overlap, alone=standing is not None)
     words = np.array([word_count(sentence.text) for sentence in sentences])
-    by_length = overlap / (0.5 + 0.5 * np.maximum(1.0, words / _USUAL_WORDS))
-    rank, paper_share = _places(sentences)
+    by_length = _by_length(overlap, words)
+    rank, paper_share = _places(sentences) if standing is None else standing.places(sentences)
     columns = [overlap, before, after, around, by_length, _rare(question, sets), _pairs(question, terms)]
-    columns += [_inverse_rank(by_length), rank, paper_share]
+    columns += [_inverse_rank(by_length) if standing is None else standing.inverse_rank(by_length), rank, paper_share]
     texts = [sentence.text for sentence in sentences]
     columns += [_flags(map(is_statement, texts)), _flags(map(asks, texts))]
     columns.append(_flags(map(is_hanging, texts)))
@@ -99,12 +138,19 @@ def vector_features(similarity: NDArray[np.float32], scale: Scale) -> Matrix:
 
 
 def _neighbours(
-    question: Question, sentences: Sequence[PassageSentence], sets: Sequence[set[str]], overlap: Matrix
+    question: Question,
+    sentences: Sequence[PassageSentence],
+    sets: Sequence[set[str]],
+    overlap: Matrix,
+    *,
+    alone: bool,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    at = {(s.passage.paper_id, s.section_ord, s.place): row for row, s in enumerate(sentences)}
+    """`alone`: those of the same passage only."""
+    held_by = [s.passage.chunk_id if alone else s.passage.paper_id for s in sentences]
+    at = {(held, s.section_ord, s.place): row for row, (held, s) in enumerate(zip(held_by, sentences, strict=True))}
     before, after, around = np.zeros(len(sets)), np.zeros(len(sets)), overlap.copy()
     for row, s in enumerate(sentences):
-        near = [at.get((s.passage.paper_id, s.section_ord, s.place + step)) for step in (-1, 1)]
+        near = [at.get((held_by[row], s.section_ord, s.place + step)) for step in (-1, 1)]
         for column, other in zip((before, after), near, strict=True):
             column[row] = 0.0 if other is None else overlap[other]
         if before[row] or after[row]:
@@ -135,6 +181,11 @@ def _places(sentences: Sequence[PassageSentence]) -> tuple[Matrix, Matrix]:
     total = sum(inverse.values())
     ranks = np.array([inverse[s.passage.chunk_id] for s in sentences])
     return ranks, np.array([papers[s.passage.paper_id] / total for s in sentences])
+
+
+def _by_length(overlap: Matrix, words: Matrix) -> Matrix:
+    shares: Matrix = overlap / (0.5 + 0.5 * np.maximum(1.0, words / _USUAL_WORDS))
+    return shares
 
 
 def _inverse_rank(values: Matrix) -> Matrix:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from monjyu_core.text.search_text import count_wide
 from monjyu_core.text.sentences import split_sentences
@@ -32,10 +32,12 @@ in scripts where a character says more."""
 
 @dataclass(frozen=True)
 class Marked:
-    """A sentence without its markers, and the numbers of the sources that they name, in order."""
+    """A sentence without its markers, and the numbers of the sources that they name, in order. `begins`: an empty line
+    stands before it."""
 
     text: str
     sources: tuple[int, ...]
+    begins: bool = False
 
 
 class PaperBrackets:
@@ -77,14 +79,17 @@ def marked_sentences(text: str, language: str, papers: PaperBrackets | None = No
     text = (papers or PaperBrackets()).hidden(_OPEN_THINKING.split(_THINKING.sub("", text))[0])
     text = _AFTER_END.sub(lambda match: f"{match.group(2).rstrip()}{match.group(1)} ", text)
     found: list[Marked] = []
+    begins = False
     for line in text.splitlines():
+        begins |= bool(found) and not line.strip()
         line = _MARKUP.sub("", _LIST_MARK.sub("", line))
         for start, end in split_sentences(line, language):
             sentence = _marked(line[start:end])
             if sentence.text.strip(" .。"):
-                found.append(sentence)
+                found.append(replace(sentence, begins=begins))
+                begins = False
             elif found:  # a marker alone belongs to the sentence before it
-                found[-1] = Marked(found[-1].text, _distinct((*found[-1].sources, *sentence.sources)))
+                found[-1] = replace(found[-1], sources=_distinct((*found[-1].sources, *sentence.sources)))
     return found
 
 

@@ -13,7 +13,7 @@ from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.settings.settings import Settings
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checker
-from monjyu_query.answers.model.writer import write_answer
+from monjyu_query.answers.model.writer import SENTENCES, write_answer
 from monjyu_query.answers.selection import Question
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.events import Emit
@@ -43,13 +43,14 @@ class LlmAnswers:
         asked: Sequence[QueryTerm],
         account: Account,
         emit: Emit,
+        sentences: int = SENTENCES,
     ) -> tuple[Answer | None, str]:
-        """The answer; None and a word on why where the server fails, refuses or is too dear."""
+        """The answer, of `sentences` at most; None and a word on why where the server fails, refuses or is too dear."""
         session = self.session(account)
         question = Question.of(asked, len(index.corpus))
         checker = Checker(index, passages, question, load_embedder(self._settings))
         try:
-            answer = run(write_answer(session, request, passages, checker, self._settings, emit))
+            answer = run(write_answer(session, request, passages, checker, self._settings, emit, sentences))
         except ModelCallError as error:
             _log.info("The answer model failed: %s", error)
             return None, f"No answer by the model: {error}"

@@ -27,11 +27,37 @@ LONGEST_TURN = 4000
 """Characters of a turn."""
 LONGEST_TOKEN = 8
 """Characters, on average: a server that goes on beyond `max_tokens` is not listened to."""
-_WISHES: dict[ResponseType, str] = {
-    "short": "\nAnswer shortly, in one or two sentences.",
-    "paragraphs": "\nAnswer in paragraphs, one for each part of the answer.",
-    "list": "\nAnswer as a list, one full sentence an item.",
+SENTENCES = 5
+"""At most, of an answer of the usual length."""
+_SHORT = 2
+_LENGTH = {
+    "en": ("Answer in one or two full sentences.", "Answer in one to {most} full sentences."),
+    "ja": ("一文か二文で答えてください。", "一文から{most}文までで答えてください。"),
 }
+_WISHES: dict[ResponseType, dict[str, str]] = {
+    "short": {"en": "", "ja": ""},
+    "paragraphs": {
+        "en": "Write paragraphs, one for each part of the answer, with an empty line between them.",
+        "ja": "答えの部分ごとに段落を分け、段落のあいだに空行を置いてください。",
+    },
+    "list": {"en": "Write a list, one full sentence an item.", "ja": "箇条書きで、一項目に一文を書いてください。"},
+    "table": {
+        "en": "Write one full sentence for each paper, each on a line of its own.",
+        "ja": "論文ごとに一文を、それぞれ一行に書いてください。",
+    },
+    "report": {
+        "en": "Write a report: a paragraph for each theme, with an empty line between them.",
+        "ja": "テーマごとに段落を分けた報告を書き、段落のあいだに空行を置いてください。",
+    },
+}
+
+
+def wished_length(response_type: ResponseType | None, language: str, sentences: int) -> str:
+    """How long the answer shall be and in which form, in words for the prompt."""
+    short, usual = _LENGTH[language]
+    length = short if response_type == "short" else usual.format(most=sentences)
+    wish = _WISHES[response_type][language] if response_type else ""
+    return f"{length} {wish}".strip()
 
 
 async def write_answer(
@@ -41,8 +67,10 @@ async def write_answer(
     checker: Checker,
     settings: Settings,
     emit: Emit = unheard,
+    sentences: int = SENTENCES,
 ) -> Answer:
-    """An answer of sentences that the passages support, each with citations; abstained where there are none.
+    """An answer of sentences that the passages support, each with citations; abstained where there are none. The model
+    is asked for `sentences` at most.
 
     `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "segments", "citations"}`.
 
@@ -52,7 +80,9 @@ async def write_answer(
     system = load_prompt("answer", language, settings.prompts.folder)
     asking = load_prompt("answer_question", language, settings.prompts.folder)
     context = settings.models[settings.roles.answer.model].context_tokens
-    messages, used = _messages(request, passages, system, asking, context - settings.roles.answer.max_tokens)
+    length = wished_length(request.response_type, language, sentences)
+    room = context - settings.roles.answer.max_tokens
+    messages, used = _messages(request, passages, system, asking, length, room)
     draft = _Draft(checker, used, settings.answer.unsupported, emit, request.response_type)
     stream = SentenceStream(language, PaperBrackets(passage.text for passage in used))
     finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
@@ -62,10 +92,10 @@ async def write_answer(
             if isinstance(piece, ChatReply):
                 finish = piece.finish
                 continue
-            sentences = stream.add(piece[:room])
+            written = stream.add(piece[:room])
             room -= len(piece)
-            if sentences:
-                await asyncio.to_thread(draft.add, sentences)  # a check may embed a sentence: other answers go on
+            if written:
+                await asyncio.to_thread(draft.add, written)  # a check may embed a sentence: other answers go on
             if room < 0:
                 finish = "length"
                 break
@@ -75,14 +105,13 @@ async def write_answer(
 
 
 def _messages(
-    request: SearchRequest, passages: Sequence[Passage], system: Prompt, asking: Prompt, room: int
+    request: SearchRequest, passages: Sequence[Passage], system: Prompt, asking: Prompt, length: str, room: int
 ) -> tuple[list[Message], list[Passage]]:
     """The messages with as many of the best passages as fit into `room` tokens (one at least), and those."""
-    wish = _WISHES[request.response_type] if request.response_type else ""
     history = [_turn(turn) for turn in request.history[-LONGEST_HISTORY:] if turn.role != "system"]
     for count in range(len(passages), 0, -1):
         sources = "\n\n".join(fence(n, _source(passage)) for n, passage in enumerate(passages[:count], start=1))
-        question = Message("user", asking.render(sources=sources, question=request.query) + wish)
+        question = Message("user", asking.render(sources=sources, question=request.query, length=length))
         messages = [Message("system", system.text), *history, question]
         if count == 1 or prompt_tokens([ChatRequest(tuple(messages), 1)])[0] <= room:
             return messages, list(passages[:count])
@@ -128,7 +157,7 @@ class _Draft:
             if not found:
                 self._dropped += 1
             if found or self._keep:
-                self._say(sentence.text if found else f"{sentence.text} (no source)", new)
+                self._say(sentence.text if found else f"{sentence.text} (no source)", new, begins=sentence.begins)
 
     def _numbered(self, citation: Citation) -> Citation:
         key = citation.sentence_ids[0]
@@ -136,10 +165,11 @@ class _Draft:
             self._citations[key] = citation.model_copy(update={"n": len(self._citations) + 1})
         return self._citations[key]
 
-    def _say(self, text: str, citations: list[Citation]) -> None:
-        """A list stays one; paragraphs are not told apart in a stream of sentences."""
+    def _say(self, text: str, citations: list[Citation], *, begins: bool) -> None:
+        """A list stays one, and so do paragraphs but in a short answer."""
         numbers = list(dict.fromkeys(citation.n for citation in citations))
-        lead = separator(self._response_type, first=not self._segments)
+        new = begins and self._response_type != "short"
+        lead = separator(self._response_type, first=not self._segments, new_paragraph=new)
         segment = Segment(text=lead + text, citations=numbers)
         self._segments.append(segment)
         values = [citation.model_dump(mode="json") for citation in citations]

@@ -83,7 +83,7 @@ def begin(tools: Tools, reports: Reports, report_terms: Sequence[frozenset[str]]
 
 
 def _roles(tools: Tools, ask: Ask) -> ModelRoles | None:
-    if not tools.uses_model("assess", "extract"):
+    if not tools.uses_model("assess", "claims"):
         return None
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 

@@ -81,10 +81,10 @@ class GlobalSearch:
         return [reports.all[place] for place in places]
 
     def _points(self, asking: Asking, reports: list[Report]) -> list[Claim]:
-        """Points made by the engine of the role `extract`, best first, without duplicates, within the token budget."""
+        """Points made by the engine of the role `claims`, best first, without duplicates, within the token budget."""
         sentences = sentences_of(asking, reports)
         points: list[Claim] = []
-        if asking.roles is not None and self.tools.uses_model("extract") and not asking.ask.cancel.is_set():
+        if asking.roles is not None and self.tools.uses_model("claims") and not asking.ask.cancel.is_set():
             from monjyu_query.modes.global_search.model_points import ModelMapper
 
             mapper = ModelMapper(asking, asking.roles)

@@ -104,7 +104,7 @@ class ModelMapper:
     async def _ask(self, texts: Sequence[str]) -> ModelPoints:
         sources = "\n\n".join(fence(n, text) for n, text in enumerate(texts, start=1))
         message = Message("user", self._prompt.render(sources=sources, question=self._asking.ask.request.query))
-        return await self._roles.session.structured("extract", [message], self._prompt.hash, ModelPoints)
+        return await self._roles.session.structured("claims", [message], self._prompt.hash, ModelPoints)
 
     def _read(self, answer: ModelPoints, reports: Sequence[Report], sentences: Sentences) -> list[Claim]:
         found = []

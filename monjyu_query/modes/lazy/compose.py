@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from monjyu_query.answers.answer_form import AnswerForm, form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.answers.selection import Question
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
+from monjyu_query.search.request import ResponseType
 from monjyu_query.search.tools import Ask, Tools
 
 MOST_PASSAGES = 12
+"""Of a usual answer; one with more room is made of more."""
+SENTENCES = 5
+"""Of a usual answer by a model."""
+_USUAL_BUDGET = 50
+"""Tests that buy an answer of the usual length."""
+_MOST_ROOM, _OF_FACT = 6.0, 1.4
+_ROOM_OF_REPORT = 3.0
+_NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_no"})
 ADDED_WEIGHT = 0.2
 """Weight of a term that expansion added; a term of the question has 1."""
 
@@ -23,6 +34,25 @@ def weighted_question(index: OpenIndex, query: str, own: Question) -> Question:
     full = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
     weights = {t: w if t in own.weights else ADDED_WEIGHT * w for t, w in full.weights.items()}
     return Question(weights, full.words)
+
+
+def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -> float:
+    """How many times as long as usual an answer may be: by the root of the budget, so that 100 tests buy 1.4 times, 500
+    three times and 1500 five and a half times as much. A fact is not made longer by money."""
+    room = min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _MOST_ROOM)
+    if response_type == "report":
+        return max(room, _ROOM_OF_REPORT)
+    return min(room, _OF_FACT) if form in _NARROW else room
+
+
+def compose_hits(
+    tools: Tools, ask: Ask, question: Question, hits: Sequence[Passage], similarity: float, budget: int
+) -> Answer:
+    """The answer from the best passages: as many and as long as the budget has bought."""
+    room = room_of(budget, form_of(ask.request.query, ask.routing.query_type), ask.request.response_type)
+    passages = hits[: round(MOST_PASSAGES * room)]
+    sentences = load_sentences(ask.index.snapshot.cursor(), passages)
+    return compose(asked_of(tools, ask, question, room), passages, sentences, similarity)
 
 
 def compose_claims(tools: Tools, ask: Ask, question: Question, claims: Sequence[Claim], similarity: float) -> Answer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from monjyu_query.modes.lazy.community_tree import CommunityTree, build_tree, flat_tree
+from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, build_tree, flat_tree
 from monjyu_query.ranking.corpus import Corpus
 
 COMMUNITY_TABLES = ("communities", "chunk_communities")
-GRAPH_TABLES = ("graph_nodes", "graph_edges")
+GRAPH_TABLES = ("graph_nodes", "graph_edges", "phrase_mentions")
 MOST_CANDIDATES = 2000
+MOST_FREQUENT = 40
 
 _NODES = """SELECT phrase, surface, df, tfidf FROM graph_nodes
 WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(surface), word) OR contains(lower(phrase), word)))
@@ -27,12 +28,24 @@ _NEIGHBOURS = """SELECT other, coalesce(surface, other), weight FROM (
     UNION ALL SELECT source AS other, weight FROM graph_edges WHERE target = $phrase)
 LEFT JOIN graph_nodes ON phrase = other WHERE other <> $phrase
 ORDER BY weight DESC, other LIMIT $most"""
+_FREQUENT = """SELECT m.phrase, any_value(n.surface), any_value(n.df), count(DISTINCT m.chunk_id) AS found
+FROM phrase_mentions m JOIN graph_nodes n USING (phrase)
+WHERE list_contains($chunks::VARCHAR[], m.chunk_id) AND n.papers > 1
+GROUP BY m.phrase HAVING found > 1 AND found / $read > any_value(n.df) / $all
+ORDER BY found / $read * ln(found / $read * $all / any_value(n.df)) DESC, m.phrase LIMIT $most"""
+_MENTIONED = """SELECT place, sum(weight) FROM phrase_mentions JOIN near USING (phrase) JOIN places USING (chunk_id)
+GROUP BY place"""
+_PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions WHERE list_contains($chunks::VARCHAR[], chunk_id)
+ORDER BY chunk_id, phrase"""
 _AMONG = """SELECT source, target, weight FROM graph_edges
 WHERE list_contains($phrases::VARCHAR[], source) AND list_contains($phrases::VARCHAR[], target)
 ORDER BY source, target"""
 _PLACES = """SELECT place, number FROM chunk_communities JOIN places USING (chunk_id) JOIN numbers USING (community_id)
 WHERE level = $level"""
 """A level at a time: each chunk stands in some dozens of communities."""
+_HOMES = """SELECT place, arg_max(community_id, (share, community_id))
+FROM chunk_communities JOIN places USING (chunk_id)
+WHERE level = 0 GROUP BY place"""
 
 
 @dataclass(frozen=True)
@@ -72,6 +85,29 @@ class ConceptGraph:
         found = self._rows(_NEIGHBOURS, {"phrase": phrase, "most": most})
         return [Concept(other, surface, 0, float(weight or 0)) for other, surface, weight in found]
 
+    def frequent(self, chunks: Sequence[str], count: int, most: int = MOST_FREQUENT) -> list[Concept]:
+        """Concepts that more than one of the chunks and more than one paper have, those first that stand in more of
+        these chunks than their frequency in all `count` lets expect."""
+        if not self.present or not chunks:
+            return []
+        values = {"chunks": list(chunks), "read": float(len(chunks)), "all": float(count), "most": most}
+        return [
+            Concept(phrase, surface or phrase, int(df), 0.0) for phrase, surface, df, _ in self._rows(_FREQUENT, values)
+        ]
+
+    def mentioned(self, weights: Mapping[str, float], corpus: Corpus) -> dict[int, float]:
+        """The rows of chunks that have one of these phrases, with the sum of the weights of those they have."""
+        if not self.present or not weights:
+            return {}
+        cursor = self.connection.cursor()
+        cursor.register("near", pa.table({"phrase": list(weights), "weight": list(weights.values())}))
+        cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids, "place": range(len(corpus))}))
+        return {place: float(weight) for place, weight in cursor.execute(_MENTIONED).fetchall()}
+
+    def phrases(self, chunks: Sequence[str]) -> list[tuple[str, str, str]]:
+        """(chunk, phrase, how it is written there) of these chunks."""
+        return self._rows(_PHRASES, {"chunks": list(chunks)}) if self.present and chunks else []
+
     def subgraph(self, phrases: Sequence[str]) -> list[tuple[str, str, float]]:
         """The edges (source, target, weight) among these concepts."""
         if not self.present or not phrases:
@@ -104,7 +140,8 @@ def read_tree(cursor: duckdb.DuckDBPyConnection, corpus: Corpus) -> CommunityTre
         cursor.register("numbers", pa.table({"community_id": names, "number": range(len(names))}))
         found = cursor.execute(_PLACES, {"level": level}).fetchnumpy()
         rows |= dict(zip(names, _split(found["place"], found["number"], len(names)), strict=True))
-    return build_tree(records, rows, len(corpus))
+    homes = dict(cursor.execute(_HOMES).fetchall())
+    return build_tree(records, rows, len(corpus), homes)
 
 
 def _split(places: NDArray[np.intp], numbers: NDArray[np.intp], count: int) -> list[NDArray[np.intp]]:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.evidence_ranking.answer_types import asked_types
 from monjyu_query.answers.selection import Question
+from monjyu_query.answers.topic import sides_of, topic_of
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_passages
@@ -23,20 +25,23 @@ _SHARE_A_PART = 0.3
 _SHARE_A_CONCEPT = 0.15
 """Of what the question's terms weigh; a word that says less of it leads elsewhere."""
 CONCEPTS = 4
-NEIGHBOURS = 3
 READ_CHUNKS = 10
 """Chunks whose frequent terms stand in for a graph."""
 _READ_TERMS = 48
 """As many as the keyword index looks up at once."""
 _TERMS = 6
+_ASPECTS = 2
+"""Of one subquery."""
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """`subqueries` begin with the question itself; `expanded` joins them; `concepts` are keys of the noun graph."""
+    """`subqueries` begin with the question itself; the first `asking` of them ask for something, the others are ways to
+    find passages; `expanded` joins them; `concepts` are keys of the noun graph."""
 
     subqueries: list[str]
     expanded: str
+    asking: int = 1
     concepts: list[str] = field(default_factory=list)
 
 
@@ -61,23 +66,37 @@ def matching_concepts(index: OpenIndex, graph: ConceptGraph, query: str) -> list
 
 
 def expand(index: OpenIndex, graph: ConceptGraph, query: str, best_chunks: Sequence[str], most: int) -> Expansion:
-    """At most `most` subqueries without a model: the question, its parts, then the question with related terms.
+    """At most `most` subqueries without a model: the question, its parts or the sides of its comparison, then its topic
+    with aspects that the chunks most like it (`best_chunks`) speak of.
 
-    The terms are the neighbours of its concepts in the noun graph; without a graph, terms that are frequent in the
-    chunks most like the question (`best_chunks`) and rare elsewhere.
+    Aspects are phrases of the noun graph that stand in many of these chunks, in few others, and in more than one paper;
+    without a graph words of that kind.
     """
     concepts = matching_concepts(index, graph, query)
-    groups = [[near.surface for near in graph.neighbours(concept.phrase, NEIGHBOURS)] for concept in concepts]
-    groups = [group for group in groups if group]
-    if not groups:
-        terms = _frequent_terms(index, query, best_chunks)
-        groups = [terms[start : start + 2] for start in range(0, len(terms) - 1, 2)]
-    parts = parts_of(index, query)[: most - 1]
-    groups = groups[: max(0, most - 1 - len(parts))]
-    added = list(dict.fromkeys(term for group in groups for term in group))
-    subqueries = list(dict.fromkeys([query, *parts, *(f"{query} {', '.join(group)}" for group in groups)]))
-    expanded = f"{query} ({', '.join(added)})" if added else query
-    return Expansion(subqueries, expanded, [concept.phrase for concept in concepts])
+    parts = [part for part in parts_of(index, query) if part != query][: most - 1]
+    aspects = _aspects(index, graph, query, best_chunks)[: _ASPECTS * max(0, most - 1 - len(parts))]
+    groups = [aspects[start : start + _ASPECTS] for start in range(0, len(aspects), _ASPECTS)]
+    topic = topic_of(query) or query
+    ways = [f"{topic}: {', '.join(group)}" for group in groups]
+    subqueries = list(dict.fromkeys([query, *parts, *ways]))
+    expanded = f"{query} ({', '.join(aspects)})" if aspects else query
+    return Expansion(subqueries, expanded, 1 + len(parts), [concept.phrase for concept in concepts])
+
+
+def _aspects(index: OpenIndex, graph: ConceptGraph, query: str, chunks: Sequence[str]) -> list[str]:
+    """By `p ln(p / q)`, p a phrase's share of these chunks and q of all; none that says what the question or a better
+    one says."""
+    if not graph.present:
+        return _frequent_terms(index, query, chunks)
+    found = graph.frequent(chunks, len(index.corpus))
+    terms = [frozenset(some) for some in index.keywords.terms([concept.surface for concept in found])]
+    known = {term.term for term in index.keywords.query_terms(query).result()}
+    chosen: list[str] = []
+    for concept, own in zip(found, terms, strict=True):
+        if own and not own & known and len(chosen) < _TERMS:
+            chosen.append(concept.surface)
+            known |= own
+    return chosen
 
 
 def related_terms(
@@ -92,13 +111,23 @@ def related_terms(
 
 
 def parts_of(index: OpenIndex, query: str) -> list[str]:
-    """The parts of a question that asks for several things, each of two terms or more; none where it asks for one."""
+    """The parts of a question that asks for several things, each of two terms or more, or the sides of a comparison;
+    none where it asks for one."""
     parts = [part.strip(" ?.!。？") for part in _BETWEEN_PARTS.split(query)]
     question = Question.of(index.keywords.query_terms(query).result(), len(index.corpus))
     terms = [set(own) for own in index.keywords.terms(parts)]
     pairs = zip(parts, terms, strict=True)
     whole = [part for part, own in pairs if len(own) >= _TERMS_A_PART and question.share(own) >= _SHARE_A_PART]
-    return whole if len(whole) > 1 else []
+    if len(whole) > 1:
+        return whole
+    return _sides(index, query, question) if "comparison" in asked_types(query) else []
+
+
+def _sides(index: OpenIndex, query: str, question: Question) -> list[str]:
+    sides = sides_of(query)
+    terms = [set(own) for own in index.keywords.terms(sides)]
+    told = [side for side, own in zip(sides, terms, strict=True) if question.share(own) >= _SHARE_A_CONCEPT]
+    return told if len(told) > 1 else []
 
 
 def _frequent_terms(index: OpenIndex, query: str, chunks: Sequence[str]) -> list[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.modes.lazy.community_search import CommunitySearcher
-from monjyu_query.modes.lazy.community_tree import CommunityTree
 from monjyu_query.modes.lazy.concept_graph import read_tree
+from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.reduce import answer_claims, answer_without_tests, make_claims
 from monjyu_query.modes.lazy.refine import Question, refine
+from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher
+from monjyu_query.modes.lazy.walk.community_tree import CommunityTree
+from monjyu_query.search.events import Emit
+from monjyu_query.search.lazy_explanation import LazyExplanation
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import hit_of
 from monjyu_query.search.result import SearchResult, Usage
@@ -30,14 +34,21 @@ class LazySearch:
 
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question."""
+        clock = Clock(ask.emit)
         question = refine(self.tools, self.store, self.tree(ask.index), ask)
+        clock.note("refine")
         state = question.state
         if state.budget.total:
             self._match(question)
             question.keep_best()
-        claims = make_claims(question, self.tools) if state.relevant else []
+        clock.note("match")
+        graph, concepts = concept_subgraph(question.graph, state.relevant)
+        claims = make_claims(question, self.tools, concepts) if state.relevant else []
+        clock.note("map")
         answer, engine = self._answer(question, claims)
-        return _result(question, answer, engine)
+        clock.note("reduce")
+        told = explanation(question, graph) if state.budget.total else None
+        return _result(question, answer, engine, told, clock.seconds)
 
     def tree(self, index: OpenIndex) -> CommunityTree:
         """The communities of a snapshot, read once."""
@@ -48,12 +59,19 @@ class LazySearch:
 
     def _match(self, asked: Question) -> None:
         lazy, state = asked.ask.settings.lazy, asked.state
-        counts = lazy.sufficiency != "off"
-        marks = (lazy.relevant_from, lazy.enough_from)
-        searcher = CommunitySearcher(asked.walkers, asked.tester.test, asked.sufficient, *marks, counts)
+        searcher = CommunitySearcher(
+            walkers=asked.walkers,
+            test=asked.tester.test,
+            sufficient=asked.sufficient,
+            relevant_from=lazy.relevant_from,
+            enough_from=lazy.enough_from,
+            enough=_enough(asked),
+            opening=0 if asked.broad and not asked.tree.empty else lazy.opening,
+            a_call=lazy.chunks_per_call,
+        )
         searcher.run(state)
         if asked.tree.empty:
-            state.warnings.append("Level 1 is not built: passages were tested in the order of their similarity.")
+            state.warnings.append("Level 1 is not used: passages were tested in the order of their similarity.")
         if state.errors:
             wrong = f"{len(state.errors)} of {state.budget.used} tests gave no judgement"
             state.warnings.append(f"{wrong}: {state.errors[0]}")
@@ -64,24 +82,49 @@ class LazySearch:
         state = asked.state
         if not asked.ask.request.answer:
             return Answer([], "complete"), "none"
-        if claims:
-            return answer_claims(asked, claims, self.tools)
         if not state.budget.total:
             state.warnings.append("A budget of 0 tests nothing: this is the answer of mode vector.")
             return answer_without_tests(asked, self.tools), "extractive"
         lowest = asked.ask.settings.min_score
-        if state.failed and lowest is None:
+        if not claims and state.failed and lowest is None:
             state.warnings.append("The assessor failed: this is the answer of mode vector.")
             return answer_without_tests(asked, self.tools), "extractive"
-        found = "has a relevant sentence" if lowest is None else f"reaches the score {lowest:g}"
-        return abstained(f"none of the {state.budget.used} passages tested {found}"), "extractive"
+        if not claims and lowest is not None:
+            return abstained(
+                f"none of the {state.budget.used} passages tested reaches the score {lowest:g}"
+            ), "extractive"
+        return answer_claims(asked, claims, self.tools)
 
 
-def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
+class Clock:
+    """Seconds by phase."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._since = time.perf_counter()
+        self.seconds: dict[str, float] = {}
+
+    def note(self, phase: str) -> None:
+        """A phase is over."""
+        now = time.perf_counter()
+        self.seconds[phase] = round(now - self._since, 6)
+        self._since = now
+
+
+def _enough(asked: Question) -> int | None:
+    """Relevant sentences that end the search; None where none do."""
+    sufficiency = asked.ask.settings.lazy.sufficiency
+    if isinstance(sufficiency, int):
+        return sufficiency
+    return None if sufficiency == "off" else asked.state.budget.enough
+
+
+def _result(
+    asked: Question, answer: Answer, engine: str, told: LazyExplanation | None, phases: dict[str, float]
+) -> SearchResult:
     state, ask = asked.state, asked.ask
     partial = (state.failed or state.ended == "cancelled") and answer.status == "complete"
-    scored = state.relevant or ask.settings.min_score is not None
-    hits = asked.hits() if scored else asked.nearest
+    hits = asked.hits() if state.budget.total and not state.failed else asked.nearest
     warnings = [*ask.warnings(), *asked.ranking.warnings, *state.warnings, *answer.warnings]
     return SearchResult(
         query=ask.request.query,
@@ -104,6 +147,8 @@ def _result(asked: Question, answer: Answer, engine: str) -> SearchResult:
         claims=state.claims,
         subqueries=state.subqueries,
         communities_visited=list(state.communities),
+        lazy=told,
+        phases=phases,
         usage=_usage(asked),
     )
 

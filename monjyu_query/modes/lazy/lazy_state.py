@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from monjyu_query.modes.lazy.budget import Budget
+from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.passages import Passage, PassageSentence
 
@@ -15,9 +15,11 @@ Ended = Literal["", "budget", "enough", "sufficient", "exhausted", "cancelled", 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The scores (0 to 10) of a chunk's sentences in order; `error` is why there are none. `cached`: not paid for."""
+    """The scores (0 to 10) of a chunk's sentences in order; `error` is why there are none. `cached`: not paid for.
+    `reasons` of the sentences, where they were asked for."""
 
     scores: tuple[float, ...] = ()
+    reasons: tuple[str, ...] = ()
     error: str = ""
     cached: bool = False
     final: bool = False
@@ -38,6 +40,8 @@ class Candidate:
     sentences: tuple[PassageSentence, ...]
     similarity: float
     community: str | None = None
+    beside: str = ""
+    """Names the chunks that it is judged together with, in one call; empty where each is judged by itself."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class Relevant:
 @dataclass
 class LazyState:
     """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit,
-    `sentence_ids` the relevant sentences and `strong` those of them that count towards enough."""
+    `tested` the chunks with the score of their best sentence, `sentence_ids` the relevant sentences (with `reasons`
+    where they were asked for) and `strong` those of them that count towards enough."""
 
     budget: Budget
     subqueries: list[str] = field(default_factory=list)
@@ -64,7 +69,10 @@ class LazyState:
     visited: set[int] = field(default_factory=set)
     communities: dict[str, int] = field(default_factory=dict)
     depth: int = 0
+    rounds: int = 0
+    tested: list[tuple[Candidate, float]] = field(default_factory=list)
     relevant: list[Relevant] = field(default_factory=list)
+    reasons: dict[str, str] = field(default_factory=dict)
     sentence_ids: set[str] = field(default_factory=set)
     strong: set[str] = field(default_factory=set)
     claims: list[dict[str, Any]] = field(default_factory=list)
@@ -79,6 +87,7 @@ class LazyState:
     def note(self, candidate: Candidate, judgement: Judgement, relevant_from: float, enough_from: float = 0.0) -> bool:
         """Record a judgement; whether the chunk is relevant. One that could not be read is an error, never relevant."""
         self.cache_hits += judgement.cached
+        self.tested.append((candidate, judgement.best))
         if judgement.error:
             self.errors.append(judgement.error)
             return False
@@ -88,6 +97,8 @@ class LazyState:
             self.relevant.append(Relevant(candidate, tuple(found)))
             self.sentence_ids.update(sentence.sentence_id for sentence, _ in found)
             self.strong.update(sentence.sentence_id for sentence, score in found if score >= enough_from)
+            named = zip((sentence.sentence_id for sentence in candidate.sentences), judgement.reasons, strict=False)
+            self.reasons |= {name: reason for name, reason in named if reason and name in self.sentence_ids}
         return bool(found)
 
     @property

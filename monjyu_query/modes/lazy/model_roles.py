@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field
@@ -32,11 +32,17 @@ from monjyu_query.modes.lazy.relevance import text_hash
 from monjyu_query.search.passages import PassageSentence
 from monjyu_query.search.request import Turn
 
-VERSION = "1"
+VERSION = "2"
 """Of how the model's scores are read."""
 LONGEST_HISTORY = 6
 _LONGEST_TEXT = 2000
 _POLL_SECONDS = 0.1
+_LONGEST_REASON = 200
+_CONCEPTS = 24
+_REASONS = {
+    "en": "Give each a `reason` of at most twelve words.",
+    "ja": "それぞれに`reason`（20字以内の理由）を付けてください。",
+}
 MOST_SENTENCES = 30
 """Of what was found so far, when a model is asked whether it suffices."""
 
@@ -56,6 +62,14 @@ class SentenceScore(BaseModel):
 
 class SentenceScores(BaseModel):
     scores: list[SentenceScore]
+
+
+class ReasonedScore(SentenceScore):
+    reason: str = ""
+
+
+class ReasonedScores(BaseModel):
+    scores: list[ReasonedScore]
 
 
 class ModelClaim(BaseModel):
@@ -100,7 +114,8 @@ class ModelRoles:
         found = run(self._session.structured("expand", [Message("user", text)], prompt.hash, Subqueries))
         cleaned = [without_foreign(subquery, text)[:_LONGEST_TEXT] for subquery in found.subqueries]
         subqueries = list(dict.fromkeys(filter(None, cleaned)))[:most] or [query]
-        return Expansion(subqueries, without_foreign(found.expanded_query, text)[:_LONGEST_TEXT] or query)
+        expanded = without_foreign(found.expanded_query, text)[:_LONGEST_TEXT] or query
+        return Expansion(subqueries, expanded, len(subqueries))
 
     def sufficient(self, query: str, sentences: Sequence[str], papers: Sequence[str]) -> bool:
         """Whether the model finds these sentences enough; where it fails, they are not."""
@@ -131,50 +146,85 @@ class ModelRoles:
         return await asyncio.gather(*tasks, return_exceptions=True)
 
     @property
+    def language(self) -> str:
+        """Of the question: ja or en."""
+        return self._language
+
+    @property
     def session(self) -> Session:
         return self._session
 
 
 class ModelAssessor:
-    """One call a chunk; the model lists the sentences that are relevant."""
+    """One call a batch of chunks; the model lists the sentences that are relevant, and why where it is asked to."""
 
-    def __init__(self, roles: ModelRoles, subqueries: Sequence[str]) -> None:
+    together = True
+    kept = True
+
+    def __init__(self, roles: ModelRoles, subqueries: Sequence[str], *, reasons: bool) -> None:
         self._roles = roles
         self._subqueries = subqueries
         self._prompt = roles.prompt("assess")
         self._model = roles.model_of("assess")
+        self._reasons = reasons
+        self.kept = not reasons  # reasons quote papers: they are asked for anew, and the response cache pays for them
 
     def key(self, candidate: Candidate) -> str:
         subquery = self._subqueries[candidate.subquery]
-        return digest("llm", VERSION, self._model, self._prompt.hash, subquery, text_hash(candidate), length=32)
+        parts = (self._model, self._prompt.hash, subquery, candidate.beside, text_hash(candidate))
+        return digest("llm", VERSION, *parts, length=32)
 
-    def assess(self, candidates: Sequence[Candidate]) -> list[Judgement]:
-        answers = self._roles.gather([lambda c=c: self._ask(c) for c in candidates])  # type: ignore[misc]
-        return [self._judgement(c, answer) for c, answer in zip(candidates, answers, strict=True)]
+    def assess(self, batches: Sequence[Sequence[Candidate]]) -> list[list[Judgement]]:
+        answers = self._roles.gather([lambda b=batch: self._ask(b) for batch in batches])  # type: ignore[misc]
+        return [self._judgements(batch, answer) for batch, answer in zip(batches, answers, strict=True)]
 
-    async def _ask(self, candidate: Candidate) -> SentenceScores:
-        lines = [f"{n}. {' '.join(s.text.split())}" for n, s in enumerate(candidate.sentences, start=1)]
-        source = fence(1, "\n".join([candidate.passage.header, *lines]))
-        text = self._prompt.render(source=source, question=self._subqueries[candidate.subquery])
-        papers = [candidate.passage.paper_id]
+    async def _ask(self, batch: Sequence[Candidate]) -> SentenceScores | ReasonedScores:
+        """The sentences of a batch are numbered through, so that a small model has one number to give for each."""
+        number = 0
+        sources = []
+        for place, candidate in enumerate(batch, start=1):
+            lines = [candidate.passage.header]
+            for sentence in candidate.sentences:
+                number += 1
+                lines.append(f"{number}. {' '.join(sentence.text.split())}")
+            sources.append(fence(place, "\n".join(lines)))
+        text = self._prompt.render(
+            source="\n\n".join(sources),
+            question=self._subqueries[batch[0].subquery],
+            reasons=_REASONS[self._roles.language] if self._reasons else "",
+        )
+        papers = sorted({candidate.passage.paper_id for candidate in batch})
+        wanted = ReasonedScores if self._reasons else SentenceScores
         return await self._roles.session.structured(
-            "assess", [Message("user", text)], self._prompt.hash, SentenceScores, papers
+            "assess", [Message("user", text)], self._prompt.hash, wanted, papers
         )
 
-    def _judgement(self, candidate: Candidate, answer: SentenceScores | BaseException) -> Judgement:
+    def _judgements(
+        self, batch: Sequence[Candidate], answer: SentenceScores | ReasonedScores | BaseException
+    ) -> list[Judgement]:
         if isinstance(answer, asyncio.CancelledError):
-            return Judgement(error="cancelled")
+            return [Judgement(error="cancelled")] * len(batch)
         if isinstance(answer, ModelCallError):
             lasting = isinstance(answer, CostCapReached | ModelUnavailable | ModelRefused)
-            return Judgement(error=str(answer), final=lasting and not isinstance(answer, ModelContentFiltered))
+            final = lasting and not isinstance(answer, ModelContentFiltered)
+            return [Judgement(error=str(answer), final=final)] * len(batch)
         if isinstance(answer, BaseException):
             raise answer
-        scores = [0.0] * len(candidate.sentences)
+        count = sum(len(candidate.sentences) for candidate in batch)
+        scores, reasons = [0.0] * count, [""] * count
         for found in answer.scores:
-            if found.sentence > len(scores):
-                return Judgement(error=f"the judgement names sentence {found.sentence} of {len(scores)}")
+            if found.sentence > count:
+                wrong = f"the judgement names sentence {found.sentence} of {count}"
+                return [Judgement(error=wrong)] * len(batch)
             scores[found.sentence - 1] = max(scores[found.sentence - 1], found.score)
-        return Judgement(tuple(scores))
+            if isinstance(found, ReasonedScore):
+                reasons[found.sentence - 1] = " ".join(found.reason.split())[:_LONGEST_REASON]
+        judgements, start = [], 0
+        for candidate in batch:
+            end = start + len(candidate.sentences)
+            judgements.append(Judgement(tuple(scores[start:end]), tuple(reasons[start:end]) if self._reasons else ()))
+            start = end
+        return judgements
 
 
 class ModelClaimExtractor:
@@ -184,9 +234,11 @@ class ModelClaimExtractor:
     MOST_CHUNKS = 8
     """Of one call; larger groups are split."""
 
-    def __init__(self, roles: ModelRoles, query: str) -> None:
+    def __init__(self, roles: ModelRoles, query: str, concepts: Mapping[str, Sequence[str]]) -> None:
+        """`concepts`: of each relevant sentence, by its id, the phrases of the noun graph that it has."""
         self._roles = roles
         self._query = query
+        self._concepts = concepts
         self._prompt = roles.prompt("extract")
         self.dropped = 0
         self.failed: list[str] = []
@@ -208,7 +260,10 @@ class ModelClaimExtractor:
     async def _ask(self, part: Sequence[Relevant]) -> ModelClaims:
         texts = [f"{r.candidate.passage.header}\n{r.candidate.passage.text}" for r in part]
         sources = "\n\n".join(fence(n, text) for n, text in enumerate(texts, start=1))
-        text = self._prompt.render(sources=sources, question=self._query)
+        named = (name for r in part for s, _ in r.sentences for name in self._concepts.get(s.sentence_id, ()))
+        concepts = list(dict.fromkeys(named))[:_CONCEPTS]
+        said = fence(len(texts) + 1, ", ".join(concepts)) if concepts else "-"
+        text = self._prompt.render(sources=sources, question=self._query, concepts=said)
         papers = sorted({r.candidate.passage.paper_id for r in part})
         return await self._roles.session.structured(
             "extract", [Message("user", text)], self._prompt.hash, ModelClaims, papers

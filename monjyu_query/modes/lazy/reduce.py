@@ -2,64 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from monjyu_core.embedding import load_embedder
+from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
-from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of
-from monjyu_query.modes.lazy.compose import MOST_PASSAGES, claim_passages, compose_claims
-from monjyu_query.modes.lazy.lazy_claims import Claim, ExtractiveClaims, grouped, rank_claims, within_tokens
+from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of, read_by_models
+from monjyu_query.modes.lazy.compose import SENTENCES, claim_passages, compose_hits, passages_of, room_of
+from monjyu_query.modes.lazy.lazy_claims import (
+    Claim,
+    ExtractiveClaims,
+    grouped,
+    in_parts,
+    merged_by_meaning,
+    rank_claims,
+)
 from monjyu_query.modes.lazy.lazy_state import Relevant
 from monjyu_query.modes.lazy.refine import Question
 from monjyu_query.modes.passages.best_passages import evidence_passages
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import load_sentences, section_texts, standing
+from monjyu_query.search.result import Status
 from monjyu_query.search.tools import Tools
 
+CLAIMS_LEVEL = 4
 
-def make_claims(asked: Question, tools: Tools) -> list[Claim]:
-    """The stored claims of level 4; of other chunks claims by the engine of the role `extract`. Ranked, without
-    duplicates, within the token budget.
+
+def make_claims(asked: Question, tools: Tools, concepts: Mapping[str, Sequence[str]]) -> list[Claim]:
+    """The stored claims of level 4; of other chunks claims by the engine of the role `claims`, which win over stored
+    ones that were made without a model. Ranked, without duplicates; `concepts` are those of each sentence.
 
     Where the model gives none for the relevant chunks, their sentences are the claims.
     """
     state, index = asked.state, asked.ask.index
-    stored, groups = stored_claims(index, grouped(state.relevant))
-    claims: list[Claim] = []
-    if groups and asked.roles is not None and tools.uses_model("extract") and not state.cancelled:
-        from monjyu_query.modes.lazy.model_roles import ModelClaimExtractor
-
-        by_model = ModelClaimExtractor(asked.roles, state.expanded)
-        claims = by_model.extract(groups)
-        if by_model.dropped:
-            state.warnings.append(f"{by_model.dropped} claims of the model quote no source and were left out.")
-        if by_model.failed:
-            state.warnings.append(f"{len(by_model.failed)} calls for claims failed: {by_model.failed[0]}")
+    by_model = asked.roles is not None and tools.uses_model("claims") and not state.cancelled
+    groups = grouped(state.relevant)
+    stored: list[Claim] = []
+    if asked.level >= CLAIMS_LEVEL:
+        stored, groups = stored_claims(index, groups, models_only=by_model)
+    claims = _claims_by_model(asked, groups, concepts) if groups and by_model else []
     if groups and not claims:
         claims = ExtractiveClaims(index).extract(groups)
-    ranked = within_tokens(rank_claims(index, asked.terms, [*stored, *claims]), asked.ask.settings.lazy.claim_tokens)
+    ranked = rank_claims(index, asked.terms, [*stored, *claims])
+    if any(claim.engine == "llm" for claim in ranked):
+        vectors = load_embedder(tools.settings).embed_passages([claim.statement for claim in ranked])
+        ranked = merged_by_meaning(ranked, vectors)
+    ranked = [replace(claim, concepts=tuple(concepts.get(claim.sentences[0].sentence_id, ()))) for claim in ranked]
     for claim in ranked:
         state.claims.append(claim.as_dict())
         state.emit({"event": "claim", **state.claims[-1]})
     return ranked
 
 
+def _claims_by_model(
+    asked: Question, groups: Sequence[Sequence[Relevant]], concepts: Mapping[str, Sequence[str]]
+) -> list[Claim]:
+    from monjyu_query.modes.lazy.model_roles import ModelClaimExtractor
+
+    assert asked.roles is not None
+    by_model = ModelClaimExtractor(asked.roles, asked.state.expanded, concepts)
+    claims = by_model.extract(groups)
+    if by_model.dropped:
+        asked.state.warnings.append(f"{by_model.dropped} claims of the model quote no source and were left out.")
+    if by_model.failed:
+        asked.state.warnings.append(f"{len(by_model.failed)} calls for claims failed: {by_model.failed[0]}")
+    return claims
+
+
 def answer_claims(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer, str]:
-    """Answer with the engine of the role `answer`; if its model fails, compose the answer and mark it as partial."""
+    """Answer with the engine of the role `answer`, which reads all claims; if its model fails, compose the answer from
+    the best passages and mark it as partial."""
     failure = ""
-    ask = asked.ask
-    if tools.uses_model("answer") and not asked.state.cancelled:
-        request = ask.request.model_copy(update={"query": asked.state.expanded})
-        passages = claim_passages(claims)[:MOST_PASSAGES]
-        written, failure = tools.llm_answers().answer(ask.index, request, passages, asked.asked, ask.account, ask.emit)
+    if claims and tools.uses_model("answer") and not asked.state.cancelled:
+        written, failure = _written(asked, claims, tools)
         if written is not None:
             return written, "llm"
-    answer = compose_claims(tools, ask, asked.terms, claims, asked.similarity)
+    answer = _composed(asked, claims, tools)
     if failure:
         status = "partial" if answer.status == "complete" else answer.status
         answer = replace(answer, status=status, warnings=[failure, *answer.warnings])
     return answer, "extractive"
+
+
+def _composed(asked: Question, claims: list[Claim], tools: Tools) -> Answer:
+    """From the best passages; of claims in a model's words, or for a question about all of the collection, from what
+    the claims rest on, community by community."""
+    ask, state = asked.ask, asked.state
+    hits = asked.hits()
+    if any(claim.engine == "llm" for claim in claims):
+        first = passages_of([claim.sentences[0] for claim in claims])
+        known = {passage.chunk_id for passage in first}
+        hits = [*first, *(hit for hit in hits if hit.chunk_id not in known)]
+    return compose_hits(tools, ask, asked.terms, hits, asked.similarity, state.budget.total)
+
+
+def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer | None, str]:
+    """By the model, from all claims: in one call where they have no more than `claim_tokens`, else part by part. What
+    is written of a part stands in a paragraph of its own, so every sentence keeps its citations."""
+    ask = asked.ask
+    request = ask.request.model_copy(update={"query": asked.state.expanded})
+    answers: list[Answer] = []
+    failure = ""
+    parts = in_parts(claims, ask.settings.lazy.claim_tokens)
+    form = form_of(ask.request.query, ask.routing.query_type)
+    room = room_of(asked.state.budget.total, form, ask.request.response_type)
+    sentences = max(SENTENCES, round(SENTENCES * room / len(parts)))
+    for part in parts:
+        if asked.state.cancelled and answers:
+            break
+        passages = claim_passages(part)
+        written, failure = tools.llm_answers().answer(
+            ask.index, request, passages, asked.asked, ask.account, ask.emit, sentences
+        )
+        if written is None:
+            break
+        if written.status != "abstained" or not answers:
+            answers.append(written)
+    told = [one for one in answers if one.status != "abstained"] or answers[:1]
+    if not told:
+        return None, failure
+    answer = joined_answers(told)
+    return (replace(answer, status="partial", warnings=[*answer.warnings, failure]) if failure else answer), ""
+
+
+def joined_answers(answers: Sequence[Answer]) -> Answer:
+    """One after another in paragraphs, with citations numbered through; a quote that several cite keeps one number."""
+    first = answers[0]
+    citations = {tuple(c.sentence_ids): c for c in first.citations}
+    segments = list(first.segments)
+    for answer in answers[1:]:
+        numbers = {}
+        for citation in answer.citations:
+            key = tuple(citation.sentence_ids)
+            if key not in citations:
+                citations[key] = citation.model_copy(update={"n": len(citations) + 1})
+            numbers[citation.n] = citations[key].n
+        moved = [s.model_copy(update={"citations": [numbers[n] for n in s.citations]}) for s in answer.segments]
+        moved[0] = moved[0].model_copy(update={"text": f"\n\n{moved[0].text.lstrip()}"})
+        segments += moved
+    status: Status = "complete" if all(answer.status == "complete" for answer in answers) else "partial"
+    warnings = [warning for answer in answers for warning in answer.warnings]
+    verified = all(answer.verified for answer in answers)
+    return replace(
+        first,
+        segments=segments,
+        status=status,
+        citations=list(citations.values()),
+        verified=verified,
+        warnings=warnings,
+    )
 
 
 def answer_without_tests(asked: Question, tools: Tools) -> Answer:
@@ -70,14 +163,19 @@ def answer_without_tests(asked: Question, tools: Tools) -> Answer:
     return compose(asked_of(tools, asked.ask, asked.terms), evidence, sentences, similarity)
 
 
-def stored_claims(index: OpenIndex, groups: Sequence[Sequence[Relevant]]) -> tuple[list[Claim], list[list[Relevant]]]:
+def stored_claims(
+    index: OpenIndex, groups: Sequence[Sequence[Relevant]], *, models_only: bool = False
+) -> tuple[list[Claim], list[list[Relevant]]]:
     """The claims of the relevant chunks that level 4 has read, and the groups of those it has not.
 
     A stored claim counts where one of its sentences was judged relevant, with that sentence's score; a relevant
-    sentence that no stored claim rests on is a claim itself, so that no evidence is lost.
+    sentence that no stored claim rests on is a claim itself, so that no evidence is lost. `models_only`: chunks whose
+    claims were made without a model are as if they had none.
     """
     found = [one for group in groups for one in group]
     known = chunks_with_claims(index.snapshot.cursor(), (one.candidate.passage.chunk_id for one in found))
+    if models_only:
+        known = read_by_models(index.snapshot.cursor(), known)
     covered = [one for one in found if one.candidate.passage.chunk_id in known]
     rest = [[one for one in group if one.candidate.passage.chunk_id not in known] for group in groups]
     claims = _judged_relevant(index, covered)

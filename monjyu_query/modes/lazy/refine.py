@@ -8,21 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.modes.lazy.budget import Budget
-from monjyu_query.modes.lazy.community_tree import CommunityTree
+from monjyu_query.answers.topic import topic_of
+from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, RankerAssessor
 from monjyu_query.modes.lazy.compose import weighted_question
 from monjyu_query.modes.lazy.concept_graph import ConceptGraph
-from monjyu_query.modes.lazy.deepening import IterativeDeepener, Walk
-from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand
+from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
-from monjyu_query.modes.lazy.relevance import Asked, Assessor, ExtractiveAssessor, RelevanceTester
+from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
+from monjyu_query.modes.lazy.walk.budget import Budget
+from monjyu_query.modes.lazy.walk.community_search import Walker
+from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, flat_tree
+from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
 from monjyu_query.modes.passages.best_passages import ranked_passages
 from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.fusion import Scores, z_scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm
-from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.tools import Ask, Tools
@@ -32,25 +34,39 @@ if TYPE_CHECKING:
 
 NEAREST = 8
 """Passages of an answer without tests, as in mode vector."""
+_CONCEPTS = 12
+_NEIGHBOURS = 10
+"""Of each concept of the question in the noun graph, whose chunks are candidates too."""
+_OF_JUDGEMENT, _OF_RANK = 0.5, 1.0
+"""What a hit's score is made of: half a point for each point of its best sentence, one for each deviation that its rank
+score lies above the mean. Half was best for hits on COVID papers (.3 to 1.2 tried) and cost nothing on abstracts."""
+_MOST_DEVIATIONS = 5.0
 
 
 @dataclass
 class Question:
-    """One question under way. `terms` are its own, `expanded` those of the expanded query; `nearest` the passages of
-    mode vector; `similarity` is that of the closest chunk."""
+    """One question under way. `terms` are its own, `ranking` that of all chunks; `nearest` the passages of mode vector;
+    `similarity` is that of the closest chunk. `broad`: it asks about the collection as a whole."""
 
     ask: Ask
     tree: CommunityTree
+    graph: ConceptGraph
     state: LazyState
     ranking: Ranking
+    deviations: Scores
     asked: list[QueryTerm]
     terms: Terms
-    expanded: Terms
     nearest: list[Passage]
     similarity: float
     tester: RelevanceTester
-    walkers: list[IterativeDeepener]
+    walkers: list[Walker]
+    broad: bool
     roles: ModelRoles | None = None
+
+    @property
+    def level(self) -> int:
+        """The highest level that the search may use."""
+        return level_of(self.ask)
 
     def sufficient(self, state: LazyState) -> bool:
         """What the model says, where it is asked."""
@@ -61,11 +77,14 @@ class Question:
         papers = sorted({r.candidate.passage.paper_id for r in found})
         return self.roles.sufficient(state.expanded, sentences, papers)
 
+    def worth(self, row: int, best: float) -> float:
+        """The score (0 to 10) of a chunk whose best sentence was judged `best`."""
+        ahead = min(max(float(self.deviations[row]), 0.0), _MOST_DEVIATIONS)
+        return round(_OF_JUDGEMENT * best + _OF_RANK * ahead, 4)
+
     def relevance(self, found: Relevant) -> float:
-        """The score of a relevant chunk: the mean of its best sentence's score and its similarity on the scale of all
-        chunks' (0 to 10 both)."""
-        near = nearness(float(self.ranking.scores[found.candidate.row]), self.ask.index.scale)
-        return round((found.score + 10 * near) / 2, 4)
+        """The score of a relevant chunk."""
+        return self.worth(found.candidate.row, found.score)
 
     def keep_best(self) -> None:
         """Let go of the relevant chunks below the lowest score that was asked for."""
@@ -74,52 +93,128 @@ class Question:
             self.state.relevant = [found for found in self.state.relevant if self.relevance(found) >= lowest]
 
     def hits(self) -> list[Passage]:
-        """The relevant chunks, best first."""
-        found = [(self.relevance(r), r.candidate.row, r.candidate.passage) for r in self.state.relevant]
-        found.sort(key=lambda item: (-item[0], item[1]))
-        return [replace(passage, score=score) for score, _, passage in found]
+        """The relevant chunks, best first; without a lowest score after them what else was tested, for what answers a
+        question may be judged wrongly."""
+        relevant = {found.candidate.row for found in self.state.relevant}
+        lowest = self.ask.settings.min_score
+        found = [
+            (c.row not in relevant, -self.worth(c.row, best), c.row, c.passage)
+            for c, best in self.state.tested
+            if lowest is None or c.row in relevant
+        ]
+        found.sort(key=lambda item: item[:3])
+        return [replace(passage, score=-score) for _, score, _, passage in found]
+
+
+def level_of(ask: Ask) -> int:
+    """The snapshot's level, or the lower one that was asked for."""
+    built = ask.index.snapshot.manifest.level
+    return built if ask.request.max_level is None else min(built, ask.request.max_level)
 
 
 def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -> Question:
-    """Rank by the question, expand it, and make ready one walk for each subquery."""
-    index, request, lazy = ask.index, ask.request, ask.settings.lazy
-    state = LazyState(Budget.of(request.budget), emit=ask.emit, cancel=ask.cancel)
-    query = request.query
-    ranking = rank(index, tools.embedder, query, "vector", request.filters, ask.settings)
+    """Rank by the question, expand it, and make ready the walks of its subqueries."""
+    index, lazy, query = ask.index, ask.settings.lazy, ask.request.query
+    state = LazyState(Budget.of(ask.request.budget), emit=ask.emit, cancel=ask.cancel)
+    graph = ConceptGraph.of(index.snapshot.cursor()) if level_of(ask) else ConceptGraph(index.snapshot.cursor(), False)
+    tree = tree if level_of(ask) else flat_tree(len(index.corpus))
+    broad = not topic_of(query)
+    mode = "vector" if not state.budget.total else lazy.rank
+    ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings)
     roles = _model_roles(tools, ask)
-    found = _expanded(tools, ask, query, ranking, roles, state)
+    found = _expanded(tools, ask, graph, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
     for n, subquery in enumerate(state.subqueries):
-        around = {} if n else {"concepts": _subgraph(ConceptGraph.of(index.snapshot.cursor()), found.concepts)}
+        around = {} if n else {"concepts": _around(graph, found.concepts)}
         state.emit({"event": "subquery", "n": n, "text": subquery, **around})
     asked = index.keywords.query_terms(query).result()
     terms = Terms.of(asked, len(index.corpus))
-    similar, ordered = _rankings(tools, ask, state.subqueries, query, ranking)
-    others = [(subquery, near) for subquery, near in zip(state.subqueries, similar, strict=True) if subquery != query]
-    asked_too = [Asked(weighted_question(index, subquery, terms), near) for subquery, near in others]
-    walk = Walk(0, lazy.chunks_per_visit, lazy.patience, lazy.max_depth)
-    first = replace(walk, opening=lazy.opening)
+    asking = [_asked(tools, ask, found, n, ranking, terms) for n in range(len(found.subqueries))]
+    if broad and state.budget.total:
+        asking[0] = replace(asking[0], ordered=_central(index, ranking))
     rows = best_rows(ranking.scores, index.corpus.work, NEAREST, ask.settings.per_paper, None, index.corpus.passage)
-    assessor = _assessor(tools, index, roles, state, Asked(terms, ranking.scores), asked_too)
+    assessor = _assessor(tools, ask, roles, state, asking, broad=broad)
+    near = ranking.scores if ranking.similarity is None else ranking.similarity
     return Question(
         ask=ask,
         tree=tree,
+        graph=graph,
         state=state,
         ranking=ranking,
+        deviations=z_scores(asking[0].ordered, asking[0].ordered > -np.inf),
         asked=asked,
         terms=terms,
-        expanded=weighted_question(index, state.expanded, terms),
         nearest=ranked_passages(index, ranking, rows),
-        similarity=float(ranking.scores[rows].max()) if rows else 0.0,
-        tester=RelevanceTester(index, assessor, similar, store),
-        walkers=[IterativeDeepener(tree, scores, walk if n else first) for n, scores in enumerate(ordered)],
+        similarity=float(near[rows].max()) if rows else 0.0,
+        tester=RelevanceTester(index, assessor, [one.similar for one in asking], store),
+        walkers=_walkers(ask, tree, graph, asking, found, broad=broad) if state.budget.total else [],
+        broad=broad,
         roles=roles,
     )
 
 
+def _walkers(
+    ask: Ask, tree: CommunityTree, graph: ConceptGraph, asking: list[Asked], found: Expansion, *, broad: bool
+) -> list[Walker]:
+    """One a subquery through the communities; where there are some, for the question one past them as well, so that
+    what ranks best is never lost, and one to the chunks of its concepts' neighbours."""
+    lazy = ask.settings.lazy
+    walk = Walk(0, lazy.chunks_per_visit, lazy.patience, lazy.max_depth)
+    first = replace(walk, opening=0 if broad and not tree.empty else lazy.opening)
+    walks = [(n, IterativeDeepener(tree, one.ordered, walk if n else first)) for n, one in enumerate(asking)]
+    if not tree.empty and not broad:
+        nowhere = CommunityTree((), (), np.zeros(0, np.intp))
+        walks.insert(1, (0, IterativeDeepener(nowhere, asking[0].ordered, walk)))
+        near = _neighbours(graph, ask.index, found.concepts, asking[0].ordered)
+        if near is not None:
+            walks.append((0, IterativeDeepener(nowhere, near, walk)))
+    return [Walker(n, walked) for n, walked in walks]
+
+
+def _neighbours(graph: ConceptGraph, index: OpenIndex, concepts: list[str], ordered: Scores) -> Scores | None:
+    """Scores (n,) of the chunks that have a neighbour of the question's concepts: their deviations, and more where
+    the neighbours weigh more (0 to 1)."""
+    weights: dict[str, float] = {}
+    for phrase in concepts:
+        near = graph.neighbours(phrase, _NEIGHBOURS)
+        top = max((concept.weight for concept in near), default=0.0)
+        for concept in near if top else []:
+            weights[concept.phrase] = max(weights.get(concept.phrase, 0.0), concept.weight / top)
+    mentioned = graph.mentioned(weights, index.corpus)
+    if not mentioned:
+        return None
+    rows = np.fromiter(mentioned, dtype=np.intp)
+    weight = np.fromiter(mentioned.values(), dtype=np.float32)
+    scores = np.full(len(ordered), -np.inf, dtype=np.float32)
+    scores[rows] = z_scores(ordered, ordered > -np.inf)[rows] + weight / weight.max()
+    return scores
+
+
+def _central(index: OpenIndex, ranking: Ranking) -> Scores:
+    """Scores (n,) for a question about the collection as a whole: how near a chunk is to the middle of all."""
+    vectors = index.corpus.vectors
+    middle = vectors.mean(axis=0)
+    return np.where(ranking.scores > -np.inf, vectors @ middle, np.float32(-np.inf)).astype(np.float32)
+
+
+def _asked(tools: Tools, ask: Ask, found: Expansion, n: int, ranking: Ranking, terms: Terms) -> Asked:
+    """The n-th subquery, ranked."""
+    text, index = found.subqueries[n], ask.index
+    made, own = ranking, terms
+    if text != ask.request.query:
+        made = rank(index, tools.embedder, text, ask.settings.lazy.rank, ask.request.filters, ask.settings)
+        own = weighted_question(index, text, terms) if n >= found.asking else _terms(index, text)
+    similar = made.scores if made.similarity is None else made.similarity
+    return Asked(text, own, similar, _first_twins(made.scores, index), own=n < found.asking)
+
+
+def _terms(index: OpenIndex, text: str) -> Terms:
+    return Terms.of(index.keywords.query_terms(text).result(), len(index.corpus))
+
+
 def _model_roles(tools: Tools, ask: Ask) -> ModelRoles | None:
     """None where every role is extractive: the libraries of models are then never loaded."""
-    if not tools.uses_model("expand", "assess", "extract"):
+    if not tools.uses_model("expand", "assess", "claims"):
         return None
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
@@ -127,13 +222,12 @@ def _model_roles(tools: Tools, ask: Ask) -> ModelRoles | None:
 
 
 def _expanded(
-    tools: Tools, ask: Ask, query: str, ranking: Ranking, roles: ModelRoles | None, state: LazyState
+    tools: Tools, ask: Ask, graph: ConceptGraph, ranking: Ranking, roles: ModelRoles | None, state: LazyState
 ) -> Expansion:
     """Expand with the engine of the role `expand`; if its model fails, expand without it and warn."""
-    if not state.budget.total:
+    query, index, most = ask.request.query, ask.index, ask.settings.lazy.max_subqueries
+    if not state.budget.total or most == 1:
         return Expansion([query], query)
-    index, most = ask.index, ask.settings.lazy.max_subqueries
-    graph = ConceptGraph.of(index.snapshot.cursor())
     best = best_rows(ranking.scores, index.corpus.work, READ_CHUNKS, 0, None, index.corpus.passage)
     own = expand(index, graph, query, [index.corpus.chunk_ids[row] for row in best], most)
     if roles is None or not tools.uses_model("expand"):
@@ -141,14 +235,20 @@ def _expanded(
     from monjyu_core.models.call_errors import ModelCallError
 
     try:
-        made = roles.expand(ask.request.query, ask.request.history, _named(graph, own), most)
+        made = roles.expand(query, ask.request.history, _named(graph, own), most)
     except ModelCallError as error:
         state.warnings.append(f"The question was expanded without a model: {error}")
         return own
-    return replace(made, concepts=own.concepts)
+    return replace(made, concepts=_concepts(index, graph, made.subqueries, own.concepts))
 
 
-def _subgraph(graph: ConceptGraph, phrases: list[str]) -> dict[str, Any]:
+def _concepts(index: OpenIndex, graph: ConceptGraph, subqueries: list[str], own: list[str]) -> list[str]:
+    """The question's concepts, then those that a model's subqueries name."""
+    more = [concept.phrase for text in subqueries for concept in matching_concepts(index, graph, text)]
+    return list(dict.fromkeys([*own, *more]))[:_CONCEPTS]
+
+
+def _around(graph: ConceptGraph, phrases: list[str]) -> dict[str, Any]:
     """The question's concepts with their neighbours, and the edges among all of these."""
     near = [concept.phrase for phrase in phrases for concept in graph.neighbours(phrase, 5)]
     nodes = list(dict.fromkeys([*phrases, *near]))
@@ -158,21 +258,6 @@ def _subgraph(graph: ConceptGraph, phrases: list[str]) -> dict[str, Any]:
 def _named(graph: ConceptGraph, expansion: Expansion) -> list[str]:
     near = [concept.surface for phrase in expansion.concepts for concept in graph.neighbours(phrase, 5)]
     return list(dict.fromkeys([*expansion.concepts, *near]))
-
-
-def _rankings(
-    tools: Tools, ask: Ask, subqueries: list[str], query: str, ranking: Ranking
-) -> tuple[list[Scores], list[Scores]]:
-    """For each subquery the similarity of all chunks, and the scores that order them."""
-    similar, ordered = [], []
-    mode = ask.settings.lazy.rank
-    for subquery in subqueries:
-        made = ranking
-        if subquery != query or mode != "vector":
-            made = rank(ask.index, tools.embedder, subquery, mode, ask.request.filters, ask.settings)
-        similar.append(made.similarity if made.similarity is not None else made.scores)
-        ordered.append(_first_twins(made.scores, ask.index))
-    return similar, ordered
 
 
 def _first_twins(scores: Scores, index: OpenIndex) -> Scores:
@@ -185,10 +270,15 @@ def _first_twins(scores: Scores, index: OpenIndex) -> Scores:
 
 
 def _assessor(
-    tools: Tools, index: OpenIndex, roles: ModelRoles | None, state: LazyState, own: Asked, others: list[Asked]
+    tools: Tools, ask: Ask, roles: ModelRoles | None, state: LazyState, asking: list[Asked], *, broad: bool
 ) -> Assessor:
+    index, reasons = ask.index, ask.request.reasons
     if roles is not None and tools.uses_model("assess"):
         from monjyu_query.modes.lazy.model_roles import ModelAssessor
 
-        return ModelAssessor(roles, state.subqueries)
-    return ExtractiveAssessor(index, own, others)
+        return ModelAssessor(roles, state.subqueries, reasons=reasons)
+    if broad:
+        return OverviewAssessor()
+    if tools.settings.roles.assess.engine == "ranker":
+        return RankerAssessor(index, asking)
+    return ExtractiveAssessor(index, asking[0], asking[1:])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import Role, TokenUsage
 from monjyu_query.knowledge.reports import load_reports
-from monjyu_query.modes.lazy.budget import Budget
+from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.search.tools import Ask, Tools
 
 TEST_TOKENS = 600
@@ -30,14 +30,14 @@ def expected_cost(tools: Tools, ask: Ask) -> Expected:
         return _sum(
             _calls(tools, ask, "expand", 1, TEST_TOKENS),
             _calls(tools, ask, "assess", tests, TEST_TOKENS),
-            _calls(tools, ask, "extract", groups, EXTRACT_CHUNKS * TEST_TOKENS),
+            _calls(tools, ask, "claims", groups, EXTRACT_CHUNKS * TEST_TOKENS),
         )
     if ask.mode == "global":
         reports = load_reports(ask.index.snapshot.cursor()).all
         tokens = sum(len(report.text) for report in reports) // CHARACTERS_A_TOKEN
         calls = max(1, -(-tokens // ask.settings.reports.map_tokens))
         each = tokens // calls + TEST_TOKENS
-        return _sum(_calls(tools, ask, "assess", calls, each), _calls(tools, ask, "extract", calls, each))
+        return _sum(_calls(tools, ask, "assess", calls, each), _calls(tools, ask, "claims", calls, each))
     return Expected()
 
 

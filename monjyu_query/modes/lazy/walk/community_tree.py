@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Community:
     """`rows` are the chunks that have phrases of it; `children` index the tree's communities. `id` is None for a group
     of chunks that belong to none."""
@@ -24,19 +24,30 @@ class Community:
 
 @dataclass(frozen=True)
 class CommunityTree:
-    """`loose` are the rows in no community: they are searched in groups of their own. Each row can be reached."""
+    """`loose` are the rows in no community: they are searched in groups of their own. Each row can be reached.
+    `homes`: of rows the community of the top that most of their phrases belong to, as a place among `communities`."""
 
     communities: tuple[Community, ...]
     roots: tuple[int, ...]
     loose: Rows
+    homes: Mapping[int, int] = field(default_factory=dict)
+
+    def home_of(self, row: int) -> Community | None:
+        place = self.homes.get(row)
+        return None if place is None else self.communities[place]
 
     @property
     def empty(self) -> bool:
         return not self.roots
 
 
-def build_tree(records: Sequence[tuple[str, int, str | None]], rows: Mapping[str, Rows], count: int) -> CommunityTree:
-    """From (id, level, parent) and the rows of each id; `count` rows there are.
+def build_tree(
+    records: Sequence[tuple[str, int, str | None]],
+    rows: Mapping[str, Rows],
+    count: int,
+    homes: Mapping[int, str] | None = None,
+) -> CommunityTree:
+    """From (id, level, parent), the rows of each id and the id of the home of each row; `count` rows there are.
 
     A community whose chunks are not all in its children gets the rest as one more child, so that no chunk is lost on
     the way down.
@@ -61,7 +72,8 @@ def build_tree(records: Sequence[tuple[str, int, str | None]], rows: Mapping[str
             rests.append(Community(name, level + 1, rest))
         communities.append(Community(name, level, found[name], tuple(below)))
     loose = np.setdiff1d(np.arange(count), _joined([found[records[root][0]] for root in roots]))
-    return CommunityTree((*communities, *rests), tuple(roots), loose)
+    at_home = {row: places[name] for row, name in (homes or {}).items() if name in places}
+    return CommunityTree((*communities, *rests), tuple(roots), loose, at_home)
 
 
 def flat_tree(count: int) -> CommunityTree:

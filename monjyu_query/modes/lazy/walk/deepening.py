@@ -1,6 +1,7 @@
 """One subquery's walk through the communities: best first, breadth first, deeper where it was worth it.
 
 Microsoft Research, "LazyGraphRAG: Setting a new standard for quality and cost" (November 2024), query step "match".
+Where the published walk ends, ours goes on with the best chunks that are left: what was paid for is spent.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from monjyu_query.modes.lazy.community_tree import Community, CommunityTree, Rows
+from monjyu_query.modes.lazy.walk.community_tree import Community, CommunityTree, Rows
 from monjyu_query.ranking.fusion import Scores
 
 
@@ -25,7 +26,8 @@ class Visit:
 @dataclass(frozen=True)
 class Walk:
     """It opens with the `opening` chunks most like the subquery, wherever they stand; then `top_k` chunks a visit;
-    after `patience` communities in a row without a relevant chunk it goes down, at most `max_depth` times."""
+    after `patience` communities in a row without a relevant chunk it goes down, at most `max_depth` times; after that
+    come all chunks that are left, best first."""
 
     opening: int = 0
     top_k: int = 3
@@ -34,7 +36,7 @@ class Walk:
 
 
 class IterativeDeepener:
-    """Chooses the chunks to test next. After each visit it must learn whether a chunk was relevant."""
+    """Chooses the chunks to test next. After each visit it must learn which of its chunks were relevant."""
 
     def __init__(self, tree: CommunityTree, scores: Scores, walk: Walk) -> None:
         """`scores` (n,): similarity of each chunk with the subquery, `-inf` for one that no filter lets pass."""
@@ -43,30 +45,52 @@ class IterativeDeepener:
         self._walk = walk
         self._sorted: dict[int, Rows] = {}
         self.depth = 0
+        self._all = Community(None, 0, np.flatnonzero(scores > -np.inf))
+        self._passed = 0
         self._frontier = self._opened([*(tree.communities[root] for root in tree.roots), *self._loose()])
         self._place = 0
         self._barren = 0
         self._fruitful: list[Community] = []
 
-    def next_visit(self, taken: Collection[int]) -> Visit | None:
-        """The next community with untested chunks; None at the end. `taken` are the rows tested under any subquery."""
+    def next_batch(self, taken: Collection[int], size: int) -> list[Visit]:
+        """Visits of up to `size` chunks together; none at the end. `taken` are the rows tested under any subquery."""
+        visits: list[Visit] = []
+        held = set(taken)
+        while size > 0 and (visit := self.next_visit(held, size)) is not None:
+            visits.append(visit)
+            held.update(visit.rows)
+            size -= len(visit.rows)
+        return visits
+
+    def next_visit(self, taken: Collection[int], most: int) -> Visit | None:
+        """The next community with untested chunks, at most `most` of them; None where every chunk is taken."""
         while True:
             while self._place < len(self._frontier) and self._barren < self._walk.patience:
                 community = self._frontier[self._place]
                 self._place += 1
-                rows = self._untested(community, taken)
+                rows = self._untested(community, taken, min(most, self._walk.top_k))
                 if rows:
                     return Visit(community, rows)
             if not self._deepen(taken):
-                return None
+                return self._best_left(taken, most)
 
-    def learn(self, visit: Visit, *, relevant: bool) -> None:
-        """Take in the results of a visit. A group of chunks that is no community is not counted as barren: there the
-        walk has nowhere to go down, and without communities it would end early."""
+    def learn(self, visit: Visit, relevant: Collection[int]) -> None:
+        """Take in which rows of a visit were relevant. A group of chunks that is no community is not counted as
+        barren; what it found leads to the communities where that stands."""
         counts = visit.community.id is not None
         self._barren = 0 if relevant else self._barren + counts
-        if relevant:
-            self._fruitful.append(visit.community)
+        homes = [self._tree.home_of(row) for row in relevant] if not counts else [visit.community] * bool(relevant)
+        for community in homes:
+            if community is not None and community not in self._fruitful:
+                self._fruitful.append(community)
+
+    def _best_left(self, taken: Collection[int], most: int) -> Visit | None:
+        """The best of the chunks that are not taken, wherever they stand."""
+        rows = self._best(self._all)
+        while self._passed < len(rows) and int(rows[self._passed]) in taken:
+            self._passed += 1
+        found = self._first(rows[self._passed :], taken, min(most, self._walk.top_k))
+        return Visit(Community(None, 0, np.array(found, np.intp)), found) if found else None
 
     def _deepen(self, taken: Collection[int]) -> bool:
         """Go down into the communities that had a relevant chunk; a leaf is looked at again while it has more."""
@@ -74,7 +98,7 @@ class IterativeDeepener:
         for community in self._fruitful:
             down = community.children if self.depth < self._walk.max_depth else ()
             found = [self._tree.communities[child] for child in down] or [community]
-            below += [inner for inner in found if self._untested(inner, taken)]
+            below += [inner for inner in found if self._untested(inner, taken, 1) and inner not in below]
         self._frontier = self._ranked(below)
         self._place, self._barren, self._fruitful = 0, 0, []
         self.depth += bool(below)
@@ -88,7 +112,7 @@ class IterativeDeepener:
 
     def _opened(self, communities: list[Community]) -> list[Community]:
         """The communities in order, before them the chunks to open with."""
-        first = self._ordered(np.arange(len(self._scores)))[: self._walk.opening]
+        first = self._best(self._all)[: self._walk.opening]
         size = self._walk.top_k
         groups = [Community(None, 0, first[start : start + size]) for start in range(0, len(first), size)]
         return [*groups, *self._ranked(communities)]
@@ -102,12 +126,15 @@ class IterativeDeepener:
         best = self._best(community)[: self._walk.top_k]
         return float(np.mean(self._scores[best], dtype=np.float64)) if len(best) else -np.inf
 
-    def _untested(self, community: Community, taken: Collection[int]) -> tuple[int, ...]:
+    def _untested(self, community: Community, taken: Collection[int], most: int) -> tuple[int, ...]:
+        return self._first(self._best(community), taken, most)
+
+    def _first(self, rows: Rows, taken: Collection[int], most: int) -> tuple[int, ...]:
         found: list[int] = []
-        for row in self._best(community).tolist():
+        for row in map(int, rows):
             if row not in taken:
                 found.append(row)
-                if len(found) == self._walk.top_k:
+                if len(found) == most:
                     break
         return tuple(found)
 

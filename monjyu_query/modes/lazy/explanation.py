@@ -1,0 +1,136 @@
+"""What a lazy search tells of itself: its subqueries, judgements, communities, concepts, and why it ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from monjyu_query.modes.lazy.concept_graph import ConceptGraph
+from monjyu_query.modes.lazy.lazy_state import Ended, LazyState, Relevant
+from monjyu_query.modes.lazy.refine import Question
+from monjyu_query.search.lazy_explanation import (
+    CommunityVisit,
+    ConceptEdge,
+    ConceptNode,
+    ConceptSubgraph,
+    EndedBy,
+    LazyExplanation,
+    RelevantSentence,
+    SubqueryFinds,
+)
+
+_ENDED: dict[Ended, EndedBy] = {
+    "": "everything",
+    "budget": "budget",
+    "enough": "enough",
+    "sufficient": "enough",
+    "exhausted": "everything",
+    "cancelled": "cancelled",
+    "failed": "cap",
+}
+MOST_NODES = 30
+_TITLES = """SELECT community_id, array_to_string(top_phrases[:3], ', ') FROM communities
+WHERE list_contains($names::VARCHAR[], community_id)"""
+
+
+def explanation(asked: Question, concepts: ConceptSubgraph) -> LazyExplanation:
+    """Of a search that has ended; `concepts` are those of its relevant sentences."""
+    state = asked.state
+    candidates = int((asked.ranking.scores > -float("inf")).sum())
+    return LazyExplanation(
+        ended=_ENDED[state.ended],
+        depth=state.depth,
+        rounds=state.rounds,
+        expanded_query=state.expanded,
+        subqueries=_subqueries(state),
+        frontier_left=max(0, candidates - state.budget.used),
+        sentences=_sentences(state),
+        communities=_communities(asked),
+        graph=concepts,
+    )
+
+
+def _subqueries(state: LazyState) -> list[SubqueryFinds]:
+    tests = Counter(candidate.subquery for candidate, _ in state.tested)
+    finds = Counter(found.candidate.subquery for found in state.relevant)
+    return [SubqueryFinds(text=text, tests=tests[n], relevant=finds[n]) for n, text in enumerate(state.subqueries)]
+
+
+def _sentences(state: LazyState) -> list[RelevantSentence]:
+    """Each once, with its best score."""
+    found: dict[str, RelevantSentence] = {}
+    for relevant in sorted(state.relevant, key=lambda one: (-one.score, one.candidate.row)):
+        passage = relevant.candidate.passage
+        for sentence, score in relevant.sentences:
+            known = found.get(sentence.sentence_id)
+            if known is None or known.score < score:
+                found[sentence.sentence_id] = RelevantSentence(
+                    sentence_id=sentence.sentence_id,
+                    chunk_id=passage.chunk_id,
+                    paper_id=passage.paper_id,
+                    community_id=relevant.candidate.community,
+                    score=score,
+                    text=" ".join(sentence.text.split()),
+                    reason=state.reasons.get(sentence.sentence_id),
+                )
+    return sorted(found.values(), key=lambda one: (-one.score, one.sentence_id))
+
+
+def _communities(asked: Question) -> list[CommunityVisit]:
+    state = asked.state
+    tested = Counter(candidate.community for candidate, _ in state.tested)
+    relevant = Counter(found.candidate.community for found in state.relevant)
+    if not tested.keys() - {None}:
+        return []
+    names = [name for name in tested if name is not None]
+    rows = (
+        asked.ask.index.snapshot.cursor().execute(_TITLES, {"names": names}).fetchall() if asked.graph.present else []
+    )
+    titles: dict[str, str] = {name: title or "" for name, title in rows}
+    levels = {community.id: community.level for community in asked.tree.communities}
+    return [
+        CommunityVisit(
+            id=name,
+            title=titles.get(name, ""),
+            level=levels.get(name, 0),
+            tested=tested[name],
+            relevant=relevant[name],
+        )
+        for name in names
+    ]
+
+
+def concept_subgraph(graph: ConceptGraph, relevant: Sequence[Relevant]) -> tuple[ConceptSubgraph, dict[str, list[str]]]:
+    """The phrases of the relevant sentences that weigh most, with the edges of the noun graph among them; and the
+    names of its phrases that each sentence has. Empty without a noun graph."""
+    found = sentence_concepts(graph, relevant)
+    names: dict[str, str] = {}
+    weights: Counter[str] = Counter()
+    holders: dict[str, list[str]] = {}
+    scores = {s.sentence_id: score for one in relevant for s, score in one.sentences}
+    for sentence_id, phrases in found.items():
+        for phrase, surface in phrases.items():
+            names.setdefault(phrase, surface)
+            weights[phrase] += scores[sentence_id]  # type: ignore[assignment]
+            holders.setdefault(phrase, []).append(sentence_id)
+    best = sorted(weights, key=lambda phrase: (-weights[phrase], phrase))[:MOST_NODES]
+    nodes = [
+        ConceptNode(id=phrase, name=names[phrase], weight=round(weights[phrase], 2), sentence_ids=holders[phrase])
+        for phrase in best
+    ]
+    edges = [ConceptEdge(source=s, target=t, weight=round(w, 6)) for s, t, w in graph.subgraph(best)]
+    return ConceptSubgraph(nodes=nodes, edges=edges), {name: list(some.values()) for name, some in found.items()}
+
+
+def sentence_concepts(graph: ConceptGraph, relevant: Sequence[Relevant]) -> dict[str, dict[str, str]]:
+    """Of each relevant sentence the phrases (and how they are written) that its chunk has and that stand in it."""
+    of_chunk: dict[str, dict[str, str]] = {}
+    for chunk, phrase, surface in graph.phrases([one.candidate.passage.chunk_id for one in relevant]):
+        of_chunk.setdefault(chunk, {})[phrase] = surface or phrase
+    found: dict[str, dict[str, str]] = {}
+    for one in relevant:
+        phrases = of_chunk.get(one.candidate.passage.chunk_id, {})
+        for sentence, _ in one.sentences:
+            text = " ".join(sentence.text.split()).casefold()
+            found[sentence.sentence_id] = {p: s for p, s in phrases.items() if s.casefold() in text}
+    return found

@@ -1,0 +1,1 @@
+"""The walk of lazy search: which chunks are tested next, under one budget."""
