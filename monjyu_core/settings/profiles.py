@@ -13,5 +13,5 @@ BUILT_IN: dict[str, dict[str, Any]] = {
     }
 }
 """`azure`: one deployment of Azure OpenAI refines questions, draws claims, writes answers, finds entities and writes
-reports. Relevance tests (`assess`) and embeddings stay on this machine: the first are a hundred calls a question, the second
-would embed every collection anew. `local` sets nothing: that is what the defaults are."""
+reports. Relevance tests (`assess`) and embeddings stay on this machine: the first are calls by the dozen for each
+question, the second would embed every collection anew. `local` sets nothing: that is what the defaults are."""

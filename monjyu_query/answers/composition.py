@@ -46,6 +46,8 @@ _MOST_PAPERS = 8
 _A_SIDE = 2
 """Quotes on each side of a comparison."""
 _IN_SECTIONS: frozenset[AnswerForm] = frozenset({"survey", "exploration"})
+_USUAL_ROOM = 1.5
+"""Up to here no more sentences are read than usual: their vectors are what an answer waits for."""
 _REPORT_ROOM = 5.0
 """So many times the usual length are read by their headings."""
 _EXAMPLES = {
@@ -162,7 +164,7 @@ def weighed(
     texts = [*(f"{passage.header}\n{passage.text}" for passage in passages), *(s.text for s in sentences)]
     terms = index.keywords.terms(texts)
     own = terms[len(passages) :]
-    most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room))
+    most = round((READ * _MORE if asked.form in OF_MANY else READ) * max(1.0, asked.room / _USUAL_ROOM))
     judged = judge_sentences(asked.query, asked.question, sentences, own, asked.similarities, index.scale, most)
     judged = numbers_first(asked.query, judged, sentences)
     pool = Pool(sentences, own, judged, _neighbours(index, sentences))

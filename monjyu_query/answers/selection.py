@@ -31,6 +31,7 @@ _LETTERS_SHARE = 0.8
 _QUOTED_LETTERS_SHARE = 0.6
 """Of a sentence with figures, brackets and symbols, as the best evidence often is."""
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
+_NO_LETTER = re.compile(r"[^\w\s]|[\d_]")
 _WIDE_LETTERS = 8
 """A sentence in a script without spaces has as many letters at least."""
 
@@ -178,7 +179,7 @@ def is_statement(text: str) -> bool:
 
 def is_prose(text: str, letters_share: float = _LETTERS_SHARE) -> bool:
     """At least three words, and mostly letters: no code, no rows of numbers."""
-    letters = sum(character.isalpha() or character.isspace() for character in text)
+    letters = len(text) - len(_NO_LETTER.findall(text))
     enough = len(_LETTERS.findall(text)) >= 3 or count_wide(text) >= _WIDE_LETTERS
     return enough and letters >= letters_share * len(text)
 

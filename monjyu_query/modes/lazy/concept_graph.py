@@ -23,22 +23,24 @@ _NODES = """SELECT phrase, surface, df, tfidf FROM graph_nodes
 WHERE len(list_filter($words::VARCHAR[], lambda word: contains(lower(surface), word) OR contains(lower(phrase), word)))
     > 0
 ORDER BY df DESC, phrase LIMIT $most"""
-_NEIGHBOURS = """SELECT other, coalesce(surface, other), weight FROM (
-    SELECT target AS other, weight FROM graph_edges WHERE source = $phrase
-    UNION ALL SELECT source AS other, weight FROM graph_edges WHERE target = $phrase)
-LEFT JOIN graph_nodes ON phrase = other WHERE other <> $phrase
-ORDER BY weight DESC, other LIMIT $most"""
+_NEIGHBOURS = """WITH asked AS (SELECT unnest($phrases::VARCHAR[]) AS phrase), near AS (
+    SELECT asked.phrase, target AS other, weight FROM graph_edges JOIN asked ON source = asked.phrase
+    UNION ALL SELECT asked.phrase, source, weight FROM graph_edges JOIN asked ON target = asked.phrase)
+SELECT near.phrase, other, coalesce(surface, other), weight
+FROM near LEFT JOIN graph_nodes ON graph_nodes.phrase = other WHERE other <> near.phrase
+QUALIFY row_number() OVER (PARTITION BY near.phrase ORDER BY weight DESC, other) <= $most
+ORDER BY near.phrase, weight DESC, other"""
 _FREQUENT = """SELECT m.phrase, any_value(n.surface), any_value(n.df), count(DISTINCT m.chunk_id) AS found
 FROM phrase_mentions m JOIN graph_nodes n USING (phrase)
-WHERE list_contains($chunks::VARCHAR[], m.chunk_id) AND n.papers > 1
+WHERE m.chunk_id IN (SELECT unnest($chunks::VARCHAR[])) AND n.papers > 1
 GROUP BY m.phrase HAVING found > 1 AND found / $read > any_value(n.df) / $all
 ORDER BY found / $read * ln(found / $read * $all / any_value(n.df)) DESC, m.phrase LIMIT $most"""
 _MENTIONED = """SELECT place, sum(weight) FROM phrase_mentions JOIN near USING (phrase) JOIN places USING (chunk_id)
 GROUP BY place"""
-_PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions WHERE list_contains($chunks::VARCHAR[], chunk_id)
+_PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
 ORDER BY chunk_id, phrase"""
 _AMONG = """SELECT source, target, weight FROM graph_edges
-WHERE list_contains($phrases::VARCHAR[], source) AND list_contains($phrases::VARCHAR[], target)
+WHERE source IN (SELECT unnest($phrases::VARCHAR[])) AND target IN (SELECT unnest($phrases::VARCHAR[]))
 ORDER BY source, target"""
 _PLACES = """SELECT place, number FROM chunk_communities JOIN places USING (chunk_id) JOIN numbers USING (community_id)
 WHERE level = $level"""
@@ -78,12 +80,13 @@ class ConceptGraph:
             Concept(phrase, surface or phrase, int(df or 0), float(tfidf or 0)) for phrase, surface, df, tfidf in found
         ]
 
-    def neighbours(self, phrase: str, most: int) -> list[Concept]:
-        """The concepts that the edges of greatest weight lead to."""
-        if not self.present:
-            return []
-        found = self._rows(_NEIGHBOURS, {"phrase": phrase, "most": most})
-        return [Concept(other, surface, 0, float(weight or 0)) for other, surface, weight in found]
+    def neighbours(self, phrases: Sequence[str], most: int) -> dict[str, list[Concept]]:
+        """Of each phrase the `most` concepts that the edges of greatest weight lead to."""
+        found: dict[str, list[Concept]] = {phrase: [] for phrase in phrases}
+        if self.present and phrases:
+            for phrase, other, surface, weight in self._rows(_NEIGHBOURS, {"phrases": list(found), "most": most}):
+                found[phrase].append(Concept(other, surface, 0, float(weight or 0)))
+        return found
 
     def frequent(self, chunks: Sequence[str], count: int, most: int = MOST_FREQUENT) -> list[Concept]:
         """Concepts that more than one of the chunks and more than one paper have, those first that stand in more of

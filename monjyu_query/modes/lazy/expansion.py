@@ -104,7 +104,7 @@ def related_terms(
 ) -> list[str]:
     """At most `most` terms to add to a question: in turns the neighbours of each of its concepts in the noun graph,
     the closest first; without any, terms of the chunks most like it."""
-    groups = [graph.neighbours(concept.phrase, most) for concept in matching_concepts(index, graph, query)]
+    groups = list(graph.neighbours([c.phrase for c in matching_concepts(index, graph, query)], most).values())
     turns = [group[place].surface for place in range(most) for group in groups if place < len(group)]
     found = [term for term in dict.fromkeys(turns) if term.casefold() not in query.casefold()]
     return (found or _frequent_terms(index, query, best_chunks))[:most]

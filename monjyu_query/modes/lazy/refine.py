@@ -11,7 +11,7 @@ from monjyu_query.answers.selection import Question as Terms
 from monjyu_query.answers.topic import topic_of
 from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, RankerAssessor
 from monjyu_query.modes.lazy.compose import weighted_question
-from monjyu_query.modes.lazy.concept_graph import ConceptGraph
+from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import JudgementStore
 from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
@@ -32,15 +32,20 @@ from monjyu_query.search.tools import Ask, Tools
 if TYPE_CHECKING:
     from monjyu_query.modes.lazy.model_roles import ModelRoles
 
+Neighbours = dict[str, list[Concept]]
+"""Of each concept those beside it in the noun graph."""
 NEAREST = 8
 """Passages of an answer without tests, as in mode vector."""
 _CONCEPTS = 12
+_SHOWN = 5
 _NEIGHBOURS = 10
 """Of each concept of the question in the noun graph, whose chunks are candidates too."""
-_OF_JUDGEMENT, _OF_RANK = 0.5, 1.0
-"""What a hit's score is made of: half a point for each point of its best sentence, one for each deviation that its rank
-score lies above the mean. Half was best for hits on COVID papers (.3 to 1.2 tried) and cost nothing on abstracts."""
-_MOST_DEVIATIONS = 5.0
+_OF_RANKER, _OF_MODEL = 0.3, 1.0
+"""What a point of a chunk's best sentence counts beside a deviation that its rank score lies above the mean. For the
+ranker .2 to .4 find most on COVID papers, with and without a filter, and cost nothing on abstracts (.1 to 1.2 tried); a
+model's judgement is trusted more."""
+_USUAL_BEST = 5.0
+"""Deviations of a good best chunk: a better one sets the scale."""
 
 
 @dataclass
@@ -61,6 +66,7 @@ class Question:
     tester: RelevanceTester
     walkers: list[Walker]
     broad: bool
+    by_model: bool = False
     roles: ModelRoles | None = None
 
     @property
@@ -79,8 +85,10 @@ class Question:
 
     def worth(self, row: int, best: float) -> float:
         """The score (0 to 10) of a chunk whose best sentence was judged `best`."""
-        ahead = min(max(float(self.deviations[row]), 0.0), _MOST_DEVIATIONS)
-        return round(_OF_JUDGEMENT * best + _OF_RANK * ahead, 4)
+        weight = _OF_MODEL if self.by_model else _OF_RANKER
+        top = max(_USUAL_BEST, float(self.deviations.max(initial=0.0)))
+        ahead = max(float(self.deviations[row]), 0.0)
+        return round(10 * (weight * best + ahead) / (10 * weight + top), 4)
 
     def relevance(self, found: Relevant) -> float:
         """The score of a relevant chunk."""
@@ -93,17 +101,17 @@ class Question:
             self.state.relevant = [found for found in self.state.relevant if self.relevance(found) >= lowest]
 
     def hits(self) -> list[Passage]:
-        """The relevant chunks, best first; without a lowest score after them what else was tested, for what answers a
-        question may be judged wrongly."""
+        """The tested chunks, best first: what answers a question may be judged wrongly, and ranks well then all the
+        same. With a lowest score the relevant chunks alone."""
         relevant = {found.candidate.row for found in self.state.relevant}
         lowest = self.ask.settings.min_score
         found = [
-            (c.row not in relevant, -self.worth(c.row, best), c.row, c.passage)
+            (-self.worth(c.row, best), c.row, c.passage)
             for c, best in self.state.tested
             if lowest is None or c.row in relevant
         ]
-        found.sort(key=lambda item: item[:3])
-        return [replace(passage, score=-score) for _, score, _, passage in found]
+        found.sort(key=lambda item: item[:2])
+        return [replace(passage, score=-score) for score, _, passage in found]
 
 
 def level_of(ask: Ask) -> int:
@@ -124,8 +132,9 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, graph, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
+    near = graph.neighbours(found.concepts, _NEIGHBOURS)
     for n, subquery in enumerate(state.subqueries):
-        around = {} if n else {"concepts": _around(graph, found.concepts)}
+        around = {} if n else {"concepts": _around(graph, found.concepts, near)}
         state.emit({"event": "subquery", "n": n, "text": subquery, **around})
     asked = index.keywords.query_terms(query).result()
     terms = Terms.of(asked, len(index.corpus))
@@ -134,7 +143,7 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
         asking[0] = replace(asking[0], ordered=_central(index, ranking))
     rows = best_rows(ranking.scores, index.corpus.work, NEAREST, ask.settings.per_paper, None, index.corpus.passage)
     assessor = _assessor(tools, ask, roles, state, asking, broad=broad)
-    near = ranking.scores if ranking.similarity is None else ranking.similarity
+    similar = ranking.scores if ranking.similarity is None else ranking.similarity
     return Question(
         ask=ask,
         tree=tree,
@@ -145,16 +154,17 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
         asked=asked,
         terms=terms,
         nearest=ranked_passages(index, ranking, rows),
-        similarity=float(near[rows].max()) if rows else 0.0,
+        similarity=float(similar[rows].max()) if rows else 0.0,
         tester=RelevanceTester(index, assessor, [one.similar for one in asking], store),
-        walkers=_walkers(ask, tree, graph, asking, found, broad=broad) if state.budget.total else [],
+        walkers=_walkers(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
         broad=broad,
+        by_model=assessor.together,
         roles=roles,
     )
 
 
 def _walkers(
-    ask: Ask, tree: CommunityTree, graph: ConceptGraph, asking: list[Asked], found: Expansion, *, broad: bool
+    ask: Ask, tree: CommunityTree, graph: ConceptGraph, asking: list[Asked], near: Neighbours, *, broad: bool
 ) -> list[Walker]:
     """One a subquery through the communities; where there are some, for the question one past them as well, so that
     what ranks best is never lost, and one to the chunks of its concepts' neighbours."""
@@ -165,18 +175,17 @@ def _walkers(
     if not tree.empty and not broad:
         nowhere = CommunityTree((), (), np.zeros(0, np.intp))
         walks.insert(1, (0, IterativeDeepener(nowhere, asking[0].ordered, walk)))
-        near = _neighbours(graph, ask.index, found.concepts, asking[0].ordered)
-        if near is not None:
-            walks.append((0, IterativeDeepener(nowhere, near, walk)))
+        beside = _beside(graph, ask.index, near, asking[0].ordered)
+        if beside is not None:
+            walks.append((0, IterativeDeepener(nowhere, beside, walk)))
     return [Walker(n, walked) for n, walked in walks]
 
 
-def _neighbours(graph: ConceptGraph, index: OpenIndex, concepts: list[str], ordered: Scores) -> Scores | None:
+def _beside(graph: ConceptGraph, index: OpenIndex, neighbours: Neighbours, ordered: Scores) -> Scores | None:
     """Scores (n,) of the chunks that have a neighbour of the question's concepts: their deviations, and more where
     the neighbours weigh more (0 to 1)."""
     weights: dict[str, float] = {}
-    for phrase in concepts:
-        near = graph.neighbours(phrase, _NEIGHBOURS)
+    for near in neighbours.values():
         top = max((concept.weight for concept in near), default=0.0)
         for concept in near if top else []:
             weights[concept.phrase] = max(weights.get(concept.phrase, 0.0), concept.weight / top)
@@ -248,16 +257,16 @@ def _concepts(index: OpenIndex, graph: ConceptGraph, subqueries: list[str], own:
     return list(dict.fromkeys([*own, *more]))[:_CONCEPTS]
 
 
-def _around(graph: ConceptGraph, phrases: list[str]) -> dict[str, Any]:
+def _around(graph: ConceptGraph, phrases: list[str], near: Neighbours) -> dict[str, Any]:
     """The question's concepts with their neighbours, and the edges among all of these."""
-    near = [concept.phrase for phrase in phrases for concept in graph.neighbours(phrase, 5)]
-    nodes = list(dict.fromkeys([*phrases, *near]))
+    beside = [concept.phrase for some in near.values() for concept in some[:_SHOWN]]
+    nodes = list(dict.fromkeys([*phrases, *beside]))
     return {"nodes": nodes, "edges": [list(edge) for edge in graph.subgraph(nodes)]}
 
 
 def _named(graph: ConceptGraph, expansion: Expansion) -> list[str]:
-    near = [concept.surface for phrase in expansion.concepts for concept in graph.neighbours(phrase, 5)]
-    return list(dict.fromkeys([*expansion.concepts, *near]))
+    near = graph.neighbours(expansion.concepts, _SHOWN)
+    return list(dict.fromkeys([*expansion.concepts, *(concept.surface for some in near.values() for concept in some)]))
 
 
 def _first_twins(scores: Scores, index: OpenIndex) -> Scores:

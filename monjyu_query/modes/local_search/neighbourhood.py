@@ -57,8 +57,10 @@ def _phrases(index: OpenIndex, query: str) -> dict[str, float]:
     """The concepts of the question and their neighbours, with what each counts."""
     graph = ConceptGraph.of(index.snapshot.cursor())
     found: dict[str, float] = {}
-    for concept in matching_concepts(index, graph, query):
-        for near in graph.neighbours(concept.phrase, NEIGHBOURS):
+    concepts = matching_concepts(index, graph, query)
+    neighbours = graph.neighbours([concept.phrase for concept in concepts], NEIGHBOURS)
+    for concept in concepts:
+        for near in neighbours[concept.phrase]:
             found.setdefault(near.phrase, _NEIGHBOUR_WEIGHT)
         found[concept.phrase] = 1.0
     return found

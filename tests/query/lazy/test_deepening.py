@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
 from monjyu_query.modes.lazy.walk.budget import Budget, enough_sentences
 from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher, Wanted
 from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, build_tree, flat_tree
 from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
-from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
 from monjyu_query.search.passages import Passage, PassageSentence
 
 

@@ -181,7 +181,7 @@ def test_communities_are_visited_and_concepts_expand_the_question(
 
 def test_the_graph_is_read(communities: Callable[[], duckdb.DuckDBPyConnection]) -> None:
     graph = ConceptGraph(communities(), True)
-    assert [concept.phrase for concept in graph.neighbours("relevance budget", 3)] == ["assessor"]
+    assert [concept.phrase for concept in graph.neighbours(["relevance budget"], 3)["relevance budget"]] == ["assessor"]
     assert [concept.surface for concept in graph.candidates(["communit"])] == ["communities"]
     assert graph.subgraph(["assessor", "relevance budget", "community"]) == [("assessor", "relevance budget", 0.5)]
 
