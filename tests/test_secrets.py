@@ -62,7 +62,7 @@ def environment(fake: FakeModels) -> dict[str, str]:
         "ROLES__RERANK__MODEL": "other",
         "LOG__FORMAT": "json",
     }
-    for role in ("EXTRACT", "REPORT", "EXPAND", "ASSESS", "ANSWER"):
+    for role in ("EXTRACT", "CLAIMS", "REPORT", "EXPAND", "ASSESS", "ANSWER"):
         values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__RETRIES": "0"}
     own = {f"MONJYU_{name}": value for name, value in values.items()}
     own["OTEL_EXPORTER_OTLP_TIMEOUT"] = "1"

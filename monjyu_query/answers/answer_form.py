@@ -14,6 +14,9 @@ AnswerForm = Literal[
 OF_MANY: frozenset[AnswerForm] = frozenset({"papers", "survey"})
 """Forms that are the better, the more papers they have: more passages are read for them."""
 
+NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_no"})
+"""Forms that a sentence or two fill, however much was found."""
+
 _PAPERS = re.compile(
     r"\b(?:which(?: of the| of these)?(?: \w+){0,2}|what) (?:papers?|articles?|stud(?:y|ies)|publications|authors)\b"
     r"(?! (?:is|are) (?:about|this))"

@@ -67,8 +67,9 @@ def in_sections(
         own = [(window, citation) for window, citation in cited if citation.paper_id in papers]
         body = laid_out(_by_paper(form, language, own, labels), None)
         lead = "\n\n" if found else ""
-        found.append(Segment(text=lead + (heading or _WORDS[language]["further"]), heading=True))
-        body[0].text = f"\n\n{body[0].text}"
+        if len(themes) > 1:
+            found.append(Segment(text=lead + (heading or _WORDS[language]["further"]), heading=True))
+            body[0].text = f"\n\n{body[0].text}"
         found += body
     return found
 

@@ -13,7 +13,7 @@ import numpy as np
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.abstract_answer import abstract_answer, is_general
-from monjyu_query.answers.answer_form import OF_MANY, AnswerForm, form_of
+from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import Cited, arranged, in_sections, numbered, said
 from monjyu_query.answers.citing import cite_windows
@@ -39,6 +39,8 @@ _MORE = 2
 _OF_BEST, _OF_WORDS = 0.1, 0.5
 """Shares of the best sentence's worth, and of the most words of the question that a sentence has, which a sentence of
 another paper must have."""
+_CHANCE = 1 / 150
+"""A sentence of less is no evidence."""
 _COUNTS, _MOST_PROBABLE = 3.0, 0.99
 _SURVEY = Limits(8, 1600, 2)
 _MOST_PAPERS = 8
@@ -131,6 +133,11 @@ def compose(
     None where vectors say nothing. Abstained, with the closest sentence, where they hold too little."""
     if not passages:
         return abstained("no passage was found")
+    if not asked.paper_id:
+        others = asked.index.beside_papers
+        passages = [passage for passage in passages if passage.paper_id not in others] or passages
+        kept = {passage.chunk_id for passage in passages}
+        sentences = [sentence for sentence in sentences if sentence.passage.chunk_id in kept]
     pool, windows, support = weighed(asked, passages, sentences, similarity)
     answer = _answer(asked, pool, windows, support)
     if answer.status == "complete":
@@ -196,9 +203,12 @@ def _chosen(asked: Asked, pool: Pool) -> list[Window]:
 
 
 def _least(asked: Asked, pool: Pool) -> float:
-    """What a further sentence must be worth: of many papers that answer none stands out."""
+    """What a further sentence must be worth: of many papers that answer none stands out, and who gives an answer room
+    wants it filled, but for a fact."""
     best = float(pool.judged.probability.max(initial=0.0))
-    return min(pool.judged.least, _OF_BEST * best) if asked.form in OF_MANY else pool.judged.least
+    if asked.form in NARROW or (asked.form not in OF_MANY and asked.room <= 1):
+        return pool.judged.least
+    return min(pool.judged.least, max(_OF_BEST * best / max(1.0, asked.room) ** 2, _CHANCE))
 
 
 def _one_a_paper(asked: Asked, pool: Pool) -> list[Window]:

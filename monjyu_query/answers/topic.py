@@ -24,6 +24,7 @@ _WORD = re.compile(
     r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W_]){3,}|\b[A-Z][A-Z0-9+#]?(?![^\W_])"
     r"|[\u3400-\u9fff\u30a1-\u30ff\uac00-\ud7a3]{2,}|\d{2,}"
 )
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 _BETWEEN = re.compile(
     r"\b(?:and|or|versus|vs\.?|than|from|with|between|over|against)\b|[,;/、，；と]|より|対|かそれとも", re.IGNORECASE
 )
@@ -32,6 +33,11 @@ _BETWEEN = re.compile(
 def sides_of(query: str) -> list[str]:
     """What a comparison sets against each other, by the words between them; each side's topic, none twice."""
     return list(dict.fromkeys(topic for part in _BETWEEN.split(query) if (topic := topic_of(part))))
+
+
+def asks_of_all(query: str) -> bool:
+    """Whether a question asks about the collection as a whole: it has words, and none that names a subject."""
+    return bool(_LETTERS.search(query)) and not topic_of(query)
 
 
 def topic_of(query: str) -> str:

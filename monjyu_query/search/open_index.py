@@ -35,6 +35,14 @@ class OpenIndex:
         """What a similarity says under the snapshot's model."""
         return scale_of(self.snapshot.manifest.embedding.model, self.corpus.vectors)
 
+    @cached_property
+    def beside_papers(self) -> frozenset[str]:
+        """Files among papers that are none themselves (a licence, a list of sources): no evidence for a question that
+        does not name them. Empty where less than half of the files are papers."""
+        rows = self.snapshot.cursor().execute("SELECT paper_id, is_academic_paper FROM papers").fetchall()
+        others = frozenset(paper_id for paper_id, academic in rows if not academic)
+        return others if 2 * len(others) < len(rows) else frozenset()
+
 
 def open_index(snapshot: Snapshot) -> OpenIndex:
     """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read.

@@ -49,7 +49,7 @@ def data(known_data: Path, tmp_path: Path) -> Path:
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     with FakeModels() as started:
         limits = {"CACHE__ENABLED": "false", "SEARCH__ROUTER": "model", "SPENDING__MAX_CALLS_PER_QUERY": "40"}
-        for name, value in started.environment("EXPAND", "ASSESS", "EXTRACT", "ANSWER", **limits).items():
+        for name, value in started.environment("EXPAND", "ASSESS", "CLAIMS", "ANSWER", **limits).items():
             monkeypatch.setenv(name, value)
         yield started
 

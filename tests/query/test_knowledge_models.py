@@ -31,7 +31,7 @@ ROOTS, CHILDREN, LEAVES = 8, 3, 7
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     with FakeModels() as started:
-        values = started.environment("EXPAND", "ASSESS", "EXTRACT", "ANSWER", CACHE__ENABLED="false")
+        values = started.environment("EXPAND", "ASSESS", "CLAIMS", "ANSWER", CACHE__ENABLED="false")
         for name, value in values.items():
             monkeypatch.setenv(name, value)
         started.default = good
@@ -160,9 +160,9 @@ def test_the_router_asks_the_model_where_the_setting_says_so(
 def test_progressive_keeps_its_caps(known_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
     query = "Compare Leiden and Louvain on zebras, antelopes, crocodiles."
     free = ask(known_data, query, controller="progressive", budget=4)
-    assert count(fake, "assess") == 4 and "lazy 4 added" in free.routing.reason
+    assert count(fake, "assess") == 1 and "lazy 4 added" in free.routing.reason
     fake.requests.clear()
-    monkeypatch.setenv("MONJYU_SEARCH__PROGRESSIVE__MAX_CALLS", "3")
+    monkeypatch.setenv("MONJYU_SEARCH__PROGRESSIVE__MAX_CALLS", "2")
     capped = ask(known_data, query, controller="progressive", budget=4)
     assert count(fake, "assess") == 0 and any("Not gone on with lazy" in warning for warning in capped.warnings)
     assert capped.usage.llm_calls == len(fake.requests) <= 3

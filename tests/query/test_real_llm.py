@@ -47,7 +47,7 @@ def test_lazy_search_runs_through(sample_data: Path, monkeypatch: pytest.MonkeyP
         "MODELS__DEFAULT__MODEL": os.environ.get("MONJYU_TEST_LLM_MODEL", "local"),
         "MODELS__DEFAULT__BASE_URL": URL,
     }
-    for role in ("EXPAND", "ASSESS", "EXTRACT", "ANSWER"):
+    for role in ("EXPAND", "ASSESS", "CLAIMS", "ANSWER"):
         values |= {f"ROLES__{role}__ENGINE": "llm", f"ROLES__{role}__TIMEOUT_SECONDS": "600"}
         values[f"ROLES__{role}__MAX_TOKENS"] = "400"
     monkeypatch.setenv("MONJYU_DATA", str(sample_data))

@@ -29,7 +29,8 @@ _ASKED = {
     "number": r"\bhow (?:many|much|long|old|often|far|large|big|high)\b|\b(?:what|which) (?:percent|proportion|number"
     r"|rate|fraction|incidence|prevalence|size|dose|ratio|risk|mortality)|percentage"
     r"|何(?:人|個|回|歳|枚|本|種|%|パーセント|割|倍|位|km|メートル|つ|匹|頭|台|分|時間)|いくつ|どのくらい|どれくらい|どれほど",
-    "date": r"\bwhen\b|\b(?:what|which) (?:year|date|month|day)|\bhow long\b|いつ|何年|何月|何日|何世紀",
+    "date": r"^\W*(?:and |but |since |until |by )?when\b"
+    r"|\b(?:what|which) (?:year|date|month|day)|\bhow long\b|いつ|何年|何月|何日|何世紀",
     "person": r"\bwho(?:m|se)?\b|誰|だれ|何者|人物",
     "place": r"\bwhere\b|\b(?:what|which) (?:country|countries|city|region|place|cell|tissue|organ)"
     r"|どこ|何県|何市|何国|場所",

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from monjyu_query.answers.answer_form import AnswerForm, form_of
-from monjyu_query.answers.answering import Answer
-from monjyu_query.answers.composition import asked_of, compose
+from monjyu_query.answers.answer_form import NARROW, AnswerForm, form_of
+from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.arrangement import in_sections, numbered
+from monjyu_query.answers.citing import cite_windows
+from monjyu_query.answers.composition import SHORT, asked_of, compose, language_of
+from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.answers.quote_windows import Neighbours
 from monjyu_query.answers.selection import Question
+from monjyu_query.digests.themes import papers_by_theme
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
@@ -24,7 +30,8 @@ _USUAL_BUDGET = 50
 """Tests that buy an answer of the usual length."""
 _MOST_ROOM, _OF_FACT = 6.0, 1.4
 _ROOM_OF_REPORT = 3.0
-_NARROW: frozenset[AnswerForm] = frozenset({"fact", "number", "definition", "yes_no"})
+PAPERS = 6
+"""In a usual answer about the collection as a whole."""
 ADDED_WEIGHT = 0.2
 """Weight of a term that expansion added; a term of the question has 1."""
 
@@ -42,7 +49,7 @@ def room_of(budget: int, form: AnswerForm, response_type: ResponseType | None) -
     room = min(max(math.sqrt(budget / _USUAL_BUDGET), 1.0), _MOST_ROOM)
     if response_type == "report":
         return max(room, _ROOM_OF_REPORT)
-    return min(room, _OF_FACT) if form in _NARROW else room
+    return min(room, _OF_FACT) if form in NARROW else room
 
 
 def compose_hits(
@@ -53,6 +60,32 @@ def compose_hits(
     passages = hits[: round(MOST_PASSAGES * room)]
     sentences = load_sentences(ask.index.snapshot.cursor(), passages)
     return compose(asked_of(tools, ask, question, room), passages, sentences, similarity)
+
+
+def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
+    """For a question about the collection as a whole: of each paper its best claim, of each community one before a
+    second of any, under the headings of their themes."""
+    room = room_of(budget, "survey", ask.request.response_type)
+    language = language_of(ask.request.query)
+    turns: Counter[str | None] = Counter()
+    ranked: dict[str, tuple[int, int, Claim]] = {}
+    for place, claim in enumerate(claims):
+        paper = claim.sentences[0].passage.paper_id
+        if paper not in ranked and paper not in ask.index.beside_papers:
+            ranked[paper] = (turns[claim.community], place, claim)
+            turns[claim.community] += 1
+    most = SHORT if ask.request.response_type == "short" else round(PAPERS * room)
+    best = [claim.sentences[0] for _, _, claim in sorted(ranked.values(), key=lambda one: one[:2])][:most]
+    cursor = ask.index.snapshot.cursor()
+    neighbours = Neighbours(load_sentences(cursor, passages_of(best)))
+    cited = cite_windows(cursor, [neighbours.grown(sentence) for sentence in best])
+    if not cited:
+        return abstained("no sentence of what was found stands in its source")
+    chunks = {citation.paper_id: [citation.chunk_id] for _, citation in cited}
+    labels = paper_labels(ask.index, list(chunks), language)
+    parts = in_sections("survey", language, cited, labels, papers_by_theme(ask.index, chunks))
+    segments, _, citations = numbered(parts, [], cited)
+    return Answer(segments, "complete", citations, verified=True)
 
 
 def compose_claims(tools: Tools, ask: Ask, question: Question, claims: Sequence[Claim], similarity: float) -> Answer:

@@ -37,8 +37,11 @@ GROUP BY m.phrase HAVING found > 1 AND found / $read > any_value(n.df) / $all
 ORDER BY found / $read * ln(found / $read * $all / any_value(n.df)) DESC, m.phrase LIMIT $most"""
 _MENTIONED = """SELECT place, sum(weight) FROM phrase_mentions JOIN near USING (phrase) JOIN places USING (chunk_id)
 GROUP BY place"""
-_PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
+_PHRASES = """SELECT chunk_id, phrase, surface FROM phrase_mentions
+WHERE chunk_id IN (SELECT unnest($chunks::VARCHAR[]))
 ORDER BY chunk_id, phrase"""
+_TITLES = """SELECT community_id, array_to_string(top_phrases[:3], ', ') FROM communities
+WHERE community_id IN (SELECT unnest($names::VARCHAR[]))"""
 _AMONG = """SELECT source, target, weight FROM graph_edges
 WHERE source IN (SELECT unnest($phrases::VARCHAR[])) AND target IN (SELECT unnest($phrases::VARCHAR[]))
 ORDER BY source, target"""
@@ -110,6 +113,11 @@ class ConceptGraph:
     def phrases(self, chunks: Sequence[str]) -> list[tuple[str, str, str]]:
         """(chunk, phrase, how it is written there) of these chunks."""
         return self._rows(_PHRASES, {"chunks": list(chunks)}) if self.present and chunks else []
+
+    def titles(self, communities: Sequence[str]) -> dict[str, str]:
+        """The first phrases of each of these communities."""
+        found = self._rows(_TITLES, {"names": list(communities)}) if self.present and communities else []
+        return {name: title or "" for name, title in found}
 
     def subgraph(self, phrases: Sequence[str]) -> list[tuple[str, str, float]]:
         """The edges (source, target, weight) among these concepts."""

@@ -29,8 +29,6 @@ _ENDED: dict[Ended, EndedBy] = {
     "failed": "cap",
 }
 MOST_NODES = 30
-_TITLES = """SELECT community_id, array_to_string(top_phrases[:3], ', ') FROM communities
-WHERE list_contains($names::VARCHAR[], community_id)"""
 
 
 def explanation(asked: Question, concepts: ConceptSubgraph) -> LazyExplanation:
@@ -83,10 +81,7 @@ def _communities(asked: Question) -> list[CommunityVisit]:
     if not tested.keys() - {None}:
         return []
     names = [name for name in tested if name is not None]
-    rows = (
-        asked.ask.index.snapshot.cursor().execute(_TITLES, {"names": names}).fetchall() if asked.graph.present else []
-    )
-    titles: dict[str, str] = {name: title or "" for name, title in rows}
+    titles = asked.graph.titles(names)
     levels = {community.id: community.level for community in asked.tree.communities}
     return [
         CommunityVisit(

@@ -71,7 +71,8 @@ class LazySearch:
         )
         searcher.run(state)
         if asked.tree.empty:
-            state.warnings.append("Level 1 is not used: passages were tested in the order of their similarity.")
+            lacks = "used" if asked.ask.index.snapshot.manifest.level else "built"
+            state.warnings.append(f"Level 1 is not {lacks}: passages were tested in the order of their similarity.")
         if state.errors:
             wrong = f"{len(state.errors)} of {state.budget.used} tests gave no judgement"
             state.warnings.append(f"{wrong}: {state.errors[0]}")

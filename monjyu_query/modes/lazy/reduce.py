@@ -10,7 +10,7 @@ from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.composition import asked_of, compose
 from monjyu_query.knowledge.level_4_claims import chunks_with_claims, claims_of, read_by_models
-from monjyu_query.modes.lazy.compose import SENTENCES, claim_passages, compose_hits, passages_of, room_of
+from monjyu_query.modes.lazy.compose import SENTENCES, claim_passages, compose_hits, overview, passages_of, room_of
 from monjyu_query.modes.lazy.lazy_claims import (
     Claim,
     ExtractiveClaims,
@@ -90,6 +90,8 @@ def _composed(asked: Question, claims: list[Claim], tools: Tools) -> Answer:
     """From the best passages; of claims in a model's words, or for a question about all of the collection, from what
     the claims rest on, community by community."""
     ask, state = asked.ask, asked.state
+    if asked.broad and claims:
+        return overview(ask, claims, state.budget.total)
     hits = asked.hits()
     if any(claim.engine == "llm" for claim in claims):
         first = passages_of([claim.sentences[0] for claim in claims])

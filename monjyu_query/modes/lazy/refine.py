@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from monjyu_query.answers.selection import Question as Terms
-from monjyu_query.answers.topic import topic_of
+from monjyu_query.answers.topic import asks_of_all
 from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, OverviewAssessor, RankerAssessor
 from monjyu_query.modes.lazy.compose import weighted_question
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
@@ -126,7 +126,7 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
     state = LazyState(Budget.of(ask.request.budget), emit=ask.emit, cancel=ask.cancel)
     graph = ConceptGraph.of(index.snapshot.cursor()) if level_of(ask) else ConceptGraph(index.snapshot.cursor(), False)
     tree = tree if level_of(ask) else flat_tree(len(index.corpus))
-    broad = not topic_of(query)
+    broad = asks_of_all(query)
     mode = "vector" if not state.budget.total else lazy.rank
     ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings)
     roles = _model_roles(tools, ask)
@@ -235,7 +235,7 @@ def _expanded(
 ) -> Expansion:
     """Expand with the engine of the role `expand`; if its model fails, expand without it and warn."""
     query, index, most = ask.request.query, ask.index, ask.settings.lazy.max_subqueries
-    if not state.budget.total or most == 1:
+    if not state.budget.total or most == 1 or asks_of_all(query):
         return Expansion([query], query)
     best = best_rows(ranking.scores, index.corpus.work, READ_CHUNKS, 0, None, index.corpus.passage)
     own = expand(index, graph, query, [index.corpus.chunk_ids[row] for row in best], most)

@@ -26,10 +26,10 @@ def expected_cost(tools: Tools, ask: Ask) -> Expected:
     """Of the ask's mode without the answer; nothing where its roles are extractive."""
     if ask.mode == "lazy":
         tests = Budget.of(ask.request.budget).total
-        groups = -(-tests // EXTRACT_CHUNKS)
+        groups, batch = -(-tests // EXTRACT_CHUNKS), ask.settings.lazy.chunks_per_call
         return _sum(
             _calls(tools, ask, "expand", 1, TEST_TOKENS),
-            _calls(tools, ask, "assess", tests, TEST_TOKENS),
+            _calls(tools, ask, "assess", -(-tests // batch), batch * TEST_TOKENS),
             _calls(tools, ask, "claims", groups, EXTRACT_CHUNKS * TEST_TOKENS),
         )
     if ask.mode == "global":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement, LazyState
 from monjyu_query.modes.lazy.walk.budget import Budget, enough_sentences
-from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher, Wanted
+from monjyu_query.modes.lazy.walk.community_search import CommunitySearcher, Walker, Wanted
 from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, build_tree, flat_tree
 from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Walk
 from monjyu_query.search.passages import Passage, PassageSentence
@@ -31,12 +32,15 @@ class MadeUpSearch:
     relevant: set[int]
     walk: Walk
     broken: set[int] = field(default_factory=set)
+    a_call: int = 3
+    calls: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
 
-    def test(self, wanted: Wanted) -> list[tuple[Candidate, Judgement]]:
-        found = []
-        for n, row, community in wanted:
+    def test(self, batches: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
+        found: list[tuple[Candidate, Judgement]] = []
+        self.calls += [tuple((n, row) for n, row, _ in batch) for batch in batches]
+        for n, row, community in [one for batch in batches for one in batch][:count]:
             self.tested.append((n, row))
             text = passage(row)
             sentence = PassageSentence(text, f"s{row}", 0, row, 0, 1, "x", ())
@@ -47,11 +51,14 @@ class MadeUpSearch:
         return found
 
     def run(self, budget: int, counts: bool = False) -> LazyState:
-        self.tested = []
+        self.tested, self.calls = [], []
         self.events = []
         state = LazyState(Budget(budget), emit=self.events.append)
-        walkers = [IterativeDeepener(self.tree, scores.astype(np.float32), self.walk) for scores in self.scores]
-        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, counts).run(state)
+        walks = [IterativeDeepener(self.tree, scores.astype(np.float32), self.walk) for scores in self.scores]
+        walkers = [Walker(n, walk) for n, walk in enumerate(walks)]
+        enough = state.budget.enough if counts else None
+        opening = self.walk.opening
+        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, enough, opening, self.a_call).run(state)
         return state
 
 
@@ -70,7 +77,9 @@ def searches(draw: st.DrawFn) -> MadeUpSearch:
     scores = [np.array(draw(values), float) / 10 for _ in range(draw(st.integers(1, 4)))]
     walk = Walk(draw(st.integers(0, 9)), draw(st.integers(1, 4)), draw(st.integers(1, 5)), draw(st.integers(0, 3)))
     broken = set(draw(st.lists(st.integers(0, count - 1), max_size=3)))
-    return MadeUpSearch(build_tree(records, members, count), scores, set(draw(rows)), walk, broken)
+    homes = {row: name for name, level, _ in records if not level for row in members[name].tolist()}
+    tree = build_tree(records, members, count, homes)
+    return MadeUpSearch(tree, scores, set(draw(rows)), walk, broken, draw(st.integers(1, 6)))
 
 
 @settings(max_examples=150, deadline=None)
@@ -92,8 +101,27 @@ def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
     search.broken = set()
     search.run(small)
     first = search.tested
+    calls = search.calls
     search.run(small + more)
     assert search.tested[: len(first)] == first
+    assert search.calls[: len(calls)] == calls, "what is judged together does not depend on the budget either"
+
+
+@settings(max_examples=100, deadline=None)
+@given(searches())
+def test_the_budget_is_spent_until_everything_is_tested(search: MadeUpSearch) -> None:
+    search.broken = set()
+    state = search.run(1000)
+    assert state.ended == "exhausted" and state.visited == set(range(len(search.scores[0])))
+
+
+@settings(max_examples=100, deadline=None)
+@given(searches(), st.integers(1, 40))
+def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, budget: int) -> None:
+    search.broken = set()
+    search.run(budget)
+    best = np.argsort(-search.scores[0].astype(np.float32), kind="stable")[: search.walk.opening].tolist()
+    assert [row for _, row in search.tested[: len(best)]] == best[:budget]
 
 
 @settings(max_examples=100, deadline=None)
@@ -127,18 +155,20 @@ def pyramid() -> CommunityTree:
 
 def test_after_patience_it_goes_down_into_what_was_relevant() -> None:
     scores = np.linspace(1, 0, 24)
-    search = MadeUpSearch(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5))
+    search = MadeUpSearch(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5), a_call=1)
     state = search.run(100)
-    assert [row for _, row in search.tested] == [0, 4, 8, 1, 2], "r0, two barren ones, then the children of r0"
+    tested = [row for _, row in search.tested]
+    assert tested[:5] == [0, 4, 8, 1, 2], "r0, two barren ones, then the children of r0"
+    assert tested[5:] == sorted(set(range(24)) - set(tested[:5])), "then what is left, best first"
     assert list(state.communities) == ["r0", "r1", "r2", "a", "b"]
     assert state.depth == 1
 
 
 def test_without_depth_it_stays_on_top() -> None:
     scores = np.linspace(1, 0, 24)
-    search = MadeUpSearch(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0))
+    search = MadeUpSearch(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0), a_call=1)
     state = search.run(100)
-    assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in search.tested] == [0, 4, 8, 1, 2]
+    assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in search.tested][:5] == [0, 4, 8, 1, 2]
 
 
 def test_subqueries_take_turns_and_what_one_leaves_goes_to_the_other() -> None:
@@ -158,7 +188,7 @@ def test_without_communities_chunks_come_in_vector_order() -> None:
 def test_enough_sentences_end_it() -> None:
     search = MadeUpSearch(flat_tree(200), [np.linspace(1, 0, 200)], set(range(200)), Walk())
     state = search.run(100, counts=True)
-    assert state.ended == "enough" and 20 <= len(state.sentence_ids) < 20 + 3
+    assert state.ended == "enough" and 20 <= len(state.sentence_ids) < 20 + 6
 
 
 @given(st.integers(0, 5000), st.integers(0, 500))
@@ -179,15 +209,16 @@ def test_patience_and_depth_hold_whatever_is_relevant(search: MadeUpSearch) -> N
     walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)
     taken: set[int] = set()
     barren, level = 0, 0
-    while (visit := walker.next_visit(taken)) is not None:
-        assert visit.rows and taken.isdisjoint(visit.rows) and len(visit.rows) <= search.walk.top_k
+    while (visit := walker.next_visit(taken, 3)) is not None:
+        assert visit.rows and taken.isdisjoint(visit.rows) and len(visit.rows) <= min(3, search.walk.top_k)
         assert visit.community.id is None or visit.community.level <= search.walk.max_depth
         if walker.depth > level:
             barren, level = 0, walker.depth
-        assert barren < search.walk.patience, "it went on after z communities without a relevant chunk"
+        named = visit.community.id is not None
+        assert barren < search.walk.patience or not named, "it went on after z communities without a relevant chunk"
         taken.update(visit.rows)
-        relevant = not search.relevant.isdisjoint(visit.rows)
-        walker.learn(visit, relevant=relevant)
+        relevant = search.relevant.intersection(visit.rows)
+        walker.learn(visit, relevant)
         barren = 0 if relevant else barren + (visit.community.id is not None)
 
 
@@ -198,8 +229,8 @@ def test_it_opens_with_the_closest_chunks_in_order(search: MadeUpSearch) -> None
     closest = np.argsort(-search.scores[0].astype(np.float32), kind="stable")[: search.walk.opening].tolist()
     opened: list[int] = []
     while len(opened) < len(closest):
-        visit = walker.next_visit(set(opened))
+        visit = walker.next_visit(set(opened), 100)
         assert visit is not None and visit.community.id is None
-        walker.learn(visit, relevant=False)
+        walker.learn(visit, [])
         opened += visit.rows
     assert opened == closest
