@@ -29,7 +29,7 @@ class Collections:
     def __init__(self, data: str | Path | None = None) -> None:
         from monjyu_core.storage.folders import DataFolder
         from monjyu_core.storage.state_store import StateStore
-        from monjyu_query.search.traces import TraceLog
+        from monjyu_query.traces.traces import TraceLog
 
         self.data: DataFolder = DataFolder(Path(data).expanduser().absolute()) if data else DataFolder.default()
         self._whole = self.data

@@ -17,7 +17,7 @@ from monjyu_query.search.passages import hit_of, load_passages
 from monjyu_query.search.request import Filters
 from monjyu_query.search.result import Routing, SearchResult
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.search.traces import new_trace_id
+from monjyu_query.traces.traces import new_trace_id
 
 
 def search_by_vector(

@@ -11,6 +11,7 @@ from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
+from monjyu_query.commands.trace_command import trace
 
 __all__ = [
     "chat",
@@ -25,4 +26,5 @@ __all__ = [
     "serve",
     "summarize",
     "survey",
+    "trace",
 ]

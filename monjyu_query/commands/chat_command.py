@@ -34,8 +34,8 @@ def chat(collection: str | None, mode: str, as_json: bool) -> None:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.traces import TraceLog
     from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.traces.traces import TraceLog
 
     data = DataFolder.default()
     name = chosen_collection(data, collection)

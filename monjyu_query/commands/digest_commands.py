@@ -79,8 +79,8 @@ def _searcher(collection: str | None) -> Searcher:
     from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.traces import TraceLog
     from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.traces.traces import TraceLog
 
     data = DataFolder.default()
     return Searcher(data, chosen_collection(data, collection), TraceLog(StateStore(data.state)))

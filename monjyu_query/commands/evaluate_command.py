@@ -202,7 +202,7 @@ def replay(trace_id: str, as_json: bool) -> None:
     from dataclasses import asdict
 
     from monjyu_core.storage.folders import DataFolder
-    from monjyu_query.search.replay import replay as again
+    from monjyu_query.traces.replay import replay as again
 
     found = again(DataFolder.default(), trace_id)
     if as_json:

@@ -79,8 +79,8 @@ def search(
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.search.events import last_events
     from monjyu_query.search.request import make_request
-    from monjyu_query.search.traces import TraceLog
     from monjyu_query.search.which_collection import chosen_collection
+    from monjyu_query.traces.traces import TraceLog
 
     data = DataFolder.default()
     name = chosen_collection(data, collection)

@@ -11,6 +11,7 @@ from mcp.server.mcpserver import Context
 from monjyu_core.errors import QueryError
 from monjyu_query.api.facade import Monjyu
 from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.traces.traces import asked_by
 
 NONE: frozenset[str] = frozenset()
 _seen: contextvars.ContextVar[frozenset[str] | None] = contextvars.ContextVar("collections seen", default=NONE)
@@ -26,14 +27,16 @@ class CallersMonjyu(AsyncMonjyu):
 
 
 async def know_caller(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Wraps every message to the server: sets what its caller may see while it is answered."""
+    """Wraps every message to the server: sets what its caller may see, and who it is, while it is answered."""
     request = ctx.request
-    seen = None if request is None else getattr(_principal(request), "collections", NONE)
-    token = _seen.set(seen)
+    principal = None if request is None else _principal(request)
+    seen = _seen.set(None if request is None else getattr(principal, "collections", NONE))
+    asker = asked_by.set(getattr(principal, "asker", None))
     try:
         return await call_next(ctx)
     finally:
-        _seen.reset(token)
+        asked_by.reset(asker)
+        _seen.reset(seen)
 
 
 def require_admin(context: Context[Any, Any]) -> None:

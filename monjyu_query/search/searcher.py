@@ -37,8 +37,8 @@ from monjyu_query.search.routing.learned_router import learned_router
 from monjyu_query.search.routing.question_kinds import Kind, kind_of
 from monjyu_query.search.search_telemetry import with_telemetry
 from monjyu_query.search.tools import Ask, Tools
-from monjyu_query.search.traces import TraceLog, new_trace_id, trace_of
 from monjyu_query.search.which_collection import require_collection
+from monjyu_query.traces.traces import TraceLog, new_trace_id, trace_of
 
 _OF_LAZY = {
     "patience": "patience",

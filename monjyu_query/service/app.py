@@ -25,6 +25,7 @@ from monjyu_query.service.routes import (
     page_routes,
     paper_routes,
     search_routes,
+    trace_routes,
 )
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
@@ -36,6 +37,7 @@ Errors are `{"error": {"type", "message", "request_id"}}`."""
 
 TOPICS = (
     search_routes,
+    trace_routes,
     digest_routes,
     collection_routes,
     paper_routes,

@@ -23,11 +23,11 @@ from monjyu_query.answers.model.marked import Marked, PaperBrackets, marked_sent
 from monjyu_query.answers.segments import escaped, laid_out, markdown, plain
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.mcp_app import build_server
-from monjyu_query.search.replay import replay
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult, Segment
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.search.traces import TraceLog
+from monjyu_query.traces.replay import replay
+from monjyu_query.traces.traces import TraceLog
 from tests.bracketed import COLLECTION, OWN, QUESTION
 from tests.conftest import call_monjyu
 from tests.core.models.fake_server import FakeModels, say

@@ -16,12 +16,11 @@ import pytest
 from monjyu_core.errors import ConfigurationError, QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
-from monjyu_query.search.replay import read_trace
 from monjyu_query.search.request import LONGEST_QUERY, SearchRequest, make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.routing.question_kinds import QUERY_TYPES
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.search.traces import NAMESPACE, TraceLog
+from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace
 
 MODES = ("vector", "keyword", "hybrid")
 QUESTION = "What is early cutoff in a build system?"

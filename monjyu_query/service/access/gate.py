@@ -15,6 +15,7 @@ from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import Role, looks_like_key
 from monjyu_query.service.access.principals import Authority, Principal, require
 from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, TooMany, send_error
+from monjyu_query.traces.traces import asked_by
 
 PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
 """Paths that anyone may read: the page and its files hold nothing of the papers."""
@@ -110,6 +111,7 @@ class Gate:
             self._rates.take(f"failed {address}")
             raise
         scope["state"]["principal"] = principal
+        asked_by.set(principal.asker)
         if not self._authority.open:
             self._rates.take(principal.name)
         require(principal, needed)

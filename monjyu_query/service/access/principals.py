@@ -24,6 +24,11 @@ class Principal:
     role: Role
     collections: frozenset[str] | None = None
 
+    @property
+    def asker(self) -> str | None:
+        """What traces name whoever asked; None of an anonymous caller."""
+        return None if self is LOCAL else self.name
+
 
 LOCAL = Principal("local", "reader")
 

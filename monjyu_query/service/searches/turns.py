@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -37,7 +38,7 @@ class Turns:
         return self.inside >= self._most
 
     async def take(self, work: Callable[[], T], cancel: threading.Event, seconds: float) -> T:
-        """The result of `work` in one of the threads. Busy where too many wait.
+        """The result of `work` in one of the threads, which knows the caller's context. Busy where too many wait.
 
         `cancel` is set when the work has run for so many seconds, or when the caller is cancelled. A caller that is
         cancelled while it waits leaves the line, and its work never begins; the place of one that runs is free when its
@@ -71,7 +72,7 @@ class Turns:
     def _begin(self, work: Callable[[], T]) -> asyncio.Future[T]:
         self._gauge.run(1)
         try:
-            begun = asyncio.get_running_loop().run_in_executor(self._threads, work)
+            begun = asyncio.get_running_loop().run_in_executor(self._threads, copy_context().run, work)
         except BaseException:
             self._end()
             raise

@@ -107,7 +107,7 @@ COMMON: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorBody, "description": "The request is no HTTP request that can be read."},
     401: {"model": ErrorBody, "description": "A key is missing or wrong."},
     403: {"model": ErrorBody, "description": "The key's role does not allow it."},
-    404: {"model": ErrorBody, "description": "There is no such collection, paper or page."},
+    404: {"model": ErrorBody, "description": "There is no such collection, paper, page or trace."},
     409: {
         "model": ErrorBody,
         "description": "What is asked does not go together, or not with what the collection has.",

@@ -13,11 +13,11 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.modes.lazy import lazy_search as engine
 from monjyu_query.modes.lazy.judgements import JudgementStore
-from monjyu_query.search.replay import replay
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.search.traces import NAMESPACE, TraceLog
+from monjyu_query.traces.replay import replay
+from monjyu_query.traces.traces import NAMESPACE, TraceLog
 
 QUESTION = "How does search under a relevance budget test the passages of communities?"
 

@@ -285,6 +285,7 @@ def test_metrics_count_by_route(client: httpx2.Client) -> None:
 def test_every_operation_of_the_interface_is_documented(client: httpx2.Client) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     wanted = {"/health", "/ready", "/collections", "/search", "/search/stream", "/papers", "/graph", "/metrics"}
+    wanted |= {"/traces/{trace_id}"}
     wanted |= {"/papers/{paper_id}", "/papers/{paper_id}/citations", "/papers/{paper_id}/pages/{number}.png"}
     wanted |= {f"/admin/{name}" for name in ("index", "upgrade", "rollback", "papers")}
     assert wanted <= paths.keys()

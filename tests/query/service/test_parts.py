@@ -24,7 +24,6 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import Hit, Routing, SearchResult, Usage
-from monjyu_query.search.traces import NAMESPACE, TraceLog
 from monjyu_query.service.access.gate import BURST_SECONDS, Rates
 from monjyu_query.service.operations.uploads import safe_name
 from monjyu_query.service.searches.kept_results import MemoryResults, kept_copy, open_results, result_key
@@ -32,6 +31,7 @@ from monjyu_query.service.searches.turns import Turns
 from monjyu_query.service.server.error_responses import Busy, Conflict, NotFound, TooMany
 from monjyu_query.service.server.metrics import Metrics
 from monjyu_query.service.worker_state import Service
+from monjyu_query.traces.traces import NAMESPACE, TraceLog
 from tests.copies import copy_data
 from tests.core.models.test_cache import needs_redis, redis_url  # noqa: F401
 

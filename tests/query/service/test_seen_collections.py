@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import Any
 
 import httpx2
@@ -30,6 +31,8 @@ TRAITS = (OTHER, "zebrafish", "evil<", "A quiet paper")
 PAPER, OTHER_PAPER = "relevance-budget-438725c6", "answer-provenance-ac1d5330"
 QUESTION = {"query": "What did the zebrafish measure?", "mode": "keyword"}
 ROLES = ("reader", "admin", "reader of samples", "admin of samples")
+
+_NUMBERS = count()
 
 Ask = Callable[[httpx2.Client, str], httpx2.Response]
 """A call that is about a collection."""
@@ -82,6 +85,13 @@ def _model(client: httpx2.Client, name: str) -> httpx2.Response:
     return client.get(f"/v1/models/{name}")
 
 
+def _trace(client: httpx2.Client, name: str) -> httpx2.Response:
+    """Of a question that the same key has just asked, and nobody before; of none where it may not ask."""
+    query = f"{QUESTION['query']} {next(_NUMBERS)}"
+    asked = client.post("/search", json={"collection": name, **QUESTION, "query": query})
+    return client.get(f"/traces/{asked.json().get('trace_id', '0' * 16)}")
+
+
 def _upload(client: httpx2.Client, name: str) -> httpx2.Response:
     return upload(client, name, ("a.exe", b"x"))  # refused, so that nothing is stored
 
@@ -104,6 +114,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "POST /survey": OfOne(_post("/survey", topic="graphs")),
     "POST /v1/chat/completions": OfOne(_chat),
     "GET /v1/models/{model}": OfOne(_model),
+    "GET /traces/{trace_id}": OfOne(_trace),
     "GET /papers": OfOne(_get("/papers")),
     "GET /papers/{paper_id:path}": OfOne(_get(f"/papers/{PAPER}")),
     "GET /papers/{paper_id:path}/citations": OfOne(_get(f"/papers/{PAPER}/citations")),

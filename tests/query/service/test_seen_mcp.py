@@ -20,6 +20,8 @@ from mcp.types import PromptReference
 
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.keys import create_key
+from monjyu_query.traces.traces import NAMESPACE
+from tests.waiting import wait_until
 
 OWN, OTHER, UNKNOWN = "samples", "hostile", "absent9"
 PAPER, SECOND = "relevance-budget-438725c6", "answer-provenance-ac1d5330"
@@ -141,6 +143,21 @@ def test_a_key_of_all_collections_sees_both(address: str, held: dict[str, str]) 
             assert {OWN, OTHER} <= {one["name"] for one in listed}
 
     asyncio.run(check())
+
+
+def test_a_search_is_kept_as_asked_by_its_key(address: str, held: dict[str, str], service_data: Path) -> None:
+    async def ask() -> str:
+        headers = {"Authorization": f"Bearer {held['reader']}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            found = await client.call_tool("monjyu_search", {**CALLS["monjyu_search"], "collection": OWN})
+            return str((found.structured_content or {})["trace_id"])
+
+    trace_id, store = asyncio.run(ask()), StateStore(service_data / "state")
+    trace = wait_until(lambda: store.get(NAMESPACE, trace_id))
+    assert trace is not None and trace["asked_by"] == f"key:{held['reader'].split('_')[1]}"
 
 
 def test_a_session_answers_the_key_that_opened_it(address: str, held: dict[str, str]) -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 import time
 import uuid
+import zlib
 from collections.abc import Sequence
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 
-from monjyu_core.errors import MonjyuError
+from monjyu_core.errors import MonjyuError, QueryError
 from monjyu_core.settings.operations_settings import TraceSettings
 from monjyu_core.storage.state_store import StateStore
+from monjyu_query.search.lazy_explanation import LazyExplanation
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.write_behind import WriteBehind
@@ -23,10 +27,20 @@ _TRACED = {
     *("score", "relevant", "used", "total", "status", "mode"),
 }
 """Fields kept of an event: ids and numbers. Claims and subqueries hold words of papers."""
+_OF_LAZY: Any = {
+    **dict.fromkeys(("ended", "depth", "rounds", "frontier_left"), True),
+    "subqueries": {"__all__": {"tests", "relevant"}},
+    "sentences": {"__all__": {"sentence_id", "chunk_id", "community_id", "score"}},
+    "communities": {"__all__": {"id", "level", "tested", "relevant"}},
+}
+"""Kept of how a lazy search went. Subqueries, reasons, titles and concepts hold words of papers."""
 _TIDY_EVERY = 100
 _DAY = 24 * 60 * 60
 
 _log = logging.getLogger(__name__)
+
+asked_by: ContextVar[str | None] = ContextVar("asked by", default=None)
+"""Who asks: the name of a principal, as `key:ID`; None on the command line, in Python, and where no key is sent."""
 
 
 def new_trace_id() -> str:
@@ -36,10 +50,13 @@ def new_trace_id() -> str:
 def trace_of(
     request: SearchRequest, result: SearchResult, settings: dict[str, Any], events: Sequence[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Request and settings, snapshot, hits by id and score, the sentences cited, and the events without their texts."""
+    """Request and settings, snapshot, hits by id and score, the sentences cited, how a lazy search went and the events,
+    all without their texts. `quotes` are the check sums of the citations' quotes."""
     ordered = sorted(events, key=lambda event: event.get("mode", ""))  # modes that run side by side report in any order
     return {
         "collection": result.collection,  # what a purge finds it by
+        "asked_by": asked_by.get(),
+        "asked_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "request": request.model_dump(),
         "settings": settings,
         "snapshot_id": result.snapshot_id,
@@ -49,15 +66,43 @@ def trace_of(
         "warnings": result.warnings,
         "hits": [{"chunk_id": hit.chunk_id, "score": hit.score} for hit in result.hits],
         "citations": [{"chunk_id": c.chunk_id, "sentence_ids": c.sentence_ids} for c in result.citations],
+        "quotes": [check_sum(c.quote) for c in result.citations],
+        "lazy": None if result.lazy is None else _lazy(result.lazy),
+        "model": result.model,
+        "phases": result.phases,
         "usage": result.usage.model_dump(),
         "events": [{name: value for name, value in event.items() if name in _TRACED} for event in ordered],
     }
 
 
+def _lazy(told: LazyExplanation) -> dict[str, Any]:
+    kept = told.model_dump(include=_OF_LAZY)
+    for sentence, full in zip(kept["sentences"], told.sentences, strict=True):
+        sentence["check"] = check_sum(full.text)
+    return kept
+
+
+def check_sum(text: str) -> int:
+    """Of a text without its white space: tells whether a sentence's id, which is its place in the paper, still means
+    the same words."""
+    return zlib.crc32("".join(text.split()).encode("utf-8", "surrogatepass"))
+
+
 def without_cost(trace: dict[str, Any]) -> dict[str, Any]:
-    """What a replay must repeat: all but times, money and what was found in a cache."""
-    same = ("snapshot_id", "mode", "status", "hits", "citations", "events")
-    return {name: trace.get(name) for name in same} | {"tests": trace["usage"]["relevance_tests"]}
+    """What a replay must repeat: all but times, money and what was found in a cache. Of an older trace what it has."""
+    same = ("snapshot_id", "mode", "status", "hits", "citations", "quotes", "lazy", "events")
+    return {name: trace[name] for name in same if name in trace} | {"tests": trace["usage"]["relevance_tests"]}
+
+
+def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
+    """QueryError where there is none: the newest are kept."""
+    trace = store.get(NAMESPACE, trace_id)
+    if not isinstance(trace, dict):
+        raise QueryError(
+            f"There is no trace {trace_id!r}.",
+            "The newest are kept, as the settings traces.newest and traces.days say.",
+        )
+    return trace
 
 
 class TraceLog:

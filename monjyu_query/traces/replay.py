@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
-from monjyu_query.search.traces import NAMESPACE, TraceLog, without_cost
+from monjyu_query.traces.traces import TraceLog, read_trace, without_cost
 
 
 @dataclass(frozen=True)
@@ -20,17 +18,6 @@ class Replay:
     trace_id: str
     again_id: str
     differs: tuple[str, ...]
-
-
-def read_trace(store: StateStore, trace_id: str) -> dict[str, Any]:
-    """QueryError where there is none: the newest are kept."""
-    trace = store.get(NAMESPACE, trace_id)
-    if not isinstance(trace, dict):
-        raise QueryError(
-            f"There is no trace {trace_id!r}.",
-            "The newest are kept, as the settings traces.newest and traces.days say.",
-        )
-    return trace
 
 
 def replay(data: DataFolder, trace_id: str) -> Replay:

@@ -1,0 +1,40 @@
+"""`monjyu trace`."""
+
+from __future__ import annotations
+
+import click
+
+from monjyu_query.commands.options import json_option, print_json
+
+
+@click.group()
+def trace() -> None:
+    """Show how a search went, from what is kept of it."""
+
+
+@trace.command("show")
+@click.argument("trace_id")
+@json_option
+def trace_show(trace_id: str, as_json: bool) -> None:
+    """What was asked and found, how long each phase took, and how a lazy search went.
+
+    TRACE_ID is the `trace_id` of a result. The words are those that the collection has now.
+    """
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_core.storage.snapshot import reading
+    from monjyu_core.storage.state_store import StateStore
+    from monjyu_query.search.which_collection import require_collection
+    from monjyu_query.traces.shown_trace import show_trace
+    from monjyu_query.traces.trace_text import trace_lines
+    from monjyu_query.traces.traces import read_trace
+
+    data = DataFolder.default()
+    wanted = trace_id.encode("utf-8", "replace").decode()
+    kept = read_trace(StateStore(data.state), wanted)
+    with reading(require_collection(data, kept["collection"])) as snapshot:
+        shown = show_trace(snapshot, wanted, kept)
+    if as_json:
+        print_json(shown.model_dump(mode="json"))
+        return
+    for line in trace_lines(shown):
+        click.echo(line)

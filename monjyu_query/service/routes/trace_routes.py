@@ -1,0 +1,51 @@
+"""GET /traces/{trace_id}: how a search went, for whoever asked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path
+from starlette.requests import Request
+
+from monjyu_core.errors import QueryError
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.server.error_responses import COMMON, NotFound
+from monjyu_query.service.worker_state import Service, service_of
+from monjyu_query.traces.shown_trace import ShownTrace, show_trace
+from monjyu_query.traces.traces import read_trace
+
+router = APIRouter(tags=["search"], responses=COMMON)
+
+
+@router.get("/traces/{trace_id}", summary="How a search went")
+def trace(
+    trace_id: Annotated[str, Path(description="`trace_id` of a result.", pattern="^[0-9a-f]{16}$")],
+    request: Request,
+    service: Annotated[Service, Depends(service_of)],
+) -> ShownTrace:
+    """Of one's own searches only; an administrator's key may see all. A result that was kept from another's question
+    has the trace of that one. The words are those that the collection has now."""
+    try:
+        kept = _kept(service, trace_id)
+        if not _may_see(request.scope["state"]["principal"], kept):
+            raise NotFound("It is another's.")
+        service.folder(kept["collection"])
+    except (QueryError, NotFound):  # which of them it was is nobody's business
+        raise NotFound(
+            f"There is no trace {trace_id!r} of yours.", "They are kept as traces.newest and traces.days say."
+        ) from None
+    return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
+
+
+def _kept(service: Service, trace_id: str) -> dict[str, Any]:
+    """One of a search that has just ended may not be written yet."""
+    try:
+        return read_trace(service.store, trace_id)
+    except QueryError:
+        service.traces.flush()
+        return read_trace(service.store, trace_id)
+
+
+def _may_see(principal: Principal, kept: dict[str, Any]) -> bool:
+    """A trace of an older version does not know who asked."""
+    return principal.role == "admin" or kept.get("asked_by", "") == principal.asker
