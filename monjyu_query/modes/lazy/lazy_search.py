@@ -40,6 +40,7 @@ class LazySearch:
         state = question.state
         if state.budget.total:
             self._match(question)
+            question.widen()
             question.keep_best()
         clock.note("match")
         graph, concepts = concept_subgraph(question.graph, state.relevant)

@@ -59,7 +59,7 @@ class Relevant:
 @dataclass
 class LazyState:
     """Filled as the search goes on. `visited` are rows of the corpus, `communities` ids in order of the first visit,
-    `tested` the chunks with the score of their best sentence, `sentence_ids` the relevant sentences (with `reasons`
+    `tested` the chunks with their judgements, `sentence_ids` the relevant sentences (with `reasons`
     where they were asked for) and `strong` those of them that count towards enough."""
 
     budget: Budget
@@ -70,7 +70,7 @@ class LazyState:
     communities: dict[str, int] = field(default_factory=dict)
     depth: int = 0
     rounds: int = 0
-    tested: list[tuple[Candidate, float]] = field(default_factory=list)
+    tested: list[tuple[Candidate, Judgement]] = field(default_factory=list)
     relevant: list[Relevant] = field(default_factory=list)
     reasons: dict[str, str] = field(default_factory=dict)
     sentence_ids: set[str] = field(default_factory=set)
@@ -87,7 +87,7 @@ class LazyState:
     def note(self, candidate: Candidate, judgement: Judgement, relevant_from: float, enough_from: float = 0.0) -> bool:
         """Record a judgement; whether the chunk is relevant. One that could not be read is an error, never relevant."""
         self.cache_hits += judgement.cached
-        self.tested.append((candidate, judgement.best))
+        self.tested.append((candidate, judgement))
         if judgement.error:
             self.errors.append(judgement.error)
             return False
@@ -100,6 +100,16 @@ class LazyState:
             named = zip((sentence.sentence_id for sentence in candidate.sentences), judgement.reasons, strict=False)
             self.reasons |= {name: reason for name, reason in named if reason and name in self.sentence_ids}
         return bool(found)
+
+    def widen(self, relevant_from: float) -> None:
+        """Take in all sentences tested that score as much: what the walk took for relevant, and more."""
+        self.relevant = []
+        for candidate, judgement in self.tested:
+            pairs = zip(candidate.sentences, judgement.scores, strict=False)
+            found = sorted(((s, score) for s, score in pairs if score >= relevant_from), key=lambda pair: -pair[1])
+            if found:
+                self.relevant.append(Relevant(candidate, tuple(found)))
+                self.sentence_ids.update(sentence.sentence_id for sentence, _ in found)
 
     @property
     def failed(self) -> bool:

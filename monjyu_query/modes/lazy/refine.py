@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ _OF_RANKER, _OF_MODEL = 0.3, 1.0
 """What a point of a chunk's best sentence counts beside a deviation that its rank score lies above the mean. For the
 ranker .2 to .4 find most on COVID papers, with and without a filter, and cost nothing on abstracts (.1 to 1.2 tried); a
 model's judgement is trusted more."""
+_WIDER_FROM, _WIDER_STEP, _WIDER_BY = 100, 5, 0.5
 _USUAL_BEST = 5.0
 """Deviations of a good best chunk: a better one sets the scale."""
 
@@ -94,6 +96,14 @@ class Question:
         """The score of a relevant chunk."""
         return self.worth(found.candidate.row, found.score)
 
+    def widen(self) -> None:
+        """What a larger budget has paid for may be less probable, so that it always finds more: half a point of the
+        ranker's scores for each five times 100 tests. The walk itself, and so its order, knows nothing of this."""
+        lazy, total = self.ask.settings.lazy, self.state.budget.total
+        if total > _WIDER_FROM and not (self.by_model or self.broad or self.ask.request.threshold):
+            steps = math.log(total / _WIDER_FROM, _WIDER_STEP)
+            self.state.widen(max(1.0, lazy.relevant_from - _WIDER_BY * steps))
+
     def keep_best(self) -> None:
         """Let go of the relevant chunks below the lowest score that was asked for."""
         lowest = self.ask.settings.min_score
@@ -106,8 +116,8 @@ class Question:
         relevant = {found.candidate.row for found in self.state.relevant}
         lowest = self.ask.settings.min_score
         found = [
-            (-self.worth(c.row, best), c.row, c.passage)
-            for c, best in self.state.tested
+            (-self.worth(c.row, judgement.best), c.row, c.passage)
+            for c, judgement in self.state.tested
             if lowest is None or c.row in relevant
         ]
         found.sort(key=lambda item: item[:2])
