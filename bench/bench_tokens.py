@@ -35,7 +35,7 @@ QUESTIONS = (
     "What do instructors need to adopt the teaching materials?",
     "Compare the learning modules on simulation and on data analysis.",
 )
-ROLES = ("expand", "assess", "extract", "answer")
+ROLES = ("expand", "assess", "claims", "answer")
 RUNS: dict[str, dict[str, Any]] = {
     "plain_retrieval": {"mode": "hybrid"},
     "local": {"mode": "local"},

@@ -76,6 +76,13 @@ class LazySettings(Group):
     chunks_per_call: Annotated[int, QUERY_TIME] = Field(
         5, ge=1, le=20, description="chunks that a model judges in one call"
     )
+    worth_reading: Annotated[float, QUERY_TIME] = Field(
+        4.0,
+        ge=0,
+        le=10,
+        description="score that the packaged ranker must give a sentence of a chunk before a model judges it (the "
+        "opening chunks it judges in any case); 0 = it judges all",
+    )
     chunks_per_visit: Annotated[int, QUERY_TIME] = Field(3, ge=1, le=50, description="tests of one visit")
     patience: Annotated[int, QUERY_TIME] = Field(
         5, ge=1, description="z: visits in a row without a relevant chunk before the search goes down"

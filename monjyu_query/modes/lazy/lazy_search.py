@@ -68,7 +68,7 @@ class LazySearch:
             enough_from=lazy.enough_from,
             enough=_enough(asked),
             opening=0 if asked.broad and not asked.tree.empty else lazy.opening,
-            a_call=lazy.chunks_per_call,
+            a_turn=lazy.chunks_per_call,
         )
         searcher.run(state)
         if asked.tree.empty:

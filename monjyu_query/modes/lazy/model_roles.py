@@ -258,7 +258,7 @@ class ModelClaimExtractor:
         return claims
 
     async def _ask(self, part: Sequence[Relevant]) -> ModelClaims:
-        texts = [f"{r.candidate.passage.header}\n{r.candidate.passage.text}" for r in part]
+        texts = [f"{r.candidate.passage.header}\n{_around(r)}" for r in part]
         sources = "\n\n".join(fence(n, text) for n, text in enumerate(texts, start=1))
         named = (name for r in part for s, _ in r.sentences for name in self._concepts.get(s.sentence_id, ()))
         concepts = list(dict.fromkeys(named))[:_CONCEPTS]
@@ -283,6 +283,19 @@ class ModelClaimExtractor:
                     statement = " ".join(sentence.text.split())
                 claims.append(Claim(statement, (sentence,), said.score, source.candidate.community, "llm"))
         return claims
+
+
+def _around(found: Relevant) -> str:
+    """The relevant sentences of a chunk with those next to them; what is left out is marked."""
+    wanted = {sentence.sentence_id for sentence, _ in found.sentences}
+    sentences = found.candidate.sentences
+    hits = [place for place, sentence in enumerate(sentences) if sentence.sentence_id in wanted]
+    kept = sorted({place + step for place in hits for step in (-1, 0, 1) if 0 <= place + step < len(sentences)})
+    parts = []
+    for order, place in enumerate(kept):
+        gap = " …" if order and kept[order - 1] != place - 1 else ""
+        parts.append(f"{gap} {sentences[place].text}" if order else sentences[place].text)
+    return "".join(parts)
 
 
 def quoted(quote: str, sentences: Sequence[PassageSentence]) -> PassageSentence | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from monjyu_query.modes.lazy.compose import weighted_question
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
 from monjyu_query.modes.lazy.judgements import JudgementStore
-from monjyu_query.modes.lazy.lazy_state import LazyState, Relevant
-from monjyu_query.modes.lazy.relevance import Assessor, RelevanceTester
+from monjyu_query.modes.lazy.lazy_state import Candidate, LazyState, Relevant
+from monjyu_query.modes.lazy.relevance import Assessor, Gate, RelevanceTester
 from monjyu_query.modes.lazy.walk.budget import Budget
 from monjyu_query.modes.lazy.walk.community_search import Walker
 from monjyu_query.modes.lazy.walk.community_tree import CommunityTree, flat_tree
@@ -165,7 +166,9 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
         terms=terms,
         nearest=ranked_passages(index, ranking, rows),
         similarity=float(similar[rows].max()) if rows else 0.0,
-        tester=RelevanceTester(index, assessor, [one.similar for one in asking], store),
+        tester=RelevanceTester(
+            index, assessor, [one.similar for one in asking], store, lazy.chunks_per_call, _gate(ask, asking, assessor)
+        ),
         walkers=_walkers(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
         broad=broad,
         by_model=assessor.together,
@@ -286,6 +289,23 @@ def _first_twins(scores: Scores, index: OpenIndex) -> Scores:
         return scores
     later = (passage != np.arange(len(passage))) & (scores[passage] > -np.inf)
     return np.where(later, np.float32(-np.inf), scores)
+
+
+def _gate(ask: Ask, asking: list[Asked], assessor: Assessor) -> Gate | None:
+    """Before a model the packaged ranker: what neither opens the search nor has a sentence that it gives
+    `worth_reading` is not sent. None where that is 0, or no model is asked."""
+    least = ask.settings.lazy.worth_reading
+    if not (assessor.together and least) or asks_of_all(ask.request.query):
+        return None
+    ranker = RankerAssessor(ask.index, asking)
+    first = np.argsort(-asking[0].ordered, kind="stable")[: ask.settings.lazy.opening]
+    opening = set(first.tolist())
+
+    def passes(candidates: Sequence[Candidate]) -> list[bool]:
+        judged = ranker.assess([candidates])[0]
+        return [c.row in opening or j.best >= least for c, j in zip(candidates, judged, strict=True)]
+
+    return passes
 
 
 def _assessor(

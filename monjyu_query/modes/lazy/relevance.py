@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -14,6 +14,8 @@ from monjyu_query.ranking.fusion import Scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_passages, sentences_by_chunk
 
+Gate = Callable[[Sequence[Candidate]], Sequence[bool]]
+"""Which of some candidates are worth a model's reading."""
 MOST_KEPT = 5000
 """Chunks with their sentences that an open snapshot keeps in memory, some kilobytes each."""
 
@@ -65,48 +67,93 @@ def read_chunks(index: OpenIndex, names: Sequence[str]) -> dict[str, tuple[Passa
 class RelevanceTester:
     """Reads the chunks of a round, takes known judgements from the store, has the others made and keeps them."""
 
-    def __init__(self, index: OpenIndex, assessor: Assessor, similar: Sequence[Scores], store: JudgementStore) -> None:
-        """`similar`: for each subquery the similarity (n,) of all chunks."""
+    def __init__(
+        self,
+        index: OpenIndex,
+        assessor: Assessor,
+        similar: Sequence[Scores],
+        store: JudgementStore,
+        a_call: int = 5,
+        gate: Gate | None = None,
+    ) -> None:
+        """`similar`: for each subquery the similarity (n,) of all chunks; `a_call` chunks are judged together where the
+        assessor does so, of those that pass the `gate`."""
         self._index = index
         self._assessor = assessor
         self._similar = similar
         self._store = store
+        self._a_call = a_call
+        self._gate = gate
 
-    def test(self, batches: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
-        """Judgements of the first `count` chunks of the batches, in order. A batch that a model judges is judged whole,
-        however many of it count: so what a chunk gets depends on no budget."""
-        together = self._candidates(self._counted(batches, count))
+    def test(self, groups: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
+        """Judgements of the first `count` chunks of the groups, each what one walk wants, in order.
+
+        A batch that a model judges is judged whole, however many of it count: so what a chunk gets depends on no
+        budget. What does not pass the gate is not relevant, and costs nothing.
+        """
+        wanted = groups if self._assessor.together else _cut(groups, count)
+        found = self._candidates(wanted)
+        candidates = [candidate for group in found for candidate in group]
+        judged: dict[int, Judgement] = {}
+        batches = self._batches(found, count, judged)
         if self._assessor.together:
-            together = [_beside(batch) for batch in together]
-        keys = [[self._assessor.key(candidate) for candidate in batch] for batch in together]
-        known = self._known([key for some in keys for key in some])
-        judged = [_known_batch(batch, some, known) for batch, some in zip(together, keys, strict=True)]
-        missing = [place for place, found in enumerate(judged) if found is None]
-        made = self._assessor.assess([together[place] for place in missing]) if missing else []
-        for place, judgements in zip(missing, made, strict=True):
-            pairs = zip(together[place], judgements, strict=True)
-            judged[place] = [_checked(candidate, judgement) for candidate, judgement in pairs]
-        self._keep((keys[place], judged[place] or []) for place in missing)
-        candidates = [candidate for batch in together for candidate in batch]
-        judgements = [judgement for found in judged for judgement in found or []]
-        return list(zip(candidates, judgements, strict=True))[:count]
+            for batch in batches:
+                name = digest(*(text_hash(candidates[place]) for place in batch), length=32)
+                for place in batch:
+                    candidates[place] = replace(candidates[place], beside=name)
+        self._judge(candidates, batches, judged)
+        return [(candidates[place], judged[place]) for place in range(min(count, len(candidates)))]
 
-    def _counted(self, batches: Sequence[Sequence[Wanted]], count: int) -> list[Sequence[Wanted]]:
-        found: list[Sequence[Wanted]] = []
+    def _batches(
+        self, groups: Sequence[Sequence[Candidate]], count: int, judged: dict[int, Judgement]
+    ) -> list[list[int]]:
+        """Places of the candidates, batch by batch; those of whom none counts are left out. What the gate holds back is
+        `judged`."""
+        start = 0
+        batches: list[list[int]] = []
+        for group in groups:
+            places = list(range(start, start + len(group)))
+            start += len(group)
+            if not self._assessor.together:
+                batches.append(places)
+                continue
+            passing = places if self._gate is None else self._passing(group, places, judged)
+            some = [passing[first : first + self._a_call] for first in range(0, len(passing), self._a_call)]
+            batches += [batch for batch in some if batch[0] < count]
+        return [batch for batch in batches if batch]
+
+    def _passing(self, group: Sequence[Candidate], places: Sequence[int], judged: dict[int, Judgement]) -> list[int]:
+        assert self._gate is not None
+        passes = self._gate(group)
+        for place, candidate, passed in zip(places, group, passes, strict=True):
+            if not passed:
+                judged[place] = Judgement((0.0,) * len(candidate.sentences))
+        return [place for place, passed in zip(places, passes, strict=True) if passed]
+
+    def _judge(
+        self, candidates: Sequence[Candidate], batches: Sequence[Sequence[int]], judged: dict[int, Judgement]
+    ) -> None:
+        """Those of the batches: from the store, or made and kept."""
+        keys = {place: self._assessor.key(candidates[place]) for batch in batches for place in batch}
+        known = self._known(list(keys.values()))
+        missing = []
         for batch in batches:
-            if count > 0:
-                found.append(batch if self._assessor.together else batch[:count])
-            count -= len(batch)
-        return found
+            some = _known_batch([candidates[place] for place in batch], [keys[place] for place in batch], known)
+            if some is None:
+                missing.append(batch)
+            judged.update(zip(batch, some or (), strict=False))
+        made = self._assessor.assess([[candidates[place] for place in batch] for batch in missing]) if missing else []
+        fresh = {}
+        for batch, judgements in zip(missing, made, strict=True):
+            for place, judgement in zip(batch, judgements, strict=True):
+                judged[place] = _checked(candidates[place], judgement)
+                if not judged[place].error:
+                    fresh[keys[place]] = judged[place].scores
+        if fresh and self._assessor.kept:
+            self._store.put_many(fresh)
 
     def _known(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
         return self._store.get_many(list(dict.fromkeys(keys))) if self._assessor.kept else {}
-
-    def _keep(self, made: Iterable[tuple[Sequence[str], Sequence[Judgement]]]) -> None:
-        if self._assessor.kept:
-            fresh = {key: j.scores for keys, found in made for key, j in zip(keys, found, strict=True) if not j.error}
-            if fresh:
-                self._store.put_many(fresh)
 
     def _candidates(self, batches: Sequence[Sequence[Wanted]]) -> list[list[Candidate]]:
         ids = self._index.corpus.chunk_ids
@@ -117,9 +164,13 @@ class RelevanceTester:
         ]
 
 
-def _beside(batch: Sequence[Candidate]) -> list[Candidate]:
-    name = digest(*map(text_hash, batch), length=32)
-    return [replace(candidate, beside=name) for candidate in batch]
+def _cut(groups: Sequence[Sequence[Wanted]], count: int) -> list[Sequence[Wanted]]:
+    """The first `count` of all."""
+    found: list[Sequence[Wanted]] = []
+    for group in groups:
+        found.append(group[: max(count, 0)])
+        count -= len(group)
+    return found
 
 
 def _known_batch(

@@ -32,15 +32,15 @@ class MadeUpSearch:
     relevant: set[int]
     walk: Walk
     broken: set[int] = field(default_factory=set)
-    a_call: int = 3
+    a_turn: int = 3
     calls: list[tuple[tuple[int, int], ...]] = field(default_factory=list)
     tested: list[tuple[int, int]] = field(default_factory=list)
     events: list[dict[str, Any]] = field(default_factory=list)
 
-    def test(self, batches: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
+    def test(self, groups: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
         found: list[tuple[Candidate, Judgement]] = []
-        self.calls += [tuple((n, row) for n, row, _ in batch) for batch in batches]
-        for n, row, community in [one for batch in batches for one in batch][:count]:
+        self.calls += [tuple((n, row) for n, row, _ in group) for group in groups]
+        for n, row, community in [one for group in groups for one in group][:count]:
             self.tested.append((n, row))
             text = passage(row)
             sentence = PassageSentence(text, f"s{row}", 0, row, 0, 1, "x", ())
@@ -58,7 +58,7 @@ class MadeUpSearch:
         walkers = [Walker(n, walk) for n, walk in enumerate(walks)]
         enough = state.budget.enough if counts else None
         opening = self.walk.opening
-        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, enough, opening, self.a_call).run(state)
+        CommunitySearcher(walkers, self.test, lambda _: False, 5.0, 5.0, enough, opening, self.a_turn).run(state)
         return state
 
 
@@ -155,7 +155,7 @@ def pyramid() -> CommunityTree:
 
 def test_after_patience_it_goes_down_into_what_was_relevant() -> None:
     scores = np.linspace(1, 0, 24)
-    search = MadeUpSearch(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5), a_call=1)
+    search = MadeUpSearch(pyramid(), [scores], {0}, Walk(top_k=1, patience=2, max_depth=5), a_turn=1)
     state = search.run(100)
     tested = [row for _, row in search.tested]
     assert tested[:5] == [0, 4, 8, 1, 2], "r0, two barren ones, then the children of r0"
@@ -166,7 +166,7 @@ def test_after_patience_it_goes_down_into_what_was_relevant() -> None:
 
 def test_without_depth_it_stays_on_top() -> None:
     scores = np.linspace(1, 0, 24)
-    search = MadeUpSearch(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0), a_call=1)
+    search = MadeUpSearch(pyramid(), [scores], {0, 1}, Walk(top_k=1, patience=2, max_depth=0), a_turn=1)
     state = search.run(100)
     assert set(state.communities) == {"r0", "r1", "r2"} and [row for _, row in search.tested][:5] == [0, 4, 8, 1, 2]
 

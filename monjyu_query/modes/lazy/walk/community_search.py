@@ -12,7 +12,7 @@ from monjyu_query.modes.lazy.walk.deepening import IterativeDeepener, Visit
 Wanted = tuple[int, int, str | None]
 """(subquery, row, community) of a chunk to be tested."""
 Test = Callable[[Sequence[Sequence[Wanted]], int], list[tuple[Candidate, Judgement]]]
-"""From batches of chunks, each judged together, and how many of them count, in order: their judgements."""
+"""From what each walk wants to be tested, and how many of all count, in order: their judgements."""
 MOST_FAILED_ROUNDS = 2
 """Rounds in a row without one judgement that could be read; then the assessor is given up."""
 _ROUNDS_A_STEP, _MOST_BATCHES = 4, 8
@@ -31,7 +31,7 @@ class Walker:
 class CommunitySearcher:
     """`test` judges the chunks of a round; `sufficient` is asked once a round whether what was found is enough.
 
-    The first walk opens alone, with `opening` chunks; then all of them take turns, `a_call` chunks at a time.
+    The first walk opens alone, with `opening` chunks; then all of them take turns, `a_turn` chunks at a time.
     """
 
     walkers: Sequence[Walker]
@@ -41,7 +41,7 @@ class CommunitySearcher:
     enough_from: float = 0.0
     enough: int | None = None
     opening: int = 0
-    a_call: int = 5
+    a_turn: int = 5
 
     def run(self, state: LazyState) -> None:
         """Test chunks until the budget is spent, enough is found, all are tested, it is cancelled or all tests fail.
@@ -62,9 +62,12 @@ class CommunitySearcher:
         if not visits:
             state.ended = "exhausted"
             return
-        batches = [batch for walker, some in visits for batch in self._batches(walker.subquery, some)]
-        count = min(state.budget.left, sum(map(len, batches)))
-        tested = self.test(batches, count)[:count]
+        groups = [
+            [(walker.subquery, row, visit.community.id) for visit in some for row in visit.rows]
+            for walker, some in visits
+        ]
+        count = min(state.budget.left, sum(map(len, groups)))
+        tested = self.test(groups, count)[:count]
         state.budget.spend(len(tested))
         state.rounds += 1
         relevant = {c.row for c, judgement in tested if self._noted(state, c, judgement)}
@@ -78,7 +81,7 @@ class CommunitySearcher:
     def _visits(self, state: LazyState) -> list[tuple[Walker, list[Visit]]]:
         """The visits of a round, as many as the budget needs; of each walk those that it makes at any budget."""
         opens = self.opening > 0 and not state.rounds
-        size = self.opening if opens else self.a_call * min(1 + state.rounds // _ROUNDS_A_STEP, _MOST_BATCHES)
+        size = self.opening if opens else self.a_turn * min(1 + state.rounds // _ROUNDS_A_STEP, _MOST_BATCHES)
         room = state.budget.left
         found = []
         for walker in self.walkers[:1] if opens else self.walkers:
@@ -91,10 +94,6 @@ class CommunitySearcher:
             if visits:
                 found.append((walker, visits))
         return found
-
-    def _batches(self, subquery: int, visits: Sequence[Visit]) -> list[list[Wanted]]:
-        rows = [(subquery, row, visit.community.id) for visit in visits for row in visit.rows]
-        return [rows[start : start + self.a_call] for start in range(0, len(rows), self.a_call)]
 
     def _enter(self, state: LazyState, subquery: int, visit: Visit) -> None:
         name = visit.community.id
