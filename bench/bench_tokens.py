@@ -1,6 +1,7 @@
 """Tokens that a question sends to a model: lazy search as a share of static global search and of plain retrieval.
 
-The JOSE papers at level 4 by the extractive engines, asked with a fake model in every role of a search; tokens are
+The JOSE papers at level 4 by the extractive engines (with `--papers N` those of other corpora beside them, filled up
+with made ones), asked with a fake model in every role of a search; tokens are
 counted from what it was sent and answered (cl100k_base). Static global search reads every report of its level, so it
 grows with the collection and lazy search does not: the shares fall with the number of papers.
 Prints JSON with `--json`.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from bench.bench_growth import write_markdown  # noqa: E402
 from monjyu_core.storage.folders import DataFolder  # noqa: E402
 from monjyu_core.text.tokens import count_many  # noqa: E402
 from monjyu_query.search.request import make_request  # noqa: E402
@@ -45,6 +48,21 @@ RUNS: dict[str, dict[str, Any]] = {
     "global_static": {"mode": "global"},
 }
 Tokens = dict[str, float]
+
+
+def gather(corpora: Path, folder: Path, papers: int) -> Path:
+    """A folder with so many papers: jose, layouts, covidqa_dev, and made ones."""
+    files = [*sorted((corpora / "jose" / "pdf").iterdir()), *sorted((corpora / "layouts" / "pdf").iterdir())]
+    folder.mkdir()
+    for file in files[:papers]:
+        shutil.copy(file, folder / file.name)
+    lines = (corpora / "covidqa_dev" / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    for record in map(json.loads, lines[: max(0, papers - len(files))]):
+        text = f"# {record['title']}\n\n{record['text']}\n"
+        (folder / f"covid-{record['id']}.md").write_text(text, encoding="utf-8")
+    for number in range(max(0, papers - len(files) - len(lines))):
+        write_markdown(folder, number)
+    return folder
 
 
 def index(corpus: Path, data: Path) -> None:
@@ -106,6 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="A data folder in which jose is at level 4 already.")
     parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--papers", type=int, help="Of so many papers, not of jose alone.")
     parser.add_argument("--json", action="store_true", dest="as_json")
     arguments = parser.parse_args()
     if not arguments.corpus.is_dir():
@@ -113,7 +132,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
         data = arguments.data or Path(folder)
         if arguments.data is None:
-            index(arguments.corpus, data)
+            corpora = arguments.corpus.parents[1]
+            papers = arguments.papers
+            index(gather(corpora, data / "papers", papers) if papers else arguments.corpus, data)
         found = shares(measure(data))
     print(json.dumps(found, indent=None if arguments.as_json else 2))
 

@@ -235,6 +235,10 @@ def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Suppor
         return abstained("no sentence of the passages found speaks of it")
     dropped = len(_each_once([*windows, *extra])) - len(cited)
     warnings = [f"{dropped} quotes were not found in their source and left out."] if dropped else []
+    rows = {sentence.sentence_id: row for row, sentence in enumerate(pool.sentences)}
+    for window, citation in cited:
+        if window.key.sentence_id in rows:
+            citation.relevance = round(float(pool.judged.probability[rows[window.key.sentence_id]]), 4)
     labels = paper_labels(asked.index, list(dict.fromkeys(c.paper_id for _, c in cited)), asked.language)
     lacking = [name for name, found in sides.items() if not found]
     outcome = outcome_of(support, lacking, asked.language, asked.settings, many=asked.form in _OF_SEVERAL)

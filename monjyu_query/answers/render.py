@@ -50,6 +50,8 @@ def print_result(result: SearchResult, console: Console | None = None) -> None:
         console.print(_hits(result))
     elif not result.tables:
         console.print("No passages.")
+    if result.follow_ups:
+        console.print(Text("Ask further: " + "  ".join(map(safe, result.follow_ups)), style="dim"))
     found = f"{result.mode}, level {result.level}, snapshot {result.snapshot_id}, {result.usage.seconds * 1000:.0f} ms"
     if result.confidence is not None:
         found += f", confidence {result.confidence:.2f}"

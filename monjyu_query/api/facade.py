@@ -66,8 +66,16 @@ class Monjyu(Collections):
     monjyu_core.errors.ConfigurationError: Collection 'sample' is not known in ... Known: samples.
     """
 
-    def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
-        """Passages and a cited answer; `options` are those of `monjyu search`.
+    def search(
+        self,
+        query: str,
+        collection: str | None = None,
+        *,
+        on_event: Emit | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> SearchResult:
+        """Passages and a cited answer; `options` are those of `monjyu search`. `on_event` hears of what
+        happens (phases, tests, claims, sentences of a model's answer once checked), in the thread that calls this.
 
         >>> result = Monjyu(data).search("reader leases", mode="keyword", top_k=2, answer=False)
         >>> [hit.paper_id.rpartition("-")[0] for hit in result.hits]
@@ -76,7 +84,7 @@ class Monjyu(Collections):
         >>> Monjyu(data).search("reader leases", filters=recent).status
         'abstained'
         """
-        return self.ask(self.request(query, collection, **options))
+        return self.ask(self.request(query, collection, **options), on_event)
 
     def stream(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> Iterator[Event]:
         """The events of a search as it runs; the last, `done`, holds the whole result. Closing it cancels the search.
@@ -174,10 +182,10 @@ class Monjyu(Collections):
         return make_request(query=query, collection=chosen_collection(self.data, collection, AS_ARGUMENT), **options)
 
     def ask(
-        self, request: SearchRequest, emit: Emit | None = None, cancel: threading.Event | None = None
+        self, request: SearchRequest, on_event: Emit | None = None, cancel: threading.Event | None = None
     ) -> SearchResult:
-        """The result of a request. `emit` hears of its events from the thread that calls this; `cancel` ends it."""
-        return self.searcher(request.collection).search(request, emit, cancel)
+        """The result of a request. `on_event` hears of its events in the thread that calls this; `cancel` ends it."""
+        return self.searcher(request.collection).search(request, on_event, cancel)
 
     def events(self, request: SearchRequest) -> Iterator[Event]:
         """The events of a request; the search runs in a thread of its own, and is cancelled when this is closed."""

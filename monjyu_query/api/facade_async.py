@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from monjyu_query.digests.digest_result import Digest
+    from monjyu_query.search.events import Emit
     from monjyu_query.search.request import Filters, SearchRequest
     from monjyu_query.search.result import SearchResult
 
@@ -83,9 +84,16 @@ class AsyncMonjyu:
     summarize = _in_a_thread(Monjyu.summarize)
     compare = _in_a_thread(Monjyu.compare)
 
-    async def search(self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]) -> SearchResult:
-        """Passages and a cited answer."""
-        return await self.ask(await self.run(partial(self.blocking.request, query, collection, **options)))
+    async def search(
+        self,
+        query: str,
+        collection: str | None = None,
+        *,
+        on_event: Emit | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> SearchResult:
+        """Passages and a cited answer. `on_event` is called in the event loop."""
+        return await self.ask(await self.run(partial(self.blocking.request, query, collection, **options)), on_event)
 
     async def stream(
         self, query: str, collection: str | None = None, **options: Unpack[SearchOptions]
@@ -119,11 +127,16 @@ class AsyncMonjyu:
         finally:
             cancel.set()
 
-    async def ask(self, request: SearchRequest) -> SearchResult:
-        """The result of a request."""
-        cancel = threading.Event()
+    async def ask(self, request: SearchRequest, on_event: Emit | None = None) -> SearchResult:
+        """The result of a request. `on_event` is called in the event loop."""
+        cancel, loop = threading.Event(), asyncio.get_running_loop()
+
+        def hear(event: Event) -> None:
+            if on_event is not None and not cancel.is_set():
+                loop.call_soon_threadsafe(on_event, event)
+
         try:
-            return await self.run(partial(self.blocking.ask, request, None, cancel))
+            return await self.run(partial(self.blocking.ask, request, hear if on_event else None, cancel))
         finally:
             cancel.set()
 

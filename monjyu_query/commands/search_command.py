@@ -57,6 +57,7 @@ PLAIN = ("vector", "keyword", "hybrid")
     metavar="FILE",
     help="The conversation before: a JSON list of {role, content}; - is stdin.",
 )
+@click.option("--explain", is_flag=True, help="Say why each passage was found, and how a lazy search went.")
 @click.option("--no-answer", is_flag=True, help="Passages only.")
 @click.option("--stream", is_flag=True, help="As it happens: with --json one event a line, the result last.")
 @json_option
@@ -64,6 +65,7 @@ def search(
     query: str,
     collection: str | None,
     history: Path | None,
+    explain: bool,
     no_answer: bool,
     stream: bool,
     as_json: bool,
@@ -104,6 +106,10 @@ def search(
         if result.resolved_query:
             click.echo(f"Asked as: {safe(result.resolved_query)}")
         print_result(result)
+        if explain:
+            from monjyu_query.commands.explained import print_explanation
+
+            print_explanation(result)
 
 
 def read_history(path: Path) -> list[Any]:

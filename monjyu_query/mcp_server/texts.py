@@ -37,6 +37,8 @@ def search_text(result: SearchResult) -> str:
         lines += ["", table_markdown(table, quotable)]
     if result.citations:
         lines += ["", "Sources:", *(f"{source_line(one)}: “{quotable(one.quote)}”" for one in result.citations)]
+    if result.follow_ups:
+        lines += ["", "Further questions that the collection answers:", *map(quotable, result.follow_ups)]
     if result.hits:
         lines += ["", "Passages:", *(_passage(n, hit) for n, hit in enumerate(result.hits, start=1))]
     return "\n".join(lines)

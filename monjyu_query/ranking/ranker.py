@@ -17,15 +17,18 @@ from monjyu_query.search.request import Filters
 
 _READS_MORE = "To find by meaning, set embedding.model to multilingual-e5-small (extra `ja`) and index again."
 
+MOST_KEPT = 8
+
 
 @dataclass(frozen=True)
 class Ranking:
     """Scores (n,) of all chunks in one mode, `-inf` for no candidate; `similarity` (n,) with the question, between
-    scripts on one level, is None in keyword mode."""
+    scripts on one level, is None in keyword mode; `keyword` (n,) BM25, None in vector mode."""
 
     scores: Scores
     similarity: Scores | None
     warnings: list[str] = field(default_factory=list)
+    keyword: Scores | None = None
 
 
 def rank(
@@ -46,22 +49,33 @@ def rank(
         matched = passing & (sparse > 0)
         if passing.any() and not matched.any():
             warnings.append("No passage has a word of the question.")
-        return Ranking(_only(sparse, matched), None, warnings)
+        return _kept(index, query, Ranking(_only(sparse, matched), None, warnings, sparse))
     waiting = index.keywords.scores(query) if mode == "hybrid" else None
     raw = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
     dense = levelled(raw, index.wide, passing)
     if waiting is None:
-        return Ranking(_only(dense, passing), dense, warnings)
+        return _kept(index, query, Ranking(_only(dense, passing), dense, warnings))
     model = index.snapshot.manifest.embedding.model
     if unread(query, model):
         settings = settings.model_copy(update={"alpha": 0.0})
         warnings.append(
             f"{model} does not read the script of the question: passages are ranked by keywords alone. {_READS_MORE}"
         )
-    fused = fuse(dense, waiting.result(), passing, settings)
+    sparse = waiting.result()
+    fused = fuse(dense, sparse, passing, settings)
     if settings.alpha > 0:  # else similarity has no say, between scripts neither
         fused = merged(fused, dense, index.wide, passing)
-    return Ranking(fused, dense, warnings)
+    return _kept(index, query, Ranking(fused, dense, warnings, sparse))
+
+
+def _kept(index: OpenIndex, query: str, ranking: Ranking) -> Ranking:
+    """For who asks afterwards why a passage was found; only the last few, which may be as many floats as chunks."""
+    while len(index.rankings) >= MOST_KEPT:
+        index.rankings.pop(next(iter(index.rankings), ""), None)
+    known = index.rankings.get(query)
+    if known is None or known.keyword is None or ranking.keyword is not None:
+        index.rankings[query] = ranking
+    return ranking
 
 
 def fuse(dense: Scores, sparse: Scores, passing: Mask, settings: SearchSettings) -> Scores:

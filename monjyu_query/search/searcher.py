@@ -23,12 +23,14 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import OPEN_TRIES, PinnedReader, SnapshotReader, read_current, unreadable
 from monjyu_query.catalogue.catalogue_answer import catalogue_answer
 from monjyu_query.digests.plain_words import digest_in_plain_words
+from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.controllers import CONTROLLERS
 from monjyu_query.search.conversation import resolve
 from monjyu_query.search.events import Emit, unheard
+from monjyu_query.search.hit_details import describe_hits
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult
@@ -47,6 +49,8 @@ _OF_LAZY = {
     "threshold": "relevant_from",
 }
 """What a request says of lazy search, and the settings that it stands in for."""
+_LEADS_ON = ("vector", "hybrid", "lazy", "local", "global", "multi")
+"""Modes whose answers end with further questions."""
 FORGET_SECONDS = 5.0
 """Seconds between two readings of a snapshot whose files fail."""
 
@@ -134,6 +138,7 @@ class Searcher:
         resolved = resolve(request.query, request.history)
         request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         ask = self._ask(self.current(), request, heard, cancel)
+        routed = time.perf_counter()
         try:
             result = self._answered(ask)
         except (duckdb.Error, OSError, RuntimeError) as error:
@@ -142,8 +147,14 @@ class Searcher:
                 self.forget()
                 raise self._as_storage_error(held, error) from error
             events.clear()
-            result = self._answered(self._ask(self.current(), request, heard, cancel))  # later publishes took its files
+            ask = self._ask(self.current(), request, heard, cancel)
+            result = self._answered(ask)  # later publishes took its files
         result.query, result.resolved_query = asked.query, resolved
+        searched = time.perf_counter()
+        self._describe(result, ask)
+        phases = result.phases or {"search": searched - routed}
+        whole = {"route": routed - started, **phases, "describe": time.perf_counter() - searched}
+        result.phases = {name: round(seconds, 6) for name, seconds in whole.items()}
         result.usage.seconds = round(time.perf_counter() - started, 6)
         kept = self.settings.traces
         if self._traces is not None and not kept.newest:
@@ -152,6 +163,15 @@ class Searcher:
             settings = self.settings.model_dump(mode="json", include={"search", "answer"})
             self._traces.write(result.trace_id, trace_of(asked, result, settings, events), kept)
         return result
+
+    def _describe(self, result: SearchResult, ask: Ask) -> None:
+        """What all modes tell alike: why each hit was found, and which model wrote the answer."""
+        describe_hits(ask.index, ask.request.query, result.hits)
+        if result.segments and result.mode in _LEADS_ON:
+            result.follow_ups = follow_ups(ask.index, ask.request.query, result)
+        if result.answer_engine == "llm":
+            roles = self.settings.roles
+            result.model = self.settings.models[roles.answer.model].model
 
     def account(self, index: OpenIndex) -> Account:
         """Who pays for calls that are made beside a search: an account with the caps of one question."""

@@ -111,6 +111,7 @@ class Clock:
         now = time.perf_counter()
         self.seconds[phase] = round(now - self._since, 6)
         self._since = now
+        self._emit({"event": "phase", "name": phase, "seconds": self.seconds[phase]})
 
 
 def _enough(asked: Question) -> int | None:

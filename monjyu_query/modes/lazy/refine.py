@@ -167,7 +167,13 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
         nearest=ranked_passages(index, ranking, rows),
         similarity=float(similar[rows].max()) if rows else 0.0,
         tester=RelevanceTester(
-            index, assessor, [one.similar for one in asking], store, lazy.chunks_per_call, _gate(ask, asking, assessor)
+            index,
+            assessor,
+            [one.similar for one in asking],
+            store,
+            a_call=lazy.chunks_per_call,
+            gate=_gate(ask, asking, assessor),
+            home_of=tree.home_id,
         ),
         walkers=_walkers(ask, tree, graph, asking, near, broad=broad) if state.budget.total else [],
         broad=broad,

@@ -75,15 +75,18 @@ class RelevanceTester:
         store: JudgementStore,
         a_call: int = 5,
         gate: Gate | None = None,
+        home_of: Callable[[int], str | None] = lambda _: None,
     ) -> None:
         """`similar`: for each subquery the similarity (n,) of all chunks; `a_call` chunks are judged together where the
-        assessor does so, of those that pass the `gate`."""
+        assessor does so, of those that pass the `gate`; `home_of` names the community of a row that no
+        walk came to by one."""
         self._index = index
         self._assessor = assessor
         self._similar = similar
         self._store = store
         self._a_call = a_call
         self._gate = gate
+        self._home_of = home_of
 
     def test(self, groups: Sequence[Sequence[Wanted]], count: int) -> list[tuple[Candidate, Judgement]]:
         """Judgements of the first `count` chunks of the groups, each what one walk wants, in order.
@@ -159,7 +162,10 @@ class RelevanceTester:
         ids = self._index.corpus.chunk_ids
         found = read_chunks(self._index, [ids[row] for batch in batches for _, row, _ in batch])
         return [
-            [Candidate(row, n, *found[ids[row]], float(self._similar[n][row]), group) for n, row, group in batch]
+            [
+                Candidate(row, n, *found[ids[row]], float(self._similar[n][row]), community or self._home_of(row))
+                for n, row, community in batch
+            ]
             for batch in batches
         ]
 

@@ -32,6 +32,10 @@ class CommunityTree:
     loose: Rows
     homes: Mapping[int, int] = field(default_factory=dict)
 
+    def home_id(self, row: int) -> str | None:
+        home = self.home_of(row)
+        return None if home is None else home.id
+
     def home_of(self, row: int) -> Community | None:
         place = self.homes.get(row)
         return None if place is None else self.communities[place]

@@ -1,0 +1,117 @@
+"""Further questions at the end of an answer: about what its passages speak of besides, and that the papers answer.
+
+As in DRIFT search (Microsoft Research, 2024) an answer leads on; here from the noun graph (level 1), without a model. A
+question is offered only where its answer was seen: a sentence that says what the thing is, or two papers that speak
+of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.modes.lazy.concept_graph import GRAPH_TABLES, has_tables
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.result import SearchResult
+
+MOST = 3
+_CANDIDATES = 10
+_MOST_SHARE = 0.4
+"""A phrase that more of the papers have says too little to ask about."""
+_LOOKED_AT = 400
+"""Sentences in which a definition is looked for."""
+
+_PHRASES = """SELECT n.phrase, any_value(n.surface), any_value(n.papers) FROM phrase_mentions m
+JOIN graph_nodes n USING (phrase)
+WHERE m.chunk_id IN (SELECT unnest($chunks::VARCHAR[])) AND n.papers BETWEEN 2 AND $most
+    AND lower(n.surface) NOT IN (SELECT lower(name) FROM authors WHERE name IS NOT NULL)
+    AND (contains(n.phrase, ' ') OR n.phrase NOT IN (SELECT phrase FROM phrase_mentions WHERE surface = lower(surface)))
+GROUP BY n.phrase ORDER BY count(DISTINCT m.chunk_id) * ln($papers / any_value(n.papers)) DESC, n.phrase LIMIT 60"""
+"""A single word counts where no paper writes it small: it is a name then."""
+_SENTENCES = """SELECT m.phrase, s.text FROM phrase_mentions m JOIN chunk_sentences l USING (chunk_id)
+JOIN sentences s USING (sentence_id)
+WHERE m.phrase IN (SELECT unnest($phrases::VARCHAR[])) AND contains(lower(s.text), lower(m.surface))
+ORDER BY s.sentence_id LIMIT $most"""
+_TELLING = re.compile(r"[A-Z0-9]|\s|[\u30a1-\u30fc]{3}|[\u3400-\u9fff]{3}")
+_DULL = re.compile(
+    r"\b(?:paper|article|author|student|example|section|figure|table|work|lesson|number|way|part|use|order|case|result"
+    r"|university|department|introduction|conclusion|acknowledg\w+|license|attribution|et al|https?"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december|semester|session|access"
+    r"|basic|new|final)s?\b|\d{3,}|[/_@]",
+    re.IGNORECASE,
+)
+_WORDING = {
+    "en": ("What is {}?", "What are {}?", "What do the papers say about {}?"),
+    "ja": ("{}とは何ですか。", "{}とは何ですか。", "{}について論文は何を述べていますか。"),
+}
+
+
+@dataclass(frozen=True)
+class _Thing:
+    phrase: str
+    name: str
+    defined: int
+    """0: by no sentence; 1: in the singular; 2: in the plural."""
+
+
+def follow_ups(index: OpenIndex, query: str, result: SearchResult) -> list[str]:
+    """At most three; none where nothing was answered or the snapshot has no noun graph."""
+    if result.status == "abstained" or not result.citations:
+        return []
+    cursor = index.snapshot.cursor()
+    if not has_tables(cursor, GRAPH_TABLES):
+        return []
+    papers_cited = {citation.paper_id for citation in result.citations}
+    beside = [hit.chunk_id for hit in result.hits if hit.paper_id in papers_cited]
+    chunks = list(dict.fromkeys([*(citation.chunk_id for citation in result.citations), *beside]))
+    papers = len(index.corpus.paper_ids)
+    values = {"chunks": chunks, "papers": float(papers), "most": max(2, int(_MOST_SHARE * papers))}
+    rows = cursor.execute(_PHRASES, values).fetchall()
+    names = [(phrase, " ".join((surface or phrase).split())) for phrase, surface, _ in rows]
+    told = _told(index, f"{query} {result.answer}" if len(result.answer) < _LOOKED_AT else query)
+    chosen = _new(index, [(p, n) for p, n in names if _TELLING.search(n) and not _DULL.search(n)], told)
+    language = "ja" if count_wide(query) else "en"
+    things = _defined(index, chosen)
+    ordered = sorted(things, key=lambda thing: not thing.defined)  # what a sentence defines is surest to be answered
+    return [_WORDING[language][thing.defined - 1].format(thing.name) for thing in ordered[:MOST]]
+
+
+def _told(index: OpenIndex, text: str) -> set[str]:
+    return set(index.keywords.terms([text])[0])
+
+
+def _new(index: OpenIndex, names: Sequence[tuple[str, str]], told: set[str]) -> list[tuple[str, str]]:
+    """Those of which the question says nothing, no two about the same."""
+    chosen: list[tuple[str, str]] = []
+    known = set(told)
+    for (phrase, name), terms in zip(names, index.keywords.terms([name for _, name in names]), strict=True):
+        own = set(terms)
+        if own and not own & known and len(chosen) < _CANDIDATES:
+            chosen.append((phrase, name))
+            known |= own
+    return chosen
+
+
+def _defined(index: OpenIndex, names: Sequence[tuple[str, str]]) -> list[_Thing]:
+    """Whether a sentence says what each is: "X is a", "X are the", "Xとは"."""
+    values = {"phrases": [phrase for phrase, _ in names], "most": _LOOKED_AT}
+    texts: dict[str, list[str]] = {}
+    for phrase, text in index.snapshot.cursor().execute(_SENTENCES, values).fetchall():
+        texts.setdefault(phrase, []).append(" ".join(text.split()))
+    return [_Thing(phrase, name, _number(name, texts.get(phrase, ()))) for phrase, name in names]
+
+
+def _number(name: str, texts: Sequence[str]) -> int:
+    start = re.escape(name)
+    pattern = rf"(?:^|\b)(?:an? |the )?{start}(?: \([^)]{{1,40}}\))? (?P<verb>is|are) (?:an?|the|one)\b"
+    found = re.compile(pattern, re.IGNORECASE)
+    wide = re.compile(rf"{start}とは")
+    for text in texts:
+        match = found.search(text)
+        if match and match.start() < 4:  # else it is the end of a longer name
+            return 1 if match["verb"].lower() == "is" else 2
+        if wide.search(text):
+            return 1
+    return 0

@@ -1,0 +1,66 @@
+"""Why each hit was found, and of what paper it is: the same for every mode, from what ranking left behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from monjyu_query.ranking.fusion import Scores
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.result import Hit, HitScores
+
+_OF_CHUNKS = """SELECT c.chunk_id, c.ord, p.year, p.doi, a.names FROM chunks c JOIN papers p USING (paper_id)
+LEFT JOIN (SELECT paper_id, list(name ORDER BY ord) AS names FROM authors
+    WHERE paper_id IN (SELECT unnest($papers::VARCHAR[])) GROUP BY paper_id) a USING (paper_id)
+WHERE c.chunk_id IN (SELECT unnest($chunks::VARCHAR[]))"""
+
+
+def describe_hits(index: OpenIndex, query: str, hits: list[Hit]) -> None:
+    """Fill in place, year, authors and DOI, and the scores that the question's ranking gave: one look-up for all."""
+    if not hits:
+        return
+    values = {"chunks": [hit.chunk_id for hit in hits], "papers": list({hit.paper_id for hit in hits})}
+    rows: dict[str, Any] = {row[0]: row[1:] for row in index.snapshot.cursor().execute(_OF_CHUNKS, values).fetchall()}
+    scores = _scores(index, query, hits)
+    for hit in hits:
+        if hit.chunk_id in rows:
+            hit.ord, hit.year, hit.doi, names = rows[hit.chunk_id]
+            hit.authors = list(names or ())
+        hit.scores = scores.get(hit.chunk_id)
+
+
+def _scores(index: OpenIndex, query: str, hits: list[Hit]) -> dict[str, HitScores]:
+    """By chunk; empty where the question itself was never ranked (what is read from tables)."""
+    ranking = index.rankings.get(query)
+    if ranking is None:
+        return {}
+    wanted = {hit.chunk_id for hit in hits}
+    places = {name: row for row, name in enumerate(index.corpus.chunk_ids) if name in wanted}
+    passing = ranking.scores > -np.inf
+    asked = {term.term: term.word for term in index.keywords.query_terms(query).result()}
+    terms = index.keywords.terms([hit.text for hit in hits])
+    found = {}
+    for hit, own in zip(hits, terms, strict=True):
+        row = places[hit.chunk_id]
+        held = set(own)
+        found[hit.chunk_id] = HitScores(
+            vector=_score(ranking.similarity, row),
+            keyword=_score(ranking.keyword, row),
+            fused=_score(ranking.scores if ranking.keyword is not None else None, row),
+            vector_rank=_rank(ranking.similarity, row, passing),
+            keyword_rank=_rank(ranking.keyword, row, passing),
+            matched=list(dict.fromkeys(word for term, word in asked.items() if term in held)),
+        )
+    return found
+
+
+def _score(scores: Scores | None, row: int) -> float | None:
+    return None if scores is None or not np.isfinite(scores[row]) else round(float(scores[row]), 4)
+
+
+def _rank(scores: Scores | None, row: int, passing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int | None:
+    """From 1, among the chunks that pass the filters; None for one that has no word of the question."""
+    if scores is None or not passing[row] or (scores[row] == 0 and not scores[passing].any()):
+        return None
+    return 1 + int(((scores > scores[row]) & passing).sum())
