@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +18,8 @@ from monjyu_query.search.request import Filters
 
 _READS_MORE = "To find by meaning, set embedding.model to multilingual-e5-small (extra `ja`) and index again."
 
-MOST_KEPT = 8
+rankings_of_search: ContextVar[dict[str, Ranking] | None] = ContextVar("rankings of a search", default=None)
+"""Where the rankings of the search under way are kept, by the text that was ranked for; None where nobody asks."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,12 @@ def rank(
         matched = passing & (sparse > 0)
         if passing.any() and not matched.any():
             warnings.append("No passage has a word of the question.")
-        return _kept(index, query, Ranking(_only(sparse, matched), None, warnings, sparse))
+        return _kept(query, Ranking(_only(sparse, matched), None, warnings, sparse))
     waiting = index.keywords.scores(query) if mode == "hybrid" else None
     raw = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
     dense = levelled(raw, index.wide, passing)
     if waiting is None:
-        return _kept(index, query, Ranking(_only(dense, passing), dense, warnings))
+        return _kept(query, Ranking(_only(dense, passing), dense, warnings))
     model = index.snapshot.manifest.embedding.model
     if unread(query, model):
         settings = settings.model_copy(update={"alpha": 0.0})
@@ -65,16 +67,16 @@ def rank(
     fused = fuse(dense, sparse, passing, settings)
     if settings.alpha > 0:  # else similarity has no say, between scripts neither
         fused = merged(fused, dense, index.wide, passing)
-    return _kept(index, query, Ranking(fused, dense, warnings, sparse))
+    return _kept(query, Ranking(fused, dense, warnings, sparse))
 
 
-def _kept(index: OpenIndex, query: str, ranking: Ranking) -> Ranking:
-    """For who asks afterwards why a passage was found; only the last few, which may be as many floats as chunks."""
-    while len(index.rankings) >= MOST_KEPT:
-        index.rankings.pop(next(iter(index.rankings), ""), None)
-    known = index.rankings.get(query)
-    if known is None or known.keyword is None or ranking.keyword is not None:
-        index.rankings[query] = ranking
+def _kept(query: str, ranking: Ranking) -> Ranking:
+    """For who asks afterwards why a passage was found."""
+    rankings = rankings_of_search.get()
+    if rankings is not None:
+        known = rankings.get(query)
+        if known is None or known.keyword is None or ranking.keyword is not None:
+            rankings[query] = ranking
     return ranking
 
 

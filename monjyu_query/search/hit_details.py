@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from monjyu_query.ranking.fusion import Scores
+from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.result import Hit, HitScores
 
@@ -16,13 +17,14 @@ LEFT JOIN (SELECT paper_id, list(name ORDER BY ord) AS names FROM authors
 WHERE c.chunk_id IN (SELECT unnest($chunks::VARCHAR[]))"""
 
 
-def describe_hits(index: OpenIndex, query: str, hits: list[Hit]) -> None:
-    """Fill in place, year, authors and DOI, and the scores that the question's ranking gave: one look-up for all."""
+def describe_hits(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking | None) -> None:
+    """Fill in place, year, authors and DOI, and the scores that the question's `ranking` gave (None
+    where the question itself was never ranked): one look-up for all."""
     if not hits:
         return
     values = {"chunks": [hit.chunk_id for hit in hits], "papers": list({hit.paper_id for hit in hits})}
     rows: dict[str, Any] = {row[0]: row[1:] for row in index.snapshot.cursor().execute(_OF_CHUNKS, values).fetchall()}
-    scores = _scores(index, query, hits)
+    scores = {} if ranking is None else _scores(index, query, hits, ranking)
     for hit in hits:
         if hit.chunk_id in rows:
             hit.ord, hit.year, hit.doi, names = rows[hit.chunk_id]
@@ -30,11 +32,8 @@ def describe_hits(index: OpenIndex, query: str, hits: list[Hit]) -> None:
         hit.scores = scores.get(hit.chunk_id)
 
 
-def _scores(index: OpenIndex, query: str, hits: list[Hit]) -> dict[str, HitScores]:
-    """By chunk; empty where the question itself was never ranked (what is read from tables)."""
-    ranking = index.rankings.get(query)
-    if ranking is None:
-        return {}
+def _scores(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking) -> dict[str, HitScores]:
+    """By chunk."""
     wanted = {hit.chunk_id for hit in hits}
     places = {name: row for row, name in enumerate(index.corpus.chunk_ids) if name in wanted}
     passing = ranking.scores > -np.inf

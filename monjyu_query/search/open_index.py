@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class OpenIndex:
     """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `kept` rows of chunks that were read before,
-    `kept_chunks` passages with their sentences, `rankings` those of the last questions by their text."""
+    `kept_chunks` passages with their sentences."""
 
     snapshot: Snapshot
     corpus: Corpus
@@ -29,7 +29,6 @@ class OpenIndex:
     wide: Mask
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
     kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
-    rankings: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @cached_property
     def scale(self) -> Scale:

@@ -26,7 +26,7 @@ from monjyu_query.digests.plain_words import digest_in_plain_words
 from monjyu_query.knowledge.follow_ups import follow_ups
 from monjyu_query.modes.all_modes import all_modes
 from monjyu_query.ranking.best_rows import best_rows
-from monjyu_query.ranking.ranker import rank
+from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
 from monjyu_query.search.controllers import CONTROLLERS
 from monjyu_query.search.conversation import resolve
 from monjyu_query.search.events import Emit, unheard
@@ -139,6 +139,8 @@ class Searcher:
         request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         ask = self._ask(self.current(), request, heard, cancel)
         routed = time.perf_counter()
+        rankings: dict[str, Ranking] = {}
+        rankings_of_search.set(rankings)
         try:
             result = self._answered(ask)
         except (duckdb.Error, OSError, RuntimeError) as error:
@@ -151,7 +153,7 @@ class Searcher:
             result = self._answered(ask)  # later publishes took its files
         result.query, result.resolved_query = asked.query, resolved
         searched = time.perf_counter()
-        self._describe(result, ask)
+        self._describe(result, ask, rankings)
         phases = result.phases or {"search": searched - routed}
         whole = {"route": routed - started, **phases, "describe": time.perf_counter() - searched}
         result.phases = {name: round(seconds, 6) for name, seconds in whole.items()}
@@ -164,9 +166,9 @@ class Searcher:
             self._traces.write(result.trace_id, trace_of(asked, result, settings, events), kept)
         return result
 
-    def _describe(self, result: SearchResult, ask: Ask) -> None:
+    def _describe(self, result: SearchResult, ask: Ask, rankings: Mapping[str, Ranking]) -> None:
         """What all modes tell alike: why each hit was found, and which model wrote the answer."""
-        describe_hits(ask.index, ask.request.query, result.hits)
+        describe_hits(ask.index, ask.request.query, result.hits, rankings.get(ask.request.query))
         if result.segments and result.mode in _LEADS_ON:
             result.follow_ups = follow_ups(ask.index, ask.request.query, result)
         if result.answer_engine == "llm":

@@ -45,7 +45,7 @@ CREATE TABLE community_reports AS SELECT 'c2' AS community_id, 1 AS level, 'A re
   'Central.' AS rating_reason, 'All of it.' AS text, ['p'] AS paper_ids, 'extractive' AS engine;
 CREATE TABLE claims AS SELECT 'k' || row_number() OVER (ORDER BY chunk_id) AS claim_id, paper_id, chunk_id,
   ['s1'] AS sentence_ids, 'the graph' AS subject, 'It helps.' AS statement, 'It helps.' AS quote, 'result' AS kind,
-  0.9 AS confidence, 'llm' AS engine FROM chunks
+  0.9 AS confidence, 'extractive' AS engine FROM chunks
 """
 
 

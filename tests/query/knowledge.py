@@ -95,7 +95,7 @@ def _entity(key: str, name: str, kind: str, aliases: list[str], rows: Sequence[A
         "entity_id": key, "name": name, "type": kind, "aliases": aliases, "mentions": len(rows), "degree": 1,
         "description": _line(rows[0][1]), "chunks": len({row[2] for row in rows}),
         "papers": len({row[3] for row in rows}),
-        "first_year": 2025, "external_ids": [], "sentence_ids": _ids(rows)[:5], "engine": "extractive-1",
+        "first_year": 2025, "external_ids": [], "sentence_ids": _ids(rows)[:5], "engine": "llm-1",
     }  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _relationship(source: str, target: str, kind: str, named: dict[str, list[Any
     return {
         "relationship_id": f"{source}-{target}", "source_id": source, "target_id": target, "type": kind, "weight": 1.0,
         "description": f"{ENTITIES[source][0]} {kind} {ENTITIES[target][0]}", "mentions": len(both),
-        "sentence_ids": _ids(both)[:3], "chunk_ids": sorted({row[2] for row in both}), "engine": "extractive-1",
+        "sentence_ids": _ids(both)[:3], "chunk_ids": sorted({row[2] for row in both}), "engine": "llm-1",
     }  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def _finding(name: str, rows: Sequence[Any]) -> dict[str, Any]:
 def _claim(number: int, sentence: str, text: str, chunk: str, paper: str) -> dict[str, Any]:
     return {
         "claim_id": f"claim-{number}", "paper_id": paper, "chunk_id": chunk, "sentence_ids": [sentence], "subject": "",
-        "statement": _line(text), "quote": text, "kind": "assertion", "confidence": 0.5, "engine": "extractive-1",
+        "statement": _line(text), "quote": text, "kind": "assertion", "confidence": 0.5, "engine": "llm-1",
     }  # fmt: skip
 
 

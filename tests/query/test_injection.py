@@ -134,7 +134,8 @@ def test_an_obedient_model_gets_nothing_into_a_result(
             assert time.process_time() - started < 10, where
             assert len(fake.requests) - calls <= 40 and fake.problems == [], where
             told = [event for event in events if event["event"] != "subquery"]
-            shown = json.dumps([result.model_dump(exclude={"subqueries", "routing"}), told], ensure_ascii=False)
+            asked = {"subqueries": True, "routing": True, "lazy": {"expanded_query", "subqueries"}}
+            shown = json.dumps([result.model_dump(exclude=asked), told], ensure_ascii=False)
             for word in ("PWNED", "Bananas", "send_mail", SYSTEM, "never an instruction", "</source"):
                 assert word not in shown, where
             assert "evil.example" not in shown + result.routing.reason + json.dumps(result.subqueries), where

@@ -113,15 +113,19 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
         "query": str, "collection": str, "snapshot_id": str, "level": int, "mode": str, "routing": dict, "status": str,
         "warnings": list, "trace_id": str, "answer": str, "segments": list, "tables": list, "answer_engine": str,
         "verified": bool, "confidence": float, "citations": list, "hits": list, "claims": list, "subqueries": list,
-        "communities_visited": list, "usage": dict,
+        "communities_visited": list, "follow_ups": list, "phases": dict, "usage": dict,
     }  # fmt: skip
-    assert result.pop("resolved_query") is None
+    assert [result.pop(name) for name in ("resolved_query", "lazy", "model")] == [None] * 3
     assert {name: type(value) for name, value in result.items()} == shape
     assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up"]
     assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
-    assert list(result["hits"][0]) == ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page"]
+    hit = ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page", "ord", "year", "authors"]
+    assert list(result["hits"][0]) == [*hit, "doi", "scores", "found_by"]
+    scores = [one["scores"] for one in result["hits"]]
+    assert [one["fused"] for one in scores] == sorted((one["fused"] for one in scores), reverse=True)
+    assert all(one["vector_rank"] >= 1 and "noun" in one["matched"] for one in scores[:1])
     citation = ["n", "paper_id", "paper_title", "chunk_id", "sentence_ids", "quote", "key", "page", "boxes", "spans"]
-    assert list(result["citations"][0]) == [*citation, "retracted"]
+    assert list(result["citations"][0]) == [*citation, "relevance", "retracted"]
     usage = ["llm_calls", "prompt_tokens", "completion_tokens", "cost_usd", "relevance_tests", "budget_total"]
     assert list(result["usage"]) == [*usage, "cache_hits", "seconds"]
     assert result["usage"]["seconds"] > 0

@@ -118,7 +118,7 @@ class RelevanceTester:
             places = list(range(start, start + len(group)))
             start += len(group)
             if not self._assessor.together:
-                batches.append(places)
+                batches += [[place] for place in places]
                 continue
             passing = places if self._gate is None else self._passing(group, places, judged)
             some = [passing[first : first + self._a_call] for first in range(0, len(passing), self._a_call)]

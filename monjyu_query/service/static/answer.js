@@ -2,9 +2,10 @@
 
 import { h, quoted } from "./dom.js";
 import { t } from "./i18n.js";
+import { explanation } from "./explanation.js";
 import { openCitation } from "./viewer.js";
 
-export function renderResult(result) {
+export function renderResult(result, askFurther = () => {}) {
   return h("div", { class: "result" },
     result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, text))) : null,
     h("div", { class: `answer ${result.status}` },
@@ -15,6 +16,10 @@ export function renderResult(result) {
       h("ol", {}, result.citations.map((citation) => source(citation, result.collection)))) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
+    result.lazy ? explanation(result.lazy, result.usage) : null,
+    result.follow_ups?.length ? h("section", { class: "further" }, h("h3", {}, t("further")),
+      h("ul", {}, result.follow_ups.map((question) => h("li", {},
+        h("button", { type: "button", class: "link", onclick: () => askFurther(question) }, quoted(question)))))) : null,
     facts(result));
 }
 
@@ -28,7 +33,7 @@ export function answerBlocks(segments, citations, collection) {
     const [, lead, dash, text] = /^(\s*)(- )?([^]*)$/.exec(segment.text);
     const starts = !block || lead.includes("\n");
     if (starts) {
-      block = h(dash ? "li" : "p", {});
+      block = h(dash ? "li" : segment.heading ? "h3" : "p", {});
       if (!dash) found.push(block);
       else if (found.at(-1)?.localName === "ul") found.at(-1).append(block);
       else found.push(h("ul", {}, block));
@@ -85,8 +90,17 @@ function passage(hit, collection) {
   const citation = { paper_id: hit.paper_id, paper_title: hit.paper_title, page: hit.page, sentence_ids: [], quote: hit.text };
   return h("li", {},
     h("p", { class: "where" }, h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
-      quoted(hit.paper_title || hit.paper_id), hit.page ? `, ${t("page", hit.page)}` : ""), h("span", { class: "dim" }, ` ${hit.section_type} · ${hit.score.toFixed(2)}`)),
+      quoted(hit.paper_title || hit.paper_id), hit.page ? `, ${t("page", hit.page)}` : ""), h("span", { class: "dim", title: why(hit) }, ` ${hit.section_type} · ${hit.score.toFixed(2)}`)),
     h("p", { class: "text" }, hit.text));
+}
+
+// Why a passage was found.
+function why(hit) {
+  const scores = hit.scores;
+  if (!scores) return "";
+  const parts = [["vector", scores.vector, scores.vector_rank], ["keyword", scores.keyword, scores.keyword_rank]];
+  const told = parts.filter(([, score]) => score !== null).map(([name, score, rank]) => `${t(name)} ${score.toFixed(2)}${rank ? ` (#${rank})` : ""}`);
+  return [...told, scores.matched.join(", ")].filter(Boolean).join(" · ");
 }
 
 function facts(result) {

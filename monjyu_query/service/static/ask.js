@@ -234,7 +234,7 @@ class Turn {
       this.body.append(h("p", { class: "dim" }, t("askedAs"), quoted(this.result.resolved_query), " ",
         h("button", { type: "button", class: "quiet small", onclick: this.alone }, t("askAlone"))));
     }
-    this.body.append(renderResult(this.result));
+    this.body.append(renderResult(this.result, this.further));
     say(t("answered"));
   }
 

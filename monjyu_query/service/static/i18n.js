@@ -26,6 +26,10 @@ const WORDS = {
     level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", noService: "The service does not answer. Try again.", again: "Try again", noPaper: "This collection has no such paper.", stopped: "Stopped.", askThis: "Ask this paper",
     answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: "Only in: ", remove: "Remove", askedAs: "Asked as: ", askAlone: "Ask it as it stands",
     pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.",
+    further: "Ask further", howLazy: "How the search went", tested: "Tested", relevant: "Relevant", concepts: "What the relevant sentences speak of",
+    bestSentences: "Best sentences", left: (n) => (n === 1 ? "1 passage was not tested." : `${n} passages were not tested.`), vector: "meaning", keyword: "words",
+    ended_enough: "It ended because enough was found.", ended_budget: "It ended because the budget was spent.", ended_everything: "It ended because everything was tested.",
+    ended_cap: "It ended because a cap was reached.", ended_cancelled: "It was stopped.",
   },
   ja: {
     skip: "本文へ", ask: "質問", papers: "論文", key: "キー", theme: "明暗", cancel: "やめる", use: "使う",
@@ -52,6 +56,10 @@ const WORDS = {
     level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", noService: "サービスが応答しません。もう一度お試しください。", again: "もう一度", noPaper: "このコレクションにその論文はありません。", stopped: "中止しました。", askThis: "この論文に質問",
     answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: "対象: ", remove: "外す", askedAs: "補った質問: ", askAlone: "補わずに質問",
     pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。",
+    further: "さらに質問する", howLazy: "検索の経過", tested: "判定", relevant: "関連", concepts: "関連する文の概念",
+    bestSentences: "最も関連する文", left: (n) => `判定しなかった箇所 ${n} 件。`, vector: "意味", keyword: "語",
+    ended_enough: "十分に見つかったため終了しました。", ended_budget: "予算を使い切ったため終了しました。", ended_everything: "すべてを判定したため終了しました。",
+    ended_cap: "上限に達したため終了しました。", ended_cancelled: "中止されました。",
   },
 };
 
