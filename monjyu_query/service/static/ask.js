@@ -142,6 +142,7 @@ export class Conversation {
     const query = this.input.value.trim();
     if (!query || this.running) return;
     const turn = new Turn(query, this.collection.value, () => this.again(turn), () => this.askAlone(turn));
+    turn.further = (question) => this.further(question);
     this.intro.classList.add("unseen"); // the page keeps its heading
     this.turns.append(turn.element);
     this.busy(true);
@@ -161,6 +162,12 @@ export class Conversation {
     if (this.running) return;
     turn.element.remove();
     this.input.value = turn.query;
+    this.form.requestSubmit();
+  }
+
+  further(question) {
+    if (this.running) return;
+    this.input.value = question;
     this.form.requestSubmit();
   }
 

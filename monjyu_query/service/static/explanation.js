@@ -5,7 +5,7 @@ import { t } from "./i18n.js";
 
 const SENTENCES = 12;
 const NODES = 18;
-const [WIDTH, HEIGHT] = [640, 420];
+const [WIDTH, HEIGHT] = [800, 420];
 
 export function explanation(lazy, usage) {
   const rows = lazy.subqueries.map((one) => h("tr", {}, h("td", {}, quoted(one.text)), h("td", {}, String(one.tests)), h("td", {}, String(one.relevant))));
@@ -25,7 +25,7 @@ function drawing(graph) {
   const nodes = graph.nodes.slice(0, NODES);
   const place = new Map(nodes.map((node, n) => {
     const angle = (2 * Math.PI * n) / nodes.length - Math.PI / 2;
-    return [node.id, [WIDTH / 2 + 0.3 * WIDTH * Math.cos(angle), HEIGHT / 2 + 0.4 * HEIGHT * Math.sin(angle)]];
+    return [node.id, [WIDTH / 2 + 0.25 * WIDTH * Math.cos(angle), HEIGHT / 2 + 0.4 * HEIGHT * Math.sin(angle)]];
   }));
   const most = Math.max(...graph.edges.map((edge) => edge.weight), 1e-9);
   const heaviest = Math.max(...nodes.map((node) => node.weight));
