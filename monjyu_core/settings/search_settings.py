@@ -117,6 +117,9 @@ class SearchSettings(Group):
     min_score: Annotated[float | None, QUERY_TIME] = Field(
         None, description="lowest score of a passage, on the scale of the mode; local and multi refuse it"
     )
+    expand: Annotated[int, QUERY_TIME] = Field(
+        0, ge=0, le=20, description="of modes vector, keyword and hybrid: related terms to add, or a model's rewordings"
+    )
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
     lazy: LazySettings = LazySettings()
     local: LocalSettings = LocalSettings()

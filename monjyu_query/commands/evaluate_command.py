@@ -74,13 +74,22 @@ def retrieval(
 
 @evaluate.command("lazy")
 @collection_option
-@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text", "gold"} a line.')
+@click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text", "gold"} or {… "doc", "answers"}.')
+@click.option("--within-paper", is_flag=True, help="Ask only the paper that answers, where the question names it.")
+@click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
 @click.option("--budgets", default="0,25,50,100,200,500", show_default=True, help="Numbers of relevance tests.")
 @click.option("--plot", type=_NEW_FILE, help="Draw evidence recall by budget into this file (.png, .svg, .pdf).")
 @click.option("--report", type=_NEW_FILE, help="Write recall by kind of question, with intervals, here (JSON).")
 @json_option
 def lazy(
-    collection: str | None, questions: Path, budgets: str, plot: Path | None, report: Path | None, as_json: bool
+    collection: str | None,
+    questions: Path,
+    within_paper: bool,
+    every: int,
+    budgets: str,
+    plot: Path | None,
+    report: Path | None,
+    as_json: bool,
 ) -> None:
     """Ask each question with each budget: how much of the gold evidence lazy search finds, and what it takes.
 
@@ -93,13 +102,14 @@ def lazy(
     from monjyu_query.search.which_collection import chosen_collection
 
     wanted = _numbers(budgets)
-    gold = measure.read_questions(questions)
     data = DataFolder.default()
     searcher = Searcher(data, chosen_collection(data, collection))
+    gold = measure.read_questions(questions, searcher.current().snapshot)[::every]
     searcher.prepare()
     evidence = measure.Evidence(searcher.current().snapshot)
     asked = len(gold) * (len(wanted) + 1)
-    with click.progressbar(measure.run(searcher, evidence, gold, wanted), asked, "searches", file=sys.stderr) as runs:
+    runs_of = measure.run(searcher, evidence, gold, wanted, within_paper=within_paper)
+    with click.progressbar(runs_of, asked, "searches", file=sys.stderr) as runs:
         done = list(runs)
     found = figures.summary(done, wanted)
     kinds, answerable = figures.by_kind(done, wanted), figures.with_gold(gold)

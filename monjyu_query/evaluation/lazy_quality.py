@@ -7,19 +7,23 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.evaluation.gold_answers import Gold, PaperTexts, Quote
+from monjyu_query.evaluation.gold_answers import GoldQuestion as SpanQuestion
 from monjyu_query.evaluation.retrieval_quality import numbered_lines
-from monjyu_query.search.request import make_request
+from monjyu_query.search.request import Filters, make_request
 from monjyu_query.search.result import SearchResult
 
 if TYPE_CHECKING:
     from monjyu_query.search.searcher import Searcher
 
-Gold = frozenset[tuple[str, str]]
+Evidences = frozenset[tuple[str, str]]
 """(paper_id, sentence) pairs."""
+_FIRST_HITS = 10
+_OF_PAPER = "SELECT paper_id, text FROM sentences WHERE paper_id = ?"
 MOST_PASSAGES = 1000
 REFERENCE = 100
 """The budget whose number of passages hybrid search is given; the largest where it is not asked for."""
@@ -33,12 +37,14 @@ WHERE list_contains($names::VARCHAR[], l.chunk_id) OR list_contains($names::VARC
 
 @dataclass(frozen=True)
 class GoldQuestion:
-    """`gold` is what an answer rests on; empty where the collection has no answer. `kind` is free."""
+    """`gold` is what an answer rests on; empty where the collection has no answer. `kind` is free; `doc` the one paper
+    that answers, where it is known."""
 
     question_id: str
     text: str
-    gold: Gold
+    gold: Evidences
     kind: str = ""
+    doc: str | None = None
 
     @property
     def multi(self) -> bool:
@@ -48,11 +54,14 @@ class GoldQuestion:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """What one search showed as evidence: sentences, the chunks they stand in, and all sentences of these chunks."""
+    """What one search showed as evidence: sentences, the chunks they stand in, and all sentences of these chunks; then
+    all sentences of its first passages, and those that its answer cites."""
 
-    sentences: Gold
+    sentences: Evidences
     chunks: frozenset[str]
-    around: Gold
+    around: Evidences
+    in_hits: Evidences
+    cited: Evidences
 
 
 class Evidence:
@@ -72,12 +81,16 @@ class Evidence:
             chunks = frozenset(citation.chunk_id for citation in result.citations)
         named = [name for claim in result.claims for name in claim["sentence_ids"]]
         named = named or [name for citation in result.citations for name in citation.sentence_ids]
-        texts = self._sentences([*chunks, *named])
+        hits = [hit.chunk_id for hit in result.hits[:_FIRST_HITS]]
+        cited = [name for citation in result.citations for name in citation.sentence_ids]
+        texts = self._sentences([*chunks, *named, *hits, *cited])
         around = _joined(texts[chunk] for chunk in chunks if chunk in texts)
         sentences = _joined(texts[name] for name in named if name in texts) if result.mode == "lazy" else around
-        return ShownEvidence(sentences, chunks, around)
+        shown = _joined(texts[chunk] for chunk in hits if chunk in texts)
+        quoted = _joined(texts[name] for name in cited if name in texts)
+        return ShownEvidence(sentences, chunks, around, shown, quoted)
 
-    def _sentences(self, names: Sequence[str]) -> dict[str, Gold]:
+    def _sentences(self, names: Sequence[str]) -> dict[str, Evidences]:
         """What stands in each chunk and sentence with these ids; papers by the id that all their files share."""
         found: dict[str, set[tuple[str, str]]] = {}
         if names:
@@ -97,12 +110,18 @@ class Run:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def read_questions(path: Path) -> list[GoldQuestion]:
-    """`{"id", "text", "gold": [{"paper_id", "sentence"}]}` a line. ConfigurationError names the line that is wrong."""
+def read_questions(path: Path, snapshot: Snapshot | None = None) -> list[GoldQuestion]:
+    """`{"id", "text", "gold": [{"paper_id", "sentence"}]}` a line, or as `monjyu eval answers` reads them: the gold is
+    then the sentences of the `doc` in the snapshot that its `answers` cover or lie in. ConfigurationError names the
+    line that is wrong."""
     questions = []
+    papers = PaperTexts(snapshot.cursor()) if snapshot is not None else None
     for number, line in numbered_lines(path):
         try:
             record = json.loads(line)
+            if "gold" not in record and papers is not None and snapshot is not None:
+                questions.append(_from_spans(record, papers, snapshot))
+                continue
             gold = frozenset((str(g["paper_id"]), plain(g["sentence"])) for g in record["gold"])
             kind = str(record.get("kind", ""))
             questions.append(GoldQuestion(str(record["id"]), str(record["text"]), gold, kind))
@@ -113,29 +132,46 @@ def read_questions(path: Path) -> list[GoldQuestion]:
     return questions
 
 
+def _from_spans(record: dict[str, Any], papers: PaperTexts, snapshot: Snapshot) -> GoldQuestion:
+    doc, texts = str(record["doc"]), [str(answer["text"]) for answer in record["answers"]]
+    spans = Gold(SpanQuestion(str(record["id"]), str(record["text"]), doc, tuple(texts)), papers)
+    rows = snapshot.cursor().execute(_OF_PAPER, [doc]).fetchall()
+    found = frozenset((paper, plain(text)) for paper, text in rows if spans.is_evidence(Quote(doc, text)))
+    return GoldQuestion(str(record["id"]), str(record["text"]), found, str(record.get("kind", "")), doc)
+
+
 def plain(text: str) -> str:
     """On one line, with single spaces."""
     return " ".join(text.split())
 
 
 def run(
-    searcher: Searcher, evidence: Evidence, questions: Sequence[GoldQuestion], budgets: Sequence[int]
+    searcher: Searcher,
+    evidence: Evidence,
+    questions: Sequence[GoldQuestion],
+    budgets: Sequence[int],
+    *,
+    within_paper: bool = False,
 ) -> Iterator[Run]:
-    """Each question with each budget, then in mode hybrid with as many passages as its lazy evidence stands in."""
+    """Each question with each budget, then in mode hybrid with as many passages as its lazy evidence stands in.
+    `within_paper`: asked of the paper alone that answers it, where that is known."""
     reference = REFERENCE if REFERENCE in budgets else max(budgets)
     for question in questions:
         passages = 1
+        filters = Filters(paper_ids=[question.doc] if within_paper and question.doc else [])
         for budget in budgets:
-            lazy = _run(searcher, evidence, question, "lazy", budget)
+            lazy = _run(searcher, evidence, question, "lazy", budget, filters)
             if budget == reference:
                 passages = max(1, int(lazy.values["passages"]))
             yield lazy
-        yield _run(searcher, evidence, question, "hybrid", passages)
+        yield _run(searcher, evidence, question, "hybrid", passages, filters)
 
 
-def _run(searcher: Searcher, evidence: Evidence, question: GoldQuestion, mode: str, number: int) -> Run:
+def _run(
+    searcher: Searcher, evidence: Evidence, question: GoldQuestion, mode: str, number: int, filters: Filters
+) -> Run:
     asked = {"budget": number} if mode == "lazy" else {"top_k": min(number, MOST_PASSAGES)}
-    request = make_request(query=question.text, collection=searcher.collection, mode=mode, **asked)
+    request = make_request(query=question.text, collection=searcher.collection, mode=mode, filters=filters, **asked)
     started = time.perf_counter()
     result = searcher.search(request)
     seconds = time.perf_counter() - started
@@ -144,6 +180,8 @@ def _run(searcher: Searcher, evidence: Evidence, question: GoldQuestion, mode: s
         "evidence_recall": _share(found.sentences & question.gold, question.gold),
         "evidence_precision": _share(found.sentences & question.gold, found.sentences),
         "passage_recall": _share(found.around & question.gold, question.gold),
+        "evidence_in_hits": _share(found.in_hits & question.gold, question.gold),
+        "evidence_in_citations": _share(found.cited & question.gold, question.gold),
         "passages": len(found.chunks),
         "abstained": result.status == "abstained",
         "tests": result.usage.relevance_tests,
@@ -155,10 +193,10 @@ def _run(searcher: Searcher, evidence: Evidence, question: GoldQuestion, mode: s
     return Run(question, number if mode == "lazy" else HYBRID, numbers)
 
 
-def _share(part: Gold, whole: Gold) -> float:
+def _share(part: Evidences, whole: Evidences) -> float:
     return len(part) / len(whole) if whole else 0.0
 
 
-def _joined(sets: Iterable[Gold]) -> Gold:
-    empty: Gold = frozenset()
+def _joined(sets: Iterable[Evidences]) -> Evidences:
+    empty: Evidences = frozenset()
     return empty.union(*sets)

@@ -14,7 +14,10 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
 from monjyu_query.evaluation.lazy_quality import HYBRID, REFERENCE, GoldQuestion, Run
 
-MEASURES = ("evidence_recall", "evidence_precision", "tests", "llm_calls", "tokens", "seconds")
+MEASURES = (
+    *("evidence_recall", "evidence_precision", "evidence_in_hits", "evidence_in_citations"),
+    *("tests", "llm_calls", "tokens", "seconds"),
+)
 """Of each budget, as `monjyu eval lazy --json` prints them."""
 SAMPLES = 2000
 MULTI = "three or more, of two papers"

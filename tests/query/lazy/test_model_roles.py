@@ -232,3 +232,19 @@ def test_japanese_has_its_prompts(sample_data: Path, fake: FakeModels) -> None:
     fake.default = server.say('{"scores": [], "claims": [], "subqueries": ["漢字"], "expanded_query": "漢字"}')
     ask(sample_data, query="漢字を一文字でも索引に入れるのはなぜか。", budget=2)
     assert "検索を準備" in fake.requests[0].prompt and "点をつけて" in fake.requests[1].prompt
+
+
+def test_a_model_rewords_a_question_and_hits_say_what_found_them(sample_data: Path, fake: FakeModels) -> None:
+    other = "Which community detection method gives connected communities?"
+
+    def reply(request: Request) -> Reply:
+        reworded = request.body["messages"][0]["content"].startswith("You reword")
+        return server.say(json.dumps({"rewordings": [other, QUESTION, other]})) if reworded else good(request)
+
+    fake.default = reply
+    result = ask(sample_data, mode="hybrid", budget=None, expand=2)
+    assert result.subqueries == [other] and result.answer_engine == "llm" and result.model
+    assert {text for hit in result.hits for text in hit.found_by} == {QUESTION, other}
+    fake.default = lambda request: server.failing(500)
+    failed = ask(sample_data, mode="hybrid", budget=None, expand=2, answer=False)
+    assert any("expanded without a model" in warning for warning in failed.warnings) and failed.hits

@@ -14,7 +14,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_query.evaluation.lazy_quality import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
-from monjyu_query.evaluation.lazy_summary import by_kind, draw, summary, table, with_gold
+from monjyu_query.evaluation.lazy_summary import MEASURES, by_kind, draw, summary, table, with_gold
 from monjyu_query.evaluation.questions.generate import generate
 from monjyu_query.evaluation.questions.kinds import KINDS
 from monjyu_query.evaluation.questions.structure import Structure
@@ -91,9 +91,7 @@ def test_more_tests_find_more_and_hybrid_gets_as_many_passages(
     searcher = Searcher(DataFolder(level_1_data), "samples")
     runs = list(run(searcher, Evidence(snapshot), questions, [0, 2, 30]))
     found = summary(runs, [0, 2, 30])
-    assert [set(row) for row in found["budgets"]] == 3 * [
-        {"budget", "evidence_recall", "evidence_precision", "tests", "llm_calls", "tokens", "seconds"}
-    ]
+    assert [set(row) for row in found["budgets"]] == 3 * [{"budget", *MEASURES}]
     nothing, few, many = found["budgets"]
     assert (nothing["tests"], few["tests"], nothing["llm_calls"]) == (0, 2, 0)
     assert few["evidence_recall"] < many["evidence_recall"] >= 0.5
@@ -107,7 +105,7 @@ def runs_of(kind: str, gold: int, lazy: list[float], hybrid: list[float]) -> lis
     found = []
     for n, (mine, other) in enumerate(zip(lazy, hybrid, strict=True)):
         question = GoldQuestion(f"{kind}{n}", "q", pairs, kind)
-        rest = dict.fromkeys(("evidence_precision", "tests", "llm_calls", "tokens", "seconds", "passages"), 0.0)
+        rest = dict.fromkeys((*MEASURES[1:], "passages"), 0.0)
         for budget, recall in ((100, mine), (HYBRID, other)):
             found.append(Run(question, budget, {"evidence_recall": recall, "abstained": float(not gold)} | rest))
     return found
@@ -129,6 +127,20 @@ def test_differences_are_paired_and_have_intervals(tmp_path: Path) -> None:
     draw(figures, {"relation"}, tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
     assert summary(runs, [100])["hybrid"]["evidence_recall"] == 0.4375, "only questions with gold count"
+
+
+def test_questions_with_spans_get_the_sentences_that_they_cover(level_1_data: Path, tmp_path: Path) -> None:
+    searcher = Searcher(DataFolder(level_1_data), "samples")
+    cursor = searcher.current().snapshot.cursor()
+    paper, text = cursor.execute(
+        "SELECT paper_id, text FROM sentences WHERE text LIKE '%Leiden algorithm repairs%' LIMIT 1"
+    ).fetchall()[0]
+    line = {"id": "1", "text": "What does Leiden repair?", "doc": paper, "answers": [{"text": text, "start": 0}]}
+    (tmp_path / "q.jsonl").write_text(json.dumps(line))
+    [question] = read_questions(tmp_path / "q.jsonl", searcher.current().snapshot)
+    assert question.gold == {(paper, " ".join(text.split()))} and question.doc == paper
+    runs = list(run(searcher, Evidence(searcher.current().snapshot), [question], [30], within_paper=True))
+    assert [one.values["evidence_in_hits"] for one in runs] == [1.0, 1.0]
 
 
 def test_the_commands(level_1_data: Path, tmp_path: Path) -> None:

@@ -1,0 +1,29 @@
+"""Rewordings of a question by the model that `roles.expand` names, searched beside it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.models.prompts import load_prompt
+from monjyu_core.models.types import Message
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.search.request import clean_text
+from monjyu_query.search.tools import Ask, Tools
+
+_LONGEST = 500
+
+
+class Rewordings(BaseModel):
+    rewordings: list[str] = Field(min_length=1)
+
+
+def reworded(tools: Tools, ask: Ask, count: int) -> list[str]:
+    """At most `count` rewordings, none that is the question itself. Raises ModelCallError."""
+    query = ask.request.query
+    prompt = load_prompt("reword", "ja" if count_wide(query) else "en", tools.settings.prompts.folder)
+    messages = [Message("user", prompt.render(question=query, count=str(count)))]
+    session = tools.llm_answers().session(ask.account)
+    found = run(session.structured("expand", messages, prompt.hash, Rewordings))
+    texts = dict.fromkeys(clean_text(text)[:_LONGEST] for text in found.rewordings)
+    return [text for text in texts if text and text.casefold() != query.casefold()][:count]
