@@ -75,6 +75,7 @@ def retrieval(
 @evaluate.command("lazy")
 @collection_option
 @click.option("--questions", type=_FILE, required=True, help='JSONL, {"id", "text", "gold"} or {… "doc", "answers"}.')
+@click.option("--paraphrased", is_flag=True, help="Ask generated questions in their other wording.")
 @click.option("--within-paper", is_flag=True, help="Ask only the paper that answers, where the question names it.")
 @click.option("--every", type=click.IntRange(min=1), default=1, show_default=True, help="Ask each n-th question only.")
 @click.option("--budgets", default="0,25,50,100,200,500", show_default=True, help="Numbers of relevance tests.")
@@ -84,6 +85,7 @@ def retrieval(
 def lazy(
     collection: str | None,
     questions: Path,
+    paraphrased: bool,
     within_paper: bool,
     every: int,
     budgets: str,
@@ -104,7 +106,7 @@ def lazy(
     wanted = _numbers(budgets)
     data = DataFolder.default()
     searcher = Searcher(data, chosen_collection(data, collection))
-    gold = measure.read_questions(questions, searcher.current().snapshot)[::every]
+    gold = measure.read_questions(questions, searcher.current().snapshot, paraphrased=paraphrased)[::every]
     searcher.prepare()
     evidence = measure.Evidence(searcher.current().snapshot)
     asked = len(gold) * (len(wanted) + 1)

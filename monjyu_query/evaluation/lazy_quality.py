@@ -110,10 +110,10 @@ class Run:
     values: dict[str, float] = field(default_factory=dict)
 
 
-def read_questions(path: Path, snapshot: Snapshot | None = None) -> list[GoldQuestion]:
+def read_questions(path: Path, snapshot: Snapshot | None = None, *, paraphrased: bool = False) -> list[GoldQuestion]:
     """`{"id", "text", "gold": [{"paper_id", "sentence"}]}` a line, or as `monjyu eval answers` reads them: the gold is
     then the sentences of the `doc` in the snapshot that its `answers` cover or lie in. ConfigurationError names the
-    line that is wrong."""
+    line that is wrong. `paraphrased`: in the other wording that generated questions have."""
     questions = []
     papers = PaperTexts(snapshot.cursor()) if snapshot is not None else None
     for number, line in numbered_lines(path):
@@ -124,7 +124,8 @@ def read_questions(path: Path, snapshot: Snapshot | None = None) -> list[GoldQue
                 continue
             gold = frozenset((str(g["paper_id"]), plain(g["sentence"])) for g in record["gold"])
             kind = str(record.get("kind", ""))
-            questions.append(GoldQuestion(str(record["id"]), str(record["text"]), gold, kind))
+            text = record.get("paraphrase") or record["text"] if paraphrased else record["text"]
+            questions.append(GoldQuestion(str(record["id"]), str(text), gold, kind))
         except (ValueError, TypeError, KeyError, AttributeError):
             raise ConfigurationError(f'{path}, line {number}: no {{"id", "text", "gold"}}.') from None
     if not any(question.gold for question in questions):

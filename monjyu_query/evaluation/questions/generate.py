@@ -12,6 +12,7 @@ A phrase is asked about once or twice in each kind. The same seed gives the same
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
@@ -32,6 +33,8 @@ _COMMUNITY_PHRASES = 3
 _LONGEST_TITLE = 150
 _ASKED: dict[Kind, int] = {"fact": 1, "relation": 2, "community": 2, "citation": 1, "unanswerable": 1}
 """How often a phrase may be asked about."""
+
+_PAIR = re.compile(r"(?:(?<=^)|(?<=, )|(?<= and ))(?!and\b)([a-z]{3,}) (?!and\b)([a-z]{3,})(?=$|,| and )")
 
 Made = tuple[str, list[Sentence], list[str]]
 """Text, gold, and what is asked about (phrases, a title)."""
@@ -62,7 +65,8 @@ TEMPLATES: dict[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int) -> list[dict[str, Any]]:
-    """At most `count` questions of each kind: `id`, `kind`, `text`, and `gold`, a list of `paper_id` and `sentence`."""
+    """At most `count` questions of each kind: `id`, `kind`, `text`, `paraphrase`, and `gold`, a list of `paper_id` and
+    `sentence`."""
     questions: list[dict[str, Any]] = []
     for kind in kinds:
         rng = random.Random(f"{kind} {seed}")
@@ -75,8 +79,22 @@ def generate(structure: Structure, kinds: Sequence[Kind], count: int, seed: int)
                 used.update(about)
                 made += 1
                 evidence = [{"paper_id": sentence.paper_id, "sentence": sentence.text} for sentence in gold]
-                questions.append({"id": f"{kind}-{made}", "kind": kind, "text": text, "gold": evidence})
+                other = paraphrased(kind, text)
+                record = {"id": f"{kind}-{made}", "kind": kind, "text": text, "paraphrase": other, "gold": evidence}
+                questions.append(record)
     return questions
+
+
+def paraphrased(kind: Kind, text: str) -> str:
+    """The question in the next frame of its kind, what it names in another order ("student feedback" as "feedback of
+    student"): a search that goes by neighbouring words alone finds less."""
+    for frames in TEMPLATES[kind]:
+        for n, frame in enumerate(frames):
+            match = re.fullmatch(re.sub(r"\\\{\d?\\\}", "(.+)", re.escape(frame)), text)
+            if match:
+                turned = [_PAIR.sub(r"\2 of \1", part) for part in match.groups()]
+                return frames[(n + 1) % len(frames)].format(*turned)
+    return text
 
 
 def _facts(structure: Structure, rng: random.Random) -> Iterator[Made]:

@@ -15,7 +15,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_query.evaluation.lazy_quality import HYBRID, Evidence, GoldQuestion, Run, read_questions, run
 from monjyu_query.evaluation.lazy_summary import MEASURES, by_kind, draw, summary, table, with_gold
-from monjyu_query.evaluation.questions.generate import generate
+from monjyu_query.evaluation.questions.generate import generate, paraphrased
 from monjyu_query.evaluation.questions.kinds import KINDS
 from monjyu_query.evaluation.questions.structure import Structure
 from monjyu_query.search.request import make_request
@@ -98,6 +98,16 @@ def test_more_tests_find_more_and_hybrid_gets_as_many_passages(
     for at_30 in (r for r in runs if r.budget == 30):
         hybrid = next(r for r in runs if r.budget == HYBRID and r.question is at_30.question)
         assert hybrid.values["passages"] <= max(1, at_30.values["passages"])
+
+
+def test_a_question_has_another_wording() -> None:
+    assert (
+        paraphrased("relation", "What do the papers report on participants and student feedback?")
+        == "What connects participants with feedback of student?"
+    )
+    listed = paraphrased("community", "Give an overview of source code, control and experiments.")
+    assert listed == "What are the findings on code of source, control and experiments?"
+    assert paraphrased("fact", "解析について何が述べられているか。") == "解析について何が書かれているか。"
 
 
 def runs_of(kind: str, gold: int, lazy: list[float], hybrid: list[float]) -> list[Run]:
