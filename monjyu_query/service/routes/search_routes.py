@@ -50,7 +50,7 @@ EVENT = {
     "type": "object",
     "required": ["event", "data"],
     "properties": {
-        "event": {"enum": ["subquery", "community", "test", "claim", "budget", "answer", "done", "error"]},
+        "event": {"enum": ["subquery", "community", "test", "claim", "budget", "phase", "answer", "done", "error"]},
         "data": {"type": "string", "contentMediaType": "application/json"},
     },
 }

@@ -102,9 +102,10 @@ def test_prompts_in_two_languages_and_the_users_own(tmp_path) -> None:  # type: 
     assert load_prompt("answer", "fr") == english
     own = tmp_path / "en" / "answer_question.md"
     own.parent.mkdir()
-    own.write_text("Q: {{question}}\n{{sources}}")
+    own.write_text("Q: {{question}}\n{{sources}} {{length}}")
     prompt = load_prompt("answer_question", "en", tmp_path)
-    assert prompt.render(question="{{sources}}?", sources="S") == "Q: {{sources}}?\nS", "values are not templates"
+    rendered = prompt.render(question="{{sources}}?", sources="S", length="L")
+    assert rendered == "Q: {{sources}}?\nS L", "values are not templates"
     own.write_text("Q: {{question}}")
     with pytest.raises(ConfigurationError, match="sources"):
         load_prompt("answer_question", "en", tmp_path)
