@@ -26,7 +26,7 @@ _ALIKE = 0.7
 """Sentences whose terms agree to this share (Jaccard) say the same."""
 _ENDS = re.compile(r"[.!。！]\W{0,3}(\[\d+\])?\s*$")
 _ITEM = re.compile(r"^\s*(?:[•·▪◦*-]|\(?\d{1,2}[.)]\s)")
-_ASKS = re.compile(r"[?？]\W{0,2}$")
+_ASKS = re.compile(r"[?？]\W{0,2}$|[:：]\s*$")
 _LETTERS_SHARE = 0.8
 _QUOTED_LETTERS_SHARE = 0.6
 """Of a sentence with figures, brackets and symbols, as the best evidence often is."""
@@ -168,7 +168,7 @@ def _width(text: str) -> int:
 
 
 def asks(text: str) -> bool:
-    """Whether a sentence is a question."""
+    """Whether a sentence is a question, or ends at a colon: what follows is what it would say."""
     return bool(_ASKS.search(text))
 
 
