@@ -45,10 +45,13 @@ def build_database(
         tables = sorted({table for table, _ in served})
         for view in _views(connection):
             connection.execute(f'DROP VIEW "{view}"').fetchall()
-        for table in sorted(there - set(tables)):  # of a level that is no longer whole
+        old = {table for table in there & set(tables) if _columns(connection, table) != [*TABLES[table].schema.names, "shard"]}
+        for table in sorted(there - set(tables) | old):  # of a level that is no longer whole; of an older version
             connection.execute(f'DROP TABLE "{table}"').fetchall()
+        there -= old
         for table in tables:
-            shards = {shard: part for (name, shard), part in changed.items() if name == table}
+            among = served if table in old else changed
+            shards = {shard: part for (name, shard), part in among.items() if name == table}
             _replace(connection, table, shards, fresh=table not in there)
         assets = {TABLES[table].asset for table in tables}
         for table, spec in TABLES.items():
@@ -59,6 +62,11 @@ def build_database(
 
 def table_names(connection: duckdb.DuckDBPyConnection) -> set[str]:
     return {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
+    found = connection.execute("SELECT column_name FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index", [table])
+    return [row[0] for row in found.fetchall()]
 
 
 def _views(connection: duckdb.DuckDBPyConnection) -> list[str]:

@@ -16,7 +16,7 @@ from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 
 ASSET = "entity_communities"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 
 
 def entity_community_recipe(settings: Settings) -> str:

@@ -22,7 +22,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.rows_levels import EntityMentionRow, RelationshipMentionRow
 
 ASSET = "entity_graph"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 
 
 class _Year(TypedDict):

@@ -17,7 +17,7 @@ from monjyu_assets.stages.shared.work import ShardReport, Work, recipe
 from monjyu_core.models.factory import check_role
 
 ASSET = "extracted_entities"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 
 
 def entity_engine(work: Work) -> ChunkEngine:

@@ -48,13 +48,15 @@ class EntityMentionRow(ChunkPlace, EntityColumns):
 
 
 class RelationshipColumns(TypedDict):
-    """What an engine says of a relationship in a chunk; its ends are (type, key) of two entities."""
+    """What an engine says of a relationship in a chunk; its ends are (type, key) of two entities. `stance`: `stated`,
+    `negated` (the text says that it does not hold) or `hedged` (that it may)."""
 
     source_key: str
     source_type: str
     target_key: str
     target_type: str
     type: str
+    stance: str
     description: str
     sentence_ids: list[str]
     weight: float
@@ -96,12 +98,14 @@ class EntityChunkRow(TypedDict):
 
 
 class RelationshipRow(TypedDict):
-    """A relationship of the collection; `weight` is the sum over its mentions."""
+    """A relationship of the collection; `weight` is the sum over its mentions. `stance` as in
+    `relationship_mentions`."""
 
     relationship_id: str
     source_id: str
     target_id: str
     type: str
+    stance: str
     description: str
     weight: float
     mentions: int

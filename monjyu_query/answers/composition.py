@@ -21,7 +21,8 @@ from monjyu_query.answers.evidence_ranking.answer_types import asked_types, coun
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.answers.quote_windows import Neighbours, Window, points_outside
+from monjyu_core.text.standing_alone import points_outside
+from monjyu_query.answers.quote_windows import Neighbours, Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence
 from monjyu_query.answers.topic import sides_of, topic_of

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.search.passages import PassageSentence
 
 MOST_BEFORE = 2
@@ -21,27 +22,7 @@ _CONNECTIVE = re.compile(
     r"|^(?:また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|例えば|たとえば|そして|次に|最後に)、\s*",
     re.IGNORECASE,
 )
-_OUTSIDE = re.compile(
-    r"\W*(?:this|these|that|those|it|its|they|them|their|he|his|she|her|such|both|another|others|likewise|similarly"
-    r"|however|moreover|furthermore|additionally|thus|therefore|hence|consequently|also|then|but|and|so|yet|nor"
-    r"|in addition|as a result|for example|for instance|in contrast|on the other hand|nevertheless|nonetheless|instead"
-    r"|otherwise|accordingly|conversely|besides|again|here|as such|to this end|in this (?:way|case|context|sense)"
-    r"|at (?:this|that) (?:point|time)|the (?:former|latter|same|above))\b(?!-)"
-    r"|\W*there\b(?! (?:is|are|was|were|has|have|exists?|may|might|will|can|could)\b)"
-    r"|^(?:それ|これ|その|この(?!論文|研究)|また|しかし|そのため|さらに|一方|したがって|よって|なお|ただし|つまり|そして|だが|同|ここ|そこ|こうした|そうした|彼|両)",
-    re.IGNORECASE,
-)
-_EXPLETIVE = re.compile(
-    r"\W*it (?:is|was|has been|seems|appears|remains|should be|can be|may be|must be) (?:[\w-]+ )?"
-    r"(?:that|to|known|shown|noted|possible|likely|clear|important|unclear|believed|estimated|recommended|well)\b",
-    re.IGNORECASE,
-)
 _ITEM = re.compile(r"\W*(?:\(?\d{1,2}[.)]|\(?[a-zivx]{1,3}\))\s")
-
-
-def points_outside(text: str) -> bool:
-    """Whether a sentence begins with a word that means something said before it."""
-    return bool(_OUTSIDE.match(text)) and not _EXPLETIVE.match(text)
 
 
 def connective(text: str) -> int:

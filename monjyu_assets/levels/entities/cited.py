@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from monjyu_assets.levels.engines.chunk_engine import FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.levels.entities.findings import fold
+from monjyu_assets.levels.entities.findings import Stance, fold
 
 _GROUPS = frozenset(("team", "group", "project", "community", "collaboration", "developers", "council", "committee"))
 _TITLE = re.compile(r"^(?:prof(?:essor)?|dr|mr|mrs|ms)\b\.? ", re.I)
@@ -98,6 +98,12 @@ def person_key(name: str) -> str:
     return " ".join(words) if len(words[-1]) > 1 else ""
 
 
+def is_organization(name: str) -> bool:
+    """Whether a name in capitals is that of a university, an institute, a company."""
+    words = [word for word in name.split() if len(word) > 3]
+    return bool(words) and all(word[:1].isupper() for word in words) and bool(_ORG_PARTS.search(name))
+
+
 def _organization(affiliation: str | None) -> str | None:
     """The university or institute in an address: the largest unit with such a name, as departments are many."""
     parts = [part.strip(" .;") for part in re.split(r"[,;、]", (affiliation or "")[:400])]
@@ -120,7 +126,8 @@ def entity(entity_type: str, key: str, name: str, description: str, at: list[str
 
 
 def link(
-    source: tuple[str, str], target: tuple[str, str], relation: str, text: str, at: list[str], weight: float = 1.0
+    source: tuple[str, str], target: tuple[str, str], relation: str, text: str, at: list[str], weight: float = 1.0,
+    stance: Stance = "stated",
 ) -> FoundRelationship:
     """A row of `relationship_mentions` without its chunk; ends are (type, key)."""
     return {
@@ -129,6 +136,7 @@ def link(
         "target_type": target[0],
         "target_key": target[1],
         "type": relation,
+        "stance": stance,
         "description": text,
         "sentence_ids": at,
         "weight": weight,

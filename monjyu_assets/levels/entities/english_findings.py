@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, Verb
-from monjyu_assets.levels.entities.lexicon import generic, head_role, heads, type_of_name, verbs
-from monjyu_assets.levels.phrases.english_phrases import BATCH, phrase_of
+from monjyu_assets.levels.entities.english_relations import english_relations
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase
+from monjyu_assets.levels.entities.lexicon import generic, head_role, heads, type_of_name
+from monjyu_assets.levels.phrases.english_phrases import BATCH, names_joined, phrase_of
 from monjyu_assets.levels.phrases.model import load_model
 from monjyu_assets.levels.phrases.words import LEADING, STOP_WORDS
 
@@ -30,27 +31,6 @@ _BARE = frozenset(("data set", "training set", "test set", "software package", "
 _SUCH_AS = re.compile(r"\s{0,2},?\s{0,2}(?:such as|including|like|namely|e\.g\.,?|for example,?)\s{0,2}(?:the |an? )?")
 _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
 _SHAPED = re.compile(r"[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9-]{1,9}[a-z]?|\w*[A-Za-z]-?\d[\w.]*")
-_NO_VERBS = frozenset(
-    (
-        "be",
-        "have",
-        "do",
-        "can",
-        "may",
-        "will",
-        "see",
-        "note",
-        "say",
-        "seem",
-        "become",
-        "et",
-        "get",
-        "go",
-        "mean",
-        "want",
-    )
-)
-
 
 @lru_cache(maxsize=1)
 def tagger() -> tuple[Language, Any]:
@@ -70,15 +50,13 @@ def english_findings(windows: Sequence[str]) -> list[Findings]:
 
 def _findings(doc: Doc, lemmatizer: Any) -> Findings:
     text = doc.text  # spaCy builds it at every call
-    spans = [(span, phrase) for span in doc.noun_chunks if (phrase := phrase_of(span, text, lemmatizer)) is not None]
-    inside = {token.i for span, _ in spans for token in span}
+    spans = [(span, phrase) for span in names_joined(doc) if (phrase := phrase_of(span, text, lemmatizer)) is not None]
     phrases = [typed for span, phrase in spans for typed in _typed(span, *phrase)]
     _follow_lists(doc.text, phrases)
     _read_definitions(doc, phrases)
     phrases += _people(doc, phrases)
-    candidates = [_verb(token, lemmatizer) for token in doc if token.pos_ == "VERB" and token.i not in inside]
     named = [typed for typed in phrases if not typed.bare]
-    return Findings(sorted(named, key=lambda f: (f.start, -f.end)), [verb for verb in candidates if verb])
+    return Findings(sorted(named, key=lambda f: (f.start, -f.end)), list(english_relations(doc, lemmatizer)))
 
 
 def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
@@ -100,7 +78,7 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
         joined = head_role(written[-1].casefold()) == "identifies" and not name.isupper()
         if name_type or joined:
             votes = [(name_type, NAMED)] if name_type else [(entity_type, JOINED)]
-            yield FoundPhrase(name.casefold(), name, start, start + len(name), votes, proper=True)
+            yield FoundPhrase(name.casefold(), name, start, start + len(name), votes, proper=True, head=span.root.i)
             if joined and (len(words) - prefix == 1 or all(word in generic() for word in words[prefix:-1])):
                 return
     known = type_of_name(surface)
@@ -115,9 +93,9 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
         if head_role(words[-1]) != "loose" and (entity_type != "organization" or (proper and _capitals(written[:1]))):
             votes.append((entity_type, HEADED))
     elif (entity_type or head_role(words[-1]) == "loose") and not known:
-        yield FoundPhrase(key, surface, start, start + len(surface), bare=True)  # "the method", "several models"
+        yield FoundPhrase(key, surface, start, start + len(surface), bare=True, head=span.root.i)  # "the method", "several models"
         return
-    yield FoundPhrase(key, surface, start, start + len(surface), votes, proper=proper)
+    yield FoundPhrase(key, surface, start, start + len(surface), votes, proper=proper, head=span.root.i)
 
 
 def _lead(words: Sequence[str], written: Sequence[str]) -> int:
@@ -213,17 +191,8 @@ def _people(doc: Doc, phrases: list[FoundPhrase]) -> Iterator[FoundPhrase]:
                 entity.end_char,
                 [(entity_type, TAGGED)],
                 proper=True,
+                head=entity.root.i,
             )
-
-
-def _verb(token: Token, lemmatizer: Any) -> Verb | None:
-    lemmas = lemmatizer.lemmatize(token)
-    lemma = (lemmas[0] if lemmas else token.lower_).casefold()
-    if lemma in _NO_VERBS or not lemma.isalpha() or len(lemma) < 3:
-        return None
-    passive = any(child.dep_ in {"auxpass", "nsubjpass"} for child in token.children)
-    relation = verbs().get(lemma, lemma)
-    return Verb(token.idx, token.idx + len(token), relation, passive)
 
 
 def english_subjects(windows: Sequence[str]) -> list[str | None]:

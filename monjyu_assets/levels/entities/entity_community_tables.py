@@ -15,7 +15,7 @@ from monjyu_core.storage.rows_levels import EntityCommunityMemberRow, EntityComm
 from monjyu_core.storage.schemas import table_of
 
 TOP = 10
-LIGHT = {"authored": 0.25, "affiliated": 0.25, "cites": 0.5}
+LIGHT = {"authored": 0.1, "affiliated": 0.1, "cites": 0.15}
 """Share of their weight that counts: who wrote and cited what does not hold a subject together."""
 
 LEAVES = frozenset({"paper", "researcher", "organization"})

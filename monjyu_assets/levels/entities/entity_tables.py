@@ -128,18 +128,19 @@ def _places(grouped: Mapping[Node, Sequence[EntityMentionRow]]) -> list[EntityCh
 
 
 def _relationships(links: Sequence[RelationshipMentionRow], stands: Mapping[Node, Node]) -> list[RelationshipRow]:
-    grouped: dict[tuple[str, str, str], list[RelationshipMentionRow]] = defaultdict(list)
+    grouped: dict[tuple[str, str, str, str], list[RelationshipMentionRow]] = defaultdict(list)
     for row in sorted(links, key=lambda row: (row["paper_id"], row["chunk_id"], row["description"])):
         source = stands.get((row["source_type"], row["source_key"]))
         target = stands.get((row["target_type"], row["target_key"]))
         if source and target and source != target:
-            grouped[entity_id(source), entity_id(target), row["type"]].append(row)
+            grouped[entity_id(source), entity_id(target), row["type"], row["stance"]].append(row)
     return [
         {
             "relationship_id": digest(*key, length=20),
             "source_id": key[0],
             "target_id": key[1],
             "type": key[2],
+            "stance": key[3],
             "description": max(rows, key=lambda row: row["weight"])["description"],
             "weight": round(math.fsum(row["weight"] for row in rows), 6),
             "mentions": sum(times(row) for row in rows),

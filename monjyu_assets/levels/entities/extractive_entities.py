@@ -13,7 +13,7 @@ from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.levels.entities.paper_entities import paper_results
 from monjyu_assets.levels.phrases.japanese_phrases import installed
 
-VERSION = "3"
+VERSION = "4"
 PARALLEL_FROM = 200_000
 """Characters below which one process is faster than several that each load the model."""
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from typing import Literal
+
+Stance = Literal["stated", "negated", "hedged"]
+"""Whether a sentence says that a relationship holds, that it does not, or that it may."""
+OWN_PAPER = -1
+"""As an end of a relationship: the paper itself ("we", "this paper")."""
 
 _NO_WORD = re.compile(r"[^\w]+|_+")
 
@@ -22,22 +28,25 @@ class FoundPhrase:
     defined: bool = False  # the sentence says what it is
     particle: str = ""  # what follows it in Japanese: は, を, …
     bare: bool = False  # a head without a name: "several models", which names may follow
+    head: int = 0  # the number of its head among the sentence's words; phrases with one head are one place
 
 
 @dataclass(frozen=True)
-class Verb:
-    start: int
-    end: int
+class FoundRelation:
+    """A relationship that a sentence states between two phrases, named by their heads (or `OWN_PAPER`)."""
+
+    source: int
     relation: str
-    passive: bool
+    target: int
+    stance: Stance
 
 
 @dataclass
 class Findings:
-    """The phrases and verbs of one sentence, in order."""
+    """The phrases of one sentence, in order, and the relationships between them."""
 
     phrases: list[FoundPhrase] = field(default_factory=list)
-    verbs: list[Verb] = field(default_factory=list)
+    relations: list[FoundRelation] = field(default_factory=list)
 
 
 def fold(text: str) -> str:

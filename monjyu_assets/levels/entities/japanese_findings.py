@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, Verb
+from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, FoundRelation, Stance
 from monjyu_assets.levels.entities.lexicon import japanese_endings, japanese_verbs, type_of_name
 from monjyu_assets.levels.phrases.japanese_phrases import japanese_phrases
 
@@ -13,7 +14,19 @@ ENDED, NAMED = 0.75, 0.95
 _INFLECTED = "うくぐすつぬぶむる"
 _VERB_ENDING = re.compile(r"(?:する|し|さ[れせ]|せ|でき)")
 _COUNTED = re.compile(r"第[一二三四五六七八九十\d]|[\d.]+")
+_DENIED = re.compile(r"(?:し|さ|せ|でき|し得|わ|か|ら|い)?(?:てい|れてい|れ|られ)?(?:ない|なか|ず|ません)")
+_WEAK = re.compile(r"可能性|かもしれ|だろう|考えられ|思われ|予定|べき|よう$")
+_ASKS = re.compile(r"か[。？?]?$|[？?]$")
 _SHAPED = re.compile(r"[A-Za-z][\w.+-]{1,30}")
+
+
+@dataclass(frozen=True)
+class _Verb:
+    start: int
+    end: int
+    relation: str
+    passive: bool
+    turned: bool
 
 
 def japanese_findings(windows: Sequence[str]) -> list[Findings]:
@@ -35,13 +48,38 @@ def _findings(text: str, phrases: Sequence[tuple[str, str]]) -> Findings:
         votes = [(known, NAMED)] if known else [(ending, ENDED)] if ending else []
         proper = bool(_SHAPED.fullmatch(surface))
         named.append(FoundPhrase(key, surface, start, at, votes, proper=proper, particle=text[at : at + 1]))
+    for number, phrase in enumerate(named):
+        phrase.head = number
     verbs = [v for v in _verbs(text) if not any(f.start <= v.start and v.end <= f.end and _longer(f, v) for f in named)]
-    return Findings(named, verbs)
+    return Findings(named, list(_relations(text, named, verbs)))
 
 
-def _longer(phrase: FoundPhrase, verb: Verb) -> bool:
+def _longer(phrase: FoundPhrase, verb: _Verb) -> bool:
     """Whether the verb is part of a longer compound ("提案手法"), and so not a verb."""
     return phrase.end - phrase.start > verb.end - verb.start
+
+
+def _relations(text: str, phrases: Sequence[FoundPhrase], verbs: Sequence[_Verb]) -> Iterator[FoundRelation]:
+    """Subject, object, verb: the nearest object before the verb, and the topic or subject of its clause."""
+    if _ASKS.search(text):
+        return
+    start = 0
+    for verb in verbs:
+        before = [f for f in phrases if start <= f.start and f.end <= verb.start][::-1]
+        objects = [f for f in before if f.particle and f.particle in "をにと"][:1]
+        subjects = [f for f in before if f.particle and f.particle in "はがも"][:1]
+        start = verb.end
+        for subject in subjects:
+            for obj in objects:
+                turned = verb.turned != verb.passive
+                source, target = (obj, subject) if turned else (subject, obj)
+                yield FoundRelation(source.head, verb.relation, target.head, _stance(text[verb.end : verb.end + 14]))
+
+
+def _stance(after: str) -> Stance:
+    if _DENIED.match(after):
+        return "negated"
+    return "hedged" if _WEAK.search(after) else "stated"
 
 
 def _ending(surface: str) -> str | None:
@@ -52,12 +90,14 @@ def _ending(surface: str) -> str | None:
     return None
 
 
-def _verbs(text: str) -> list[Verb]:
+def _verbs(text: str) -> list[_Verb]:
     """The listed verbs in order. In Japanese the verb follows both of its nouns."""
     verbs = []
-    for verb, relation in japanese_verbs().items():
+    for listed, relation in japanese_verbs().items():
+        verb = listed.rstrip("<")
         stem = verb[:-1] if verb[-1] in _INFLECTED else verb
         place = text.find(stem)
         if place >= 0:
-            verbs.append(Verb(place, place + len(stem), relation, text[place : place + len(stem) + 4].find("れ") >= 0))
+            passive = "れ" in text[place : place + len(stem) + 4]
+            verbs.append(_Verb(place, place + len(stem), relation, passive, turned=listed.endswith("<")))
     return sorted(verbs, key=lambda verb: verb.start)

@@ -52,9 +52,10 @@ def head_role(word: str) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def verbs() -> dict[str, str]:
-    """Verb to relationship."""
-    return _by_word("verbs_en.txt")
+def predicates() -> list[tuple[str, str]]:
+    """(relationship, predicate as the list writes it)."""
+    by_line = (line.partition(":") for line in _lines("predicates_en.txt"))
+    return [(relation, entry) for relation, _, entries in by_line for entry in entries.split()]
 
 
 @lru_cache(maxsize=1)
@@ -67,6 +68,12 @@ def japanese_endings() -> list[tuple[str, str]]:
     """(ending, type), the longest first."""
     endings = _by_word("japanese.txt")
     return sorted(endings.items(), key=lambda item: (-len(item[0]), item[0]))
+
+
+@lru_cache(maxsize=1)
+def general_heads() -> frozenset[str]:
+    """Heads that name nothing by themselves."""
+    return frozenset(" ".join(_lines("general_heads_en.txt")).split())
 
 
 @lru_cache(maxsize=1)

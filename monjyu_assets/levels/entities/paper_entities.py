@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from monjyu_assets.levels.engines.chunk_engine import EntityResult, FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.levels.entities.cited import cited_in, entity, link, person_key, person_name, title_page
+from monjyu_assets.levels.entities.cited import cited_in, entity, is_organization, link, person_key, person_name, title_page
 from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
-from monjyu_assets.levels.entities.findings import Findings, FoundPhrase, fold
+from monjyu_assets.levels.entities.findings import OWN_PAPER, Findings, FoundPhrase, fold
 from monjyu_assets.levels.entities.japanese_findings import japanese_findings
-from monjyu_assets.levels.entities.lexicon import generic
+from monjyu_assets.levels.entities.lexicon import general_heads, generic, type_of_name
 from monjyu_assets.levels.phrases.acronyms import agreed, definitions
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import english_phrases
@@ -27,14 +27,25 @@ SAID_TWICE, IN_FRONT, NAME = 0.4, 0.6, 0.45
 """Confidence of a concept: in two sentences; in the title, abstract or keywords; a name without a type."""
 LONGEST = 320
 """Characters of a description at most."""
+LONGEST_WORD = 30
+"""Letters: a longer word is text that the page's columns mixed up."""
 NEAR = 3
-"""Entities on either side that a verb joins."""
+"""Entities after one that stand together with it."""
+CO_OCCURS = "co_occurs"
+"""The type of the relationship of two entities that only stand together in a sentence; it has no direction."""
 COMPOUND, OFTEN = 4, 4
 """A shorter Japanese word is a concept if it appears in more sentences than that."""
+MAKERS = frozenset({"researcher", "organization"})
+OF_A_PAPER = frozenset({"uses", "based_on", "compares_with", "provides", "addresses", "improves_on"})
+"""What "we" may do in a relationship."""
 NO_CONCEPT = frozenset({NO_ENTITY, "researcher"})
 """NER's types that rule out a concept: places, dates, strangers."""
 
-_SOFTWARE = re.compile(r"[A-Z][a-z]+[A-Z]\w*|[a-z]+[A-Z]\w*|[a-z]{2,}\.(?:js|py|jl)|py[A-Z][a-z]\w*")
+_SOFTWARE = re.compile(r"(?:[A-Z][a-z]{2,}){2,}|[A-Z][a-z]{2,}[A-Z]{1,3}|[A-Za-z]{2,}\.(?:js|py|jl)|[Pp]y[A-Z][a-z]\w*")
+_NOTED = re.compile(r"([A-Za-z][A-Za-z.-]{2,})\d{1,2}")
+
+Node = tuple[str, str]
+"""(type, key)"""
 
 Decided = dict[str, tuple[str, float]]
 """Phrase key to (type, confidence)"""
@@ -64,6 +75,7 @@ def _read(paper: SourcePaper) -> _Read:
     japanese = [piece for piece in pieces if is_japanese(piece[1])]
     others = [piece for piece in pieces if not is_japanese(piece[1])]
     read = _Read()
+    words = {word for text in kept for word in text.split()}
     forms = english_phrases(list(known.values())) if others else [[] for _ in known]
     longs: dict[str, Long] = {s: long_of(form, f) for (s, form), f in zip(known.items(), forms, strict=True)}
     read.long = {key for key, _ in longs.values()}
@@ -74,10 +86,17 @@ def _read(paper: SourcePaper) -> _Read:
     for (text, _), findings in parsed:
         for phrase in findings.phrases:
             phrase.key, phrase.surface = merged((phrase.key, phrase.surface), longs)
+            phrase.key, phrase.surface = _without_note(phrase.key, phrase.surface, words)
             if phrase.key in shorts and shorts[phrase.key] not in phrase.surface:
                 phrase.surface += f" ({shorts[phrase.key]})"
         read.findings[text].append(findings)
     return read
+
+
+def _without_note(key: str, surface: str, words: Set[str]) -> tuple[str, str]:
+    """The name without the number of a footnote that sticks to it, where the paper has it without as well."""
+    match = _NOTED.fullmatch(surface)
+    return (match[1].casefold(), match[1]) if match and match[1] in words else (key, surface)
 
 
 def _decide(paper: SourcePaper, read: _Read) -> Decided:
@@ -104,18 +123,47 @@ def _decide(paper: SourcePaper, read: _Read) -> Decided:
         if headed:
             votes[key][headed] += round(100 * HEADED)
             best[key].setdefault(headed, HEADED)
-    front = fold(" ".join([paper.title, paper.abstract, *paper.keywords]))
+    named = _Named.of(paper, read.long)
     families = {name.split()[-1] for name in _people(paper)}
+    ends = _ends(read)
     decided: Decided = {}
     for key in sentences_of:
         chosen = _choose(shapes[key], votes[key], best[key], families)
         top = votes[key].most_common(1)
         if chosen is None and not (top and top[0][0] in NO_CONCEPT):
-            named = key in proper and key not in common
-            chosen = _concept(key, shapes[key], len(sentences_of[key]), front, read.long, named)
+            times = len(sentences_of[key]) + (key in ends)
+            chosen = _concept(key, shapes[key], times, named, proper=key in proper and key not in common)
         if chosen:
             decided[key] = chosen
     return decided
+
+
+def _ends(read: _Read) -> set[str]:
+    """Phrases that a sentence relates to another one: said once, they are as good as said twice."""
+    return {
+        phrase.key
+        for several in read.findings.values()
+        for findings in several
+        for phrase in findings.phrases
+        if any(phrase.head in (one.source, one.target) for one in findings.relations)
+    }
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What a paper names in its front, folded: `titles` its title and keywords, `front` its abstract too; the long forms
+    of acronyms; the works that it cites."""
+
+    titles: str
+    front: str
+    long: set[str]
+    works: tuple[str, ...]
+
+    @classmethod
+    def of(cls, paper: SourcePaper, long: set[str]) -> _Named:
+        titles = fold(" ".join([paper.title, *paper.keywords]))
+        works = tuple(fold(reference.title) for reference in paper.references if reference.title)
+        return cls(f" {titles} ", f" {titles} {fold(paper.abstract)} ", long, works)
 
 
 def _people(paper: SourcePaper) -> set[str]:
@@ -140,21 +188,39 @@ def _choose(surface: str, votes: Counter[str], best: dict[str, float], families:
     return None
 
 
-def _concept(
-    key: str, surface: str, sentences: int, front: str, long: set[str], proper: bool
-) -> tuple[str, float] | None:
-    """Whether an untyped phrase is a concept (or, by its shape, a tool)."""
+def _concept(key: str, surface: str, times: int, named: _Named, *, proper: bool) -> tuple[str, float] | None:
+    """Whether an untyped phrase is a concept (or, by its shape, a tool, an organization)."""
     words = fold(key)
-    if not words or words in generic():
+    if not words or words in generic() or max(map(len, words.split())) > LONGEST_WORD:
         return None
     if _SOFTWARE.fullmatch(surface):
         return "tool", NAME
     several = len(key.split()) > 1 or not key.isascii()
-    if key in long or (several and f" {words} " in f" {front} "):
+    if several and is_organization(surface):
+        return "organization", NAME
+    if several and type_of_name(surface.split()[0]) == "tool" and not is_general(key):
+        return "tool", NAME  # "Python programming", "BLAS wrappers"
+    if key in named.long or (several and f" {words} " in named.titles):
+        return "concept", IN_FRONT
+    if several and (is_general(key) or _is_work(surface, words, named.works)):
+        return None
+    if several and f" {words} " in named.front:
         return "concept", IN_FRONT
     if several:
-        return ("concept", SAID_TWICE) if sentences > (1 if key.isascii() or len(key) >= COMPOUND else OFTEN) else None
-    return ("concept", NAME) if proper and sentences > 1 and len(surface) > 2 else None
+        return ("concept", SAID_TWICE) if times > (1 if key.isascii() or len(key) >= COMPOUND else OFTEN) else None
+    return ("concept", NAME) if proper and times > 1 and len(surface) > 2 else None
+
+
+def is_general(key: str) -> bool:
+    """Whether the head of a phrase says nothing of a field."""
+    head = key.split()[-1]
+    return head in general_heads() or head.removesuffix("s") in general_heads()
+
+
+def _is_work(surface: str, words: str, works: Sequence[str]) -> bool:
+    """Whether a phrase in capitals is (the beginning of) the title of a work that the paper cites."""
+    capitals = sum(word[:1].isupper() for word in surface.split()) > 1
+    return capitals and any(work.startswith(words) for work in works)
 
 
 def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided) -> EntityResult:
@@ -162,6 +228,7 @@ def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided
     entities: list[FoundEntity] = []
     links: list[FoundRelationship] = []
     definitions_of: dict[tuple[str, str], str] = {}
+    this_paper = ("paper", fold(paper.title))
     for sentence in chunk.sentences:
         text = " ".join(sentence.text.split())
         for findings in read.findings.get(sentence.text, ()):
@@ -171,7 +238,7 @@ def _chunk(paper: SourcePaper, chunk: SourceChunk, read: _Read, decided: Decided
                 entities.append(row)
                 if phrase.defined:
                     definitions_of.setdefault((row["type"], row["entity_key"]), row["description"])
-            links += _joined(Findings(known, findings.verbs), decided, text, sentence.sentence_id)
+            links += _joined(Findings(known, findings.relations), decided, this_paper, text, sentence.sentence_id)
     front = [title_page(paper)] if chunk is paper.chunks[0] else []
     for more_entities, more_links in (*cited_in(paper, chunk), *front):
         entities += more_entities
@@ -190,26 +257,44 @@ def _mention(phrase: FoundPhrase, decided: Decided, text: str, where: str) -> Fo
     return entity(entity_type, phrase.key, phrase.surface, text[:LONGEST], [where], confidence)
 
 
-def _joined(findings: Findings, decided: Decided, text: str, where: str) -> list[FoundRelationship]:
-    """Links the entities before and after each verb, nearest first; the passive swaps them."""
+def _joined(
+    findings: Findings, decided: Decided, this_paper: Node, text: str, where: str
+) -> list[FoundRelationship]:
+    """The relationships that the sentence states between entities, and which of the others stand together in it."""
+    at = {phrase.head: _end(phrase, decided) for phrase in reversed(findings.phrases)} | {OWN_PAPER: this_paper}
     links = []
-    japanese = is_japanese(text)
-    verbs = findings.verbs
-    for number, verb in enumerate(verbs):
-        start = verbs[number - 2].end if number > 1 else 0  # "X provides Y and supports Z": X supports it too
-        end = verbs[number + 1].start if number + 1 < len(verbs) else len(text) + 1
-        before = [f for f in findings.phrases if start <= f.start and f.end <= verb.start][::-1]
-        after = [f for f in findings.phrases if verb.end <= f.start and f.end <= end]
-        if japanese:  # subject, object, verb
-            after = [f for f in before if f.particle and f.particle in "をにとへ"][:1]
-            before = [f for f in before if f.particle and f.particle in "はがもで"]
-        for nth, subject in enumerate(before[:NEAR]):
-            for mth, obj in enumerate(after[:NEAR]):
-                ends = [_end(subject, decided), _end(obj, decided)]
-                if ends[0] != ends[1]:
-                    source, target = reversed(ends) if verb.passive else ends
-                    links.append(link(source, target, verb.relation, text[:LONGEST], [where], 1 / (1 + nth + mth)))
+    together = set()
+    for found in findings.relations:
+        source, target = at.get(found.source), at.get(found.target)
+        if source is None or target is None or source == target or not (source[1] and target[1]):
+            continue
+        fitting = fitted(source, found.relation, target, this_paper)
+        if fitting:
+            source, relation, target = fitting
+            links.append(link(source, target, relation, text[:LONGEST], [where], stance=found.stance))
+            together.add(frozenset((source, target)))
+    nodes = [_end(phrase, decided) for phrase in findings.phrases]
+    for number, one in enumerate(nodes):
+        for gap, other in enumerate(nodes[number + 1 : number + 1 + NEAR]):
+            if one != other and frozenset((one, other)) not in together:
+                links.append(link(*sorted((one, other)), CO_OCCURS, text[:LONGEST], [where], 1 / (2 + gap)))
     return links
+
+
+def fitted(source: Node, relation: str, target: Node, this_paper: Node) -> tuple[Node, str, Node] | None:
+    """The relationship as the types of its ends allow it; None where they do not."""
+    kinds = (source[0], target[0])
+    if relation == "made_by" and target == this_paper:
+        return this_paper, "provides", source  # "we developed X"
+    if relation == "made_by":
+        return (source, relation, target) if target[0] in MAKERS and source[0] not in MAKERS else None
+    if relation == "based_on" and source[0] == "concept" == target[0]:
+        return None  # "extends the shelf life"
+    if relation == "reports":
+        return (source, relation, target) if source[0] in {*MAKERS, "paper"} and source != this_paper else None
+    if this_paper in (source, target) and (source != this_paper or relation not in OF_A_PAPER):
+        return None
+    return None if "researcher" in kinds else (source, relation, target)
 
 
 def _end(phrase: FoundPhrase, decided: Decided) -> tuple[str, str]:
@@ -245,7 +330,7 @@ def merged_links(rows: Sequence[FoundRelationship]) -> list[FoundRelationship]:
     groups: dict[tuple[str, ...], list[FoundRelationship]] = defaultdict(list)
     for row in rows:
         ends = (row["source_type"], row["source_key"], row["target_type"], row["target_key"])
-        groups[*ends, row["type"]].append(row)
+        groups[*ends, row["type"], row["stance"]].append(row)
     return [
         {
             **several[0],

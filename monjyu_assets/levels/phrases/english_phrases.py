@@ -55,13 +55,13 @@ def english_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
 
 def _phrases(doc: Doc, lemmatizer: Any) -> Iterator[Phrase]:
     text = doc.text  # spaCy builds it at every call
-    for span in _names_joined(doc):
+    for span in names_joined(doc):
         phrase = phrase_of(span, text, lemmatizer)
         if phrase is not None:
             yield phrase
 
 
-def _names_joined(doc: Doc) -> Iterator[Span]:
+def names_joined(doc: Doc) -> Iterator[Span]:
     """The parser's phrases. A name joins the name after its "of": University of Michigan."""
     held: Span | None = None
     for span in doc.noun_chunks:

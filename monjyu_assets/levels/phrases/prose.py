@@ -31,7 +31,7 @@ def is_prose(text: str, *, japanese: bool = False) -> bool:
 
 def statement_of(text: str) -> str:
     """The sentence without citation markers and the gaps that they leave."""
-    cleaned = clean(text)
+    cleaned = clean(text, narrative=False)
     for gap, mark in _GAPS:
         cleaned = cleaned.replace(gap, mark)
     return cleaned

@@ -8,18 +8,25 @@ from collections.abc import Iterator, Sequence
 from monjyu_assets.levels.phrases.prose import statement_of
 from monjyu_assets.levels.reports.report_engine import Finding, Report, ReportResult
 from monjyu_assets.levels.reports.report_sources import Central, CommunitySource, Member
+from monjyu_core.text.standing_alone import stands_alone
 
-VERSION = "3"
-IN_TITLE, IN_SUMMARY = 3, 2
+VERSION = "4"
+IN_TITLE, IN_SUMMARY = 3, 3
 SUBJECTS = frozenset({"concept", "method", "model", "dataset", "metric", "task", "tool"})
 WORDS = {
     "en": {"and": " and ", "works": "It holds the works {titles}.", "people": "Its people are {names}.",
-           "papers": "It stands in {count} of the papers, most in {titles}.", "names": "{names} in “{title}”",
+           "says": "{sentence} (“{title}”)", "from": "“{title}”",
            "reason": "{entities} entities with {mentions} mentions in {papers} papers."},
     "ja": {"and": "、", "works": "扱われる文献は{titles}である。", "people": "関わる人物は{names}である。",
-           "papers": "{count}本の論文に現れ、主なものは{titles}である。", "names": "「{title}」における{names}",
+           "says": "{sentence}（「{title}」）", "from": "「{title}」",
            "reason": "{papers}本の論文に{mentions}回現れる{entities}個の実体。"},
 }  # fmt: skip
+LONGEST_TITLE = 60
+"""Characters of a paper's title in a report."""
+MOST_CONSIDERED = 12
+"""Members that the title is chosen from."""
+OF_ONE_PAPER = 0.5
+"""What a sentence counts in the summary whose paper speaks there already."""
 
 
 class ExtractiveReports:
@@ -37,9 +44,8 @@ class ExtractiveReports:
 
     def report(self, source: CommunitySource) -> Report:
         words = WORDS.get(source.language, WORDS["en"])
-        chosen = sorted(
-            source.sentences[: self.max_findings + IN_SUMMARY], key=lambda one: (-one.score, one.sentence_id)
-        )
+        told = [sentence for sentence in source.sentences if stands_alone(statement_of(sentence.text))]
+        chosen = sorted(told or source.sentences, key=lambda one: (-one.score, one.sentence_id))
         findings = tuple(_finding(source, sentence, words) for sentence in chosen[: self.max_findings])
         return Report(
             title=_title(source, words),
@@ -67,7 +73,45 @@ def main_members(source: CommunitySource, most: int) -> list[Member]:
 
 
 def _title(source: CommunitySource, words: dict[str, str]) -> str:
-    return _joined([member.name for member in main_members(source, IN_TITLE)], words)
+    return _joined(theme(source), words)
+
+
+def theme(source: CommunitySource) -> list[str]:
+    """The names that say what holds a community together: its main subject, then those that stand with it; a name is
+    left out that a longer one has."""
+    members = main_members(source, MOST_CONSIDERED)
+    if not members:
+        return []
+    order = sorted(members, key=lambda member: -_telling(member))
+    first = order[0]
+    near = {name for one, _, other in source.links for name in (one, other) if first.name in (one, other)}
+    together = [member for member in order if member.name in near] or order
+    chosen: list[str] = []
+    for member in (first, *together):
+        name = member.name
+        if any(_holds(kept, name) for kept in chosen):
+            continue
+        chosen = [kept for kept in chosen if not _holds(name, kept)]
+        chosen.append(name)
+        if len(chosen) == IN_TITLE:
+            break
+    return chosen
+
+
+def _telling(member: Member) -> float:
+    """How central a member is, and more where its name is specific: of several words, or a proper one."""
+    words = member.name.split()
+    specific = 1.3 if 2 <= len(words) <= 4 else 1.0 if len(words) == 1 and not words[0].islower() else 0.7
+    return specific * math.log2(2 + member.inside) * math.log2(2 + member.mentions)
+
+
+def _holds(longer: str, shorter: str) -> bool:
+    """Whether one name has all the words of the other."""
+    return _words(shorter) <= _words(longer)
+
+
+def _words(name: str) -> set[str]:
+    return {word.removesuffix("s") for word in name.casefold().split()}
 
 
 def _joined(names: Sequence[str], words: dict[str, str]) -> str:
@@ -76,20 +120,37 @@ def _joined(names: Sequence[str], words: dict[str, str]) -> str:
 
 
 def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str, str]) -> str:
-    sentences = [statement_of(sentence.text) for sentence in chosen[:IN_SUMMARY]]
-    titles = [f"“{title}”" for _, title in source.papers[:3]]
-    sentences.append(words["papers"].format(count=len(source.papers), titles=_joined(titles, words)))
+    """The best sentences, each with its paper; another paper's before a second one of the same."""
+    sentences = [_said(source, one, words) for one in _spread(chosen)]
     works = [f"“{member.name}”" for member in source.members if member.type == "paper"]
-    if works and len(sentences) < 3:
+    if works and len(sentences) < 2:
         sentences.append(words["works"].format(titles=_joined(works[:5], words)))
     people = [member.name for member in source.members if member.type == "researcher"]
-    if people and len(sentences) < 3:
+    if people and len(sentences) < 2:
         sentences.append(words["people"].format(names=_joined(people[:5], words)))
     return " ".join(sentences)
 
 
+def _spread(chosen: Sequence[Central]) -> list[Central]:
+    left, taken = list(chosen), []
+    while left and len(taken) < IN_SUMMARY:
+        there = [one.paper_id for one in taken]
+        best = max(left, key=lambda one: (one.score * OF_ONE_PAPER ** there.count(one.paper_id), one.sentence_id))
+        left.remove(best)
+        taken.append(best)
+    return taken
+
+
+def _said(source: CommunitySource, sentence: Central, words: dict[str, str]) -> str:
+    return words["says"].format(sentence=statement_of(sentence.text), title=_paper(source, sentence))
+
+
 def _finding(source: CommunitySource, sentence: Central, words: dict[str, str]) -> Finding:
-    names = [source.members[n].name for n in sentence.entities if n < len(source.members)][:3]
-    titles = dict(source.papers)
-    summary = words["names"].format(names=_joined(names, words), title=titles.get(sentence.paper_id, sentence.paper_id))
-    return Finding(summary, sentence.text, (sentence.sentence_id,))
+    """What the sentence states; where it stands."""
+    where = words["from"].format(title=_paper(source, sentence))
+    return Finding(statement_of(sentence.text), where, (sentence.sentence_id,))
+
+
+def _paper(source: CommunitySource, sentence: Central) -> str:
+    title = dict(source.papers).get(sentence.paper_id, sentence.paper_id)
+    return title if len(title) <= LONGEST_TITLE else title[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"

@@ -21,6 +21,9 @@ CANDIDATES = 400
 """Sentences considered for a community, those with most of its entities first."""
 LONGEST = 150
 """Tokens at most of a sentence that a report may cite."""
+WORKS = frozenset({"paper", "researcher", "organization"})
+OF_WORKS = 0.3
+"""What a work or a person counts among the members that a sentence names: a list of references says nothing."""
 ALIKE = 0.6
 """Share of common words above which two sentences say the same."""
 
@@ -190,7 +193,7 @@ def _central(
     for link in links:
         for sentence in link["sentence_ids"]:
             holding[sentence] |= {place[link["source_id"]], place[link["target_id"]]}
-    weight = [math.log2(2 + member.inside) for member in members]
+    weight = [math.log2(2 + member.inside) * (OF_WORKS if member.type in WORKS else 1.0) for member in members]
     first = sorted(holding, key=lambda one: (-sum(weight[n] for n in holding[one]), one))[:CANDIDATES]
     texts = sentences(set(first))
     return _diverse([one for one in first if one in texts], holding, weight, texts, most_tokens)

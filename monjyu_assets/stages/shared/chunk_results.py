@@ -133,7 +133,7 @@ def _write(work: Work, plan: _Shard, stage: ChunkStage) -> ShardReport:
 
 def _with_kept(work: Work, plan: _Shard, name: str, rows: Sequence[Record]) -> pa.Table:
     table = table_of(name, rows)
-    part = work.parts.head(name, plan.shard)
+    part = work.parts.head(name, plan.shard) if plan.kept else None  # a part of an older version may lack columns
     return pa.concat_tables([table, rows_of(part.read(), sorted(plan.kept), "chunk_id")]) if part else table
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone, points_outside
+from monjyu_core.text.standing_alone import points_outside
+from monjyu_query.answers.quote_windows import Neighbours, connective, joined, lone
 from monjyu_query.search.passages import Passage, PassageSentence
 
 ONE = Passage("c1", "p", "Title", "results", "", "", 1, 1.0)

@@ -1,0 +1,102 @@
+"""The figures of a text, with their unit and what stands around them. English and Japanese."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WORDS = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+        " eighteen nineteen twenty".split()
+    )
+} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+     "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12, "twice": 2,
+     "thrice": 3, "once": 1, "double": 2, "doubled": 2, "triple": 3, "single": 1, "both": 2}  # fmt: skip
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "億": 1e8, "千": 1e3, "兆": 1e12, "百": 1e2}
+_KANJI = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
+_NUMBER = re.compile(
+    r"(?P<digits>(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?|(?<=[a-zA-Z])\d+(?:\.\d+)?|\d+(?:,\d{3})*(?:\.\d+)?)"
+    r"(?:\s?(?P<scale>thousand|million|billion|万|億|千|兆|百))?\s?(?P<percent>%|％|percent\b|per cent\b|パーセント)?"
+    rf"|\b(?P<word>{'|'.join(_WORDS)})\b(?:[- ](?P<tens>one|two|three|four|five|six|seven|eight|nine|third|half|quarter)\b)?"
+    r"(?:\s(?P<wordscale>thousand|million|billion)\b)?(?:\s?(?P<wordpercent>percent|per cent)\b)?"
+    r"|(?P<kanji>[一二三四五六七八九十]+)(?=[つ個人年月日回種類本枚倍割分度段階点件名匹頭台社国世世紀])",
+    re.I,
+)
+NEAR_BELOW = 1e-9
+SMALL = 12
+"""Counts up to this are often the writer's own ("two studies")."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`value` with its scale; `start`, `end` its place; `decimals` behind its point; `exact`: written in digits."""
+
+    value: float
+    percent: bool
+    start: int
+    end: int
+    decimals: int
+    exact: bool
+
+
+def figures(text: str) -> list[Figure]:
+    """The figures of a text in order; a hyphenated or bracketed one counts too."""
+    text = unicodedata.normalize("NFKC", text) if not text.isascii() else text
+    found = []
+    for match in _NUMBER.finditer(text):
+        value = _value(match)
+        if value is None:
+            continue
+        digits = match["digits"] or ""
+        decimals = len(digits.partition(".")[2])
+        percent = bool(match["percent"] or match["wordpercent"])
+        found.append(Figure(value, percent, match.start(), match.end(), decimals, bool(digits)))
+    return found
+
+
+def _value(match: re.Match[str]) -> float | None:
+    if match["digits"]:
+        value = float(match["digits"].replace(",", "").replace("−", "-"))
+        return value * _SCALES.get((match["scale"] or "").lower(), 1)
+    if match["word"]:
+        value = float(_WORDS[match["word"].lower()])
+        tens = (match["tens"] or "").lower()
+        if tens in {"third", "half", "quarter"}:
+            value = value * _WORDS[tens] if value < SMALL else value
+        elif tens and value >= 20:
+            value += _WORDS[tens]
+        return value * _SCALES.get((match["wordscale"] or "").lower(), 1)
+    return _kanji(match["kanji"])
+
+
+def _kanji(written: str) -> float | None:
+    tens, mark, ones = written.partition("十")
+    if not mark:
+        return float("".join(str(_KANJI[c]) for c in written)) if "十" not in written else None
+    return (_KANJI.get(tens, 1) if tens else 1) * 10 + (_KANJI.get(ones, 0) if ones else 0)
+
+
+def same_value(one: Figure, other: Figure) -> bool:
+    """Whether `one` can stand for `other`: equal, rounded to fewer decimals, or a share said as per cent."""
+    for factor in (1.0, 100.0 if one.percent and not other.percent else 1.0, 0.01 if other.percent and not one.percent else 1.0):
+        value = other.value * factor
+        step = 0.5 * 10.0**-one.decimals if one.exact and one.decimals < other.decimals + 2 and value != int(value) else 0.0
+        if abs(one.value - value) <= max(step, NEAR_BELOW * max(1.0, abs(value))):
+            return True
+    return not one.exact and one.value < 1 and other.percent and abs(one.value * 100 - other.value) < 2.5
+
+
+def derived(one: Figure, others: Sequence[Figure]) -> bool:
+    """Whether a per cent or a sum can be reckoned from two figures of the source."""
+    values = [figure.value for figure in others]
+    for place, first in enumerate(values):
+        for second in values[place + 1 :]:
+            if one.percent and max(abs(first), abs(second)) and abs(100 * min(first, second) / max(first, second) - one.value) < 0.6:
+                return True
+            if not one.percent and one.value > SMALL and one.value in {first + second, abs(first - second)}:
+                return True
+    return False
