@@ -18,7 +18,8 @@ import numpy as np
 from bench_search import CORPORA, Document, index
 
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.answers.quote_windows import connective, points_outside
+from monjyu_core.text.standing_alone import points_outside
+from monjyu_query.answers.quote_windows import connective
 from monjyu_query.evaluation.answer_quality import run, summary
 from monjyu_query.evaluation.gold_answers import GoldQuestion, read_gold
 from monjyu_query.evaluation.rank_measures import percentile

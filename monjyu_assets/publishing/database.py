@@ -45,7 +45,11 @@ def build_database(
         tables = sorted({table for table, _ in served})
         for view in _views(connection):
             connection.execute(f'DROP VIEW "{view}"').fetchall()
-        old = {table for table in there & set(tables) if _columns(connection, table) != [*TABLES[table].schema.names, "shard"]}
+        old = {
+            table
+            for table in there & set(tables)
+            if _columns(connection, table) != [*TABLES[table].schema.names, "shard"]
+        }
         for table in sorted(there - set(tables) | old):  # of a level that is no longer whole; of an older version
             connection.execute(f'DROP TABLE "{table}"').fetchall()
         there -= old
@@ -65,7 +69,9 @@ def table_names(connection: duckdb.DuckDBPyConnection) -> set[str]:
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, table: str) -> list[str]:
-    found = connection.execute("SELECT column_name FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index", [table])
+    found = connection.execute(
+        "SELECT column_name FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index", [table]
+    )
     return [row[0] for row in found.fetchall()]
 
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-Role = Literal["expand", "assess", "claims", "extract", "report", "answer", "embed", "rerank"]
+Role = Literal["expand", "assess", "claims", "extract", "report", "answer", "verify", "embed", "rerank"]
 """What a model is asked to do; each role has a model, limits and a prompt of its own."""
-ChatRole = Literal["expand", "assess", "claims", "extract", "report", "answer"]
+ChatRole = Literal["expand", "assess", "claims", "extract", "report", "answer", "verify"]
 Finish = Literal["stop", "length", "content_filter"]
 
 

@@ -37,7 +37,7 @@ class ReportSettings(Group):
 class ClaimSettings(Group):
     max_per_chunk: Annotated[int, Changes("claims")] = Field(3, ge=1, le=20)
     min_confidence: Annotated[float, Changes("claims")] = Field(
-        0.4, ge=0, le=1, description="weaker claims are left out"
+        0.55, ge=0, le=1, description="claims whose kind is less sure are left out"
     )
 
 

@@ -77,6 +77,7 @@ class RolesSettings(Group):
     extract: ExtractRole = ExtractRole()
     report: ReportRole = ReportRole()
     answer: RoleSettings = RoleSettings()
+    verify: RoleSettings = RoleSettings()
     embed: RoleSettings = RoleSettings()
     rerank: RoleSettings = RoleSettings()
 

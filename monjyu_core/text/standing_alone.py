@@ -20,22 +20,25 @@ _EXPLETIVE = re.compile(
     re.IGNORECASE,
 )
 _OWN = (
-    r"papers?|articles?|stud(?:y|ies)|work|course|package|library|toolkit|curriculum|workshop|module|software|tutorial|lessons?"
-    r"|book|textbook|notebooks?|materials?|review|survey|thesis|report|repository|project|program(?:me)?"
+    r"papers?|articles?|stud(?:y|ies)|work|course|package|library|toolkit|curriculum|workshop|module|software|tutorial"
+    r"|lessons?|book|textbook|notebooks?|materials?|review|survey|thesis|report|repository|project|program(?:me)?"
 )
 _OF_THE_PAPER = re.compile(rf"\W*(?:this|these|our) (?:\w+[- ])?(?:{_OWN})\b|本(?:論文|研究|稿|書)", re.IGNORECASE)
 """What a reader who sees the paper's title understands."""
 _POINTS = re.compile(
     r"\b(?:as follows|the (?:former|latter)|aforementioned|above[- ]mentioned|mentioned above|described above|see above"
-    r"|(?:described|listed|given|shown|discussed) (?:above|below)|the following|respectively the|as (?:mentioned|described|noted)"
-    r" (?:above|earlier|before|previously)|in (?:this|that|these|those|such) (?:\w+ )?(?:cases?|way|regard|respect|sense|context"
-    r"|manner|situation|setting|approach|process|step|stage|group|model|method|experiment)s?|for (?:this|these|that) "
-    r"(?:reason|purpose)s?|(?:due to|because of|despite|after|before|by|of|from|with|to|on|for|in|as|at|using|like|during|among) (?:this|these|those)"
-    rf"(?! (?:\w+ )?(?:{_OWN})))\b"
-    r"|(?:上述|前述|後述|以下の(?:よう|通り)|次の(?:よう|通り))",
+    r"|(?:described|listed|given|shown|discussed) (?:above|below)|the following"
+    r"|as (?:mentioned|described|noted) (?:above|earlier|before|previously)"
+    r"|(?:each|all|any|no|most|some) of (?:them|these)"
+    r"|such (?!as\b)[a-z]{3}|these|those(?! (?:who|with|of|in|that|for|from)\b)"
+    rf"|this(?! (?:\w+[- ])?(?:{_OWN})\b)(?! is\b))\b"
+    r"|\bon the one hand\b|(?:上述|前述|後述|以下の(?:よう|通り)|次の(?:よう|通り))",
     re.IGNORECASE,
 )
-_HALF = re.compile(r"[:：;,]\s*$|^\W*(?:and|or|but|which|who|where|whereas|while)\b|^\s*(?:\(?[a-z0-9ivx]{1,3}[.)]|[•·▪◦*–-])\s", re.IGNORECASE)
+_HALF = re.compile(
+    r"[:：;,]\s*$|^\W*(?:and|or|but|which|who|where|whereas|while)\b|^\s*(?:\(?[a-z0-9ivx]{1,3}[.)]|[•·▪◦*–-])\s",
+    re.IGNORECASE,
+)
 
 
 def points_outside(text: str) -> bool:
@@ -44,8 +47,8 @@ def points_outside(text: str) -> bool:
 
 
 def stands_alone(text: str) -> bool:
-    """Whether a reader who knows the paper's title understands the sentence by itself: it points at nothing outside, and
-    neither its beginning nor its end is missing."""
+    """Whether a reader who knows the paper's title understands the sentence by itself: it points at nothing outside,
+    and neither its beginning nor its end is missing."""
     if _HALF.search(text):
         return False
     own = _OF_THE_PAPER.match(text)

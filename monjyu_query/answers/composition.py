@@ -12,6 +12,7 @@ import numpy as np
 
 from monjyu_core.settings.settings import AnswerSettings
 from monjyu_core.text.search_text import count_wide
+from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import abstract_answer, is_general
 from monjyu_query.answers.answer_form import NARROW, OF_MANY, AnswerForm, form_of
 from monjyu_query.answers.answering import Answer, abstained
@@ -21,7 +22,6 @@ from monjyu_query.answers.evidence_ranking.answer_types import asked_types, coun
 from monjyu_query.answers.evidence_ranking.evidence_ranker import READ, Judged, Similarities, judge_sentences
 from monjyu_query.answers.outcome import Support, outcome_of, support_of
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.quote_windows import Neighbours, Window
 from monjyu_query.answers.segments import laid_out
 from monjyu_query.answers.selection import Limits, Question, asks, choose_windows, is_prose, weigh_evidence

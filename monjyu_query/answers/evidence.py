@@ -71,7 +71,9 @@ def answer_from_evidence(tools: Tools, ask: Ask, found: AnswerEvidence) -> tuple
     failure = ""
     if tools.uses_model("answer") and not ask.cancel.is_set():
         sources = _sources(found)
-        written, failure = tools.llm_answers().answer(ask.index, ask.request, sources, asked, ask.account, ask.emit)
+        written, failure = tools.llm_answers().answer(
+            ask.index, ask.request, sources, asked, ask.account, ask.emit, query_type=ask.routing.query_type
+        )
         if written is not None:
             return written, "llm"
     answer = draft_answer(tools, ask, found)

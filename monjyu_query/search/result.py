@@ -52,6 +52,20 @@ class Citation(_Model):
     """Not looked up yet: always false."""
 
 
+class SentenceCheck(_Model):
+    """How a sentence that a model wrote was held against the sources that it cites.
+
+    `verdict`: what they say of it; `method`: by words, or by a model (`roles.verify`) that read both. `kind`: a
+    `synthesis` rests on several sources together, a `gap` says what they do not report. `reasons`: what speaks against
+    it.
+    """
+
+    verdict: Literal["supported", "partly", "contradicted", "not_found"]
+    method: Literal["words", "model"]
+    kind: Literal["statement", "synthesis", "gap"] = "statement"
+    reasons: list[str] = []
+
+
 class Segment(_Model):
     """A piece of an answer and the `n` of the citations it rests on; brackets in `text` are the papers' own.
 
@@ -64,6 +78,8 @@ class Segment(_Model):
     heading: bool = False
     """The text is the heading of what follows."""
     citations: list[int] = []
+    check: SentenceCheck | None = None
+    """Of a sentence that a model wrote; None where the text is quoted or put together without one."""
 
 
 class HitScores(_Model):

@@ -15,7 +15,9 @@ from monjyu_assets.levels.phrases.japanese_phrases import is_japanese
 from monjyu_assets.levels.phrases.prose import statement_of
 from monjyu_core.storage.ids import digest
 
-VERSION = "3"
+VERSION = "4"
+WORTH = {"background": 0.6, "definition": 0.8, "method": 0.9}
+"""What a claim of a kind counts among those of its chunk; others 1."""
 _TOPIC = re.compile(r"([^、。]{2,40}?)(?:とは|は|が)")
 Chosen = list[tuple[SourceSentence, Assertion]]
 
@@ -56,11 +58,18 @@ class ExtractiveClaims:
                     continue
                 seen.add(sentence.sentence_id)
                 text = " ".join(sentence.text.split())
-                asserted = assertion(text, chunk.section_type, japanese=is_japanese(text))
+                asserted = assertion(
+                    text, chunk.section_type, chunk.header.partition(" > ")[2], paper.title, japanese=is_japanese(text)
+                )
                 if asserted and asserted.confidence >= self.least and not is_boilerplate(text):
                     scored.append((sentence, asserted))
-            best = sorted(scored, key=lambda item: (-item[1].confidence, item[0].sentence_id))[: self.most]
+            best = sorted(scored, key=lambda item: (-_worth(item[1]), item[0].sentence_id))[: self.most]
             yield chunk, sorted(best, key=lambda item: chunk.sentences.index(item[0]))
+
+
+def _worth(asserted: Assertion) -> float:
+    """Of a chunk's claims those go first that only this paper can make."""
+    return asserted.confidence * WORTH.get(asserted.kind, 1.0)
 
 
 def _subjects(texts: Sequence[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
 from monjyu_core.text.quotes import find_quote, rests_on, without_foreign
 
-VERSION = "2"
+VERSION = "3"
 LONGEST_SUBJECT, LONGEST_STATEMENT = 200, 800
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from monjyu_assets.levels.entities.lexicon import TYPES
+from monjyu_assets.levels.entities.findings import Stance
+from monjyu_assets.levels.entities.lexicon import RELATIONS, TYPES
 
 Type = Literal["researcher", "organization", "method", "model", "dataset", "metric", "task", "concept", "tool", "paper"]
-Kind = Literal["result", "comparison", "contribution", "limitation", "definition", "statement"]
-KINDS = ("result", "comparison", "contribution", "limitation", "definition", "statement")
+Kind = Literal["result", "method", "limitation", "background", "future_work", "definition"]
+KINDS = ("result", "method", "limitation", "background", "future_work", "definition")
 
 
 def _one_of(known: tuple[str, ...], other: str) -> BeforeValidator:
     def read(value: Any) -> Any:
-        word = str(value).strip().casefold()
+        word = "_".join(str(value).strip().casefold().split())
         return word if word in known else other
 
     return BeforeValidator(read)
@@ -44,7 +45,8 @@ class ModelEntity(BaseModel):
 class ModelRelationship(BaseModel):
     source: str
     target: str
-    type: str
+    type: Annotated[str, _one_of(RELATIONS, "associated_with")]
+    stance: Annotated[Stance, _one_of(get_args(Stance), "stated")] = "stated"
     description: str = ""
     sentences: list[int]
     strength: OfTen = 5.0
@@ -59,7 +61,7 @@ class ModelClaim(BaseModel):
     subject: str = ""
     statement: str = Field(min_length=1)
     quote: str
-    kind: Annotated[Kind, _one_of(KINDS, "statement")]
+    kind: Annotated[Kind, _one_of(KINDS, "background")]
     confidence: OfOne
 
 

@@ -126,7 +126,12 @@ def entity(entity_type: str, key: str, name: str, description: str, at: list[str
 
 
 def link(
-    source: tuple[str, str], target: tuple[str, str], relation: str, text: str, at: list[str], weight: float = 1.0,
+    source: tuple[str, str],
+    target: tuple[str, str],
+    relation: str,
+    text: str,
+    at: list[str],
+    weight: float = 1.0,
     stance: Stance = "stated",
 ) -> FoundRelationship:
     """A row of `relationship_mentions` without its chunk; ends are (type, key)."""

@@ -17,7 +17,7 @@ from monjyu_assets.levels.phrases.words import LEADING, STOP_WORDS
 
 if TYPE_CHECKING:
     from spacy.language import Language
-    from spacy.tokens import Doc, Span, Token
+    from spacy.tokens import Doc, Span
 
 NAMED, DEFINED, JOINED, LISTED, HEADED, TAGGED = 0.95, 0.9, 0.9, 0.8, 0.75, 0.5
 """Confidence of a type: a known name, "X is a …", "the X library", "libraries such as X", its head word, NER."""
@@ -31,6 +31,7 @@ _BARE = frozenset(("data set", "training set", "test set", "software package", "
 _SUCH_AS = re.compile(r"\s{0,2},?\s{0,2}(?:such as|including|like|namely|e\.g\.,?|for example,?)\s{0,2}(?:the |an? )?")
 _LIST = re.compile(r"\s{0,2}(?:,|,? ?and|,? ?or|&)\s{0,2}(?:the |an? )?")
 _SHAPED = re.compile(r"[A-Z]?[a-z]+[A-Z]\w*|[A-Z][A-Z0-9-]{1,9}[a-z]?|\w*[A-Za-z]-?\d[\w.]*")
+
 
 @lru_cache(maxsize=1)
 def tagger() -> tuple[Language, Any]:
@@ -93,7 +94,9 @@ def _typed(span: Span, key: str, surface: str) -> Iterator[FoundPhrase]:
         if head_role(words[-1]) != "loose" and (entity_type != "organization" or (proper and _capitals(written[:1]))):
             votes.append((entity_type, HEADED))
     elif (entity_type or head_role(words[-1]) == "loose") and not known:
-        yield FoundPhrase(key, surface, start, start + len(surface), bare=True, head=span.root.i)  # "the method", "several models"
+        yield FoundPhrase(
+            key, surface, start, start + len(surface), bare=True, head=span.root.i
+        )  # "the method", "several models"
         return
     yield FoundPhrase(key, surface, start, start + len(surface), votes, proper=proper, head=span.root.i)
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 OWN = frozenset(("we",))
 OWN_NOUNS = frozenset(
     (
-        "paper", "article", "study", "work", "course", "package", "library", "toolkit", "curriculum", "workshop", "module",
-        "software", "tutorial", "lesson", "lessons", "book", "textbook", "notebooks", "materials", "repository", "tool",
+        "paper", "article", "study", "work", "course", "package", "library", "toolkit", "curriculum", "workshop",
+        "module", "software", "tutorial", "lesson", "lessons", "book", "textbook", "notebooks", "materials",
+        "repository", "tool",
     )
 )  # fmt: skip
 """After "this" or "our" they are the paper itself, or what it presents."""
@@ -128,7 +129,12 @@ def _indefinite(noun: Token) -> bool:
 def _examples(doc: Doc) -> Iterator[FoundRelation]:
     """ "Libraries such as X and Y": each is a library."""
     for token in doc:
-        if token.lower_ == "as" and token.i and doc[token.i - 1].lower_ == "such" and token.head.pos_ in {"NOUN", "PROPN"}:
+        if (
+            token.lower_ == "as"
+            and token.i
+            and doc[token.i - 1].lower_ == "such"
+            and token.head.pos_ in {"NOUN", "PROPN"}
+        ):
             for child in token.children:
                 if child.dep_ == "pobj" and child.i > token.i:
                     for end in resolved(child):
@@ -138,9 +144,9 @@ def _examples(doc: Doc) -> Iterator[FoundRelation]:
 def _appositions(doc: Doc) -> Iterator[FoundRelation]:
     """ "X, a library for Y, …": X is a library."""
     for token in doc:
-        if token.dep_ == "appos" and token.head.pos_ == "PROPN" and _indefinite(token) and token.pos_ == "NOUN":
-            if token.i and doc[token.left_edge.i - 1].text == ",":
-                yield FoundRelation(token.head.i, "is_a", token.i, "stated")
+        named = token.dep_ == "appos" and token.head.pos_ == "PROPN" and token.pos_ == "NOUN"
+        if named and _indefinite(token) and token.left_edge.i and doc[token.left_edge.i - 1].text == ",":
+            yield FoundRelation(token.head.i, "is_a", token.i, "stated")
 
 
 def resolved(token: Token, depth: int = 0) -> Ends:
@@ -158,7 +164,12 @@ def resolved(token: Token, depth: int = 0) -> Ends:
         ends = [token.i]
     negative = any(child.lower_ in {"but", "not"} for child in token.children if child.dep_ in {"cc", "neg", "preconj"})
     if not negative:
-        ends += [end for c in token.children if c.dep_ == "conj" and c.pos_ in {"NOUN", "PROPN"} for end in resolved(c, depth + 1)]
+        ends += [
+            end
+            for c in token.children
+            if c.dep_ == "conj" and c.pos_ in {"NOUN", "PROPN"}
+            for end in resolved(c, depth + 1)
+        ]
     return ends
 
 
@@ -171,7 +182,11 @@ def _own_noun(token: Token) -> bool:
 def _passive(verb: Token) -> bool:
     if any(child.dep_ in {"nsubjpass", "auxpass"} for child in verb.children):
         return True
-    return verb.dep_ in {"acl", "conj"} and verb.tag_ == "VBN" and not any(c.dep_ in {"aux", "nsubj", "dobj"} for c in verb.children)
+    return (
+        verb.dep_ in {"acl", "conj"}
+        and verb.tag_ == "VBN"
+        and not any(c.dep_ in {"aux", "nsubj", "dobj"} for c in verb.children)
+    )
 
 
 def _subjects(verb: Token, depth: int = 0) -> Ends:
@@ -229,7 +244,11 @@ def _after(head: Token, prep: str) -> Ends:
     first, _, second = prep.partition(" ")
     ends: Ends = []
     for child in head.children:
-        if child.i > head.i and child.lower_ == first and child.dep_ in {"prep", "agent", "advcl", "acl", "dobj", "xcomp"}:
+        if (
+            child.i > head.i
+            and child.lower_ == first
+            and child.dep_ in {"prep", "agent", "advcl", "acl", "dobj", "xcomp"}
+        ):
             inner = [c for c in child.children if c.dep_ in {"pobj", "dobj"}]
             if second:
                 inner = [c for p in child.children if p.lower_ == second for c in p.children if c.dep_ == "pobj"]
@@ -242,7 +261,9 @@ def _stance(verb: Token, lemmatizer: Any) -> Stance:
     stance: Stance = "stated"
     token = verb
     for _ in range(DEEPEST):
-        lower = {child.lower_ for child in token.children if child.dep_ in {"aux", "neg", "advmod", "mark", "det", "auxpass"}}
+        lower = {
+            child.lower_ for child in token.children if child.dep_ in {"aux", "neg", "advmod", "mark", "det", "auxpass"}
+        }
         if any(child.dep_ == "neg" for child in token.children) or lower & {"never", "hardly", "rarely", "without"}:
             return "negated"
         if lower & _WEAK_MODALS or lower & _WEAK_ADVERBS or lower & {"if", "whether", "unless"}:
@@ -270,7 +291,11 @@ def _stance(verb: Token, lemmatizer: Any) -> Stance:
 def _at_ends(doc: Doc, ends: tuple[int, int], stance: Stance) -> Stance:
     """ "No X uses Y" denies it."""
     denied = any(
-        child.lower_ in {"no", "neither", "nor"} for end in ends if end != OWN_PAPER for child in doc[end].children if child.dep_ in {"det", "preconj", "cc"}
+        child.lower_ in {"no", "neither", "nor"}
+        for end in ends
+        if end != OWN_PAPER
+        for child in doc[end].children
+        if child.dep_ in {"det", "preconj", "cc"}
     )
     return "negated" if denied else stance
 

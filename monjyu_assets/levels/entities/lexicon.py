@@ -7,6 +7,11 @@ from functools import lru_cache
 from importlib.resources import files
 
 TYPES = ("researcher", "organization", "method", "model", "dataset", "metric", "task", "concept", "tool", "paper")
+RELATIONS = (
+    "uses", "based_on", "part_of", "is_a", "same_as", "compares_with", "contrasts_with", "improves_on", "evaluated_on",
+    "reports", "affects", "associated_with", "provides", "addresses", "made_by",
+)  # fmt: skip
+"""The types of relationships that text states; those of title pages and reference lists and `co_occurs` apart."""
 
 
 def _lines(name: str) -> list[str]:

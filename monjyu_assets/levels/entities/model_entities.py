@@ -18,7 +18,7 @@ from monjyu_assets.levels.phrases.words import normalise
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.quotes import without_foreign
 
-VERSION = "2"
+VERSION = "3"
 CONFIDENCE = 0.9
 MOST_ENTITIES, LONGEST_NAME, LONGEST_TEXT = 60, 200, 600
 PROSE_WORDS = 20
@@ -101,10 +101,8 @@ def _link(
     at = _sentences(proposed.sentences, chunk)
     if source is None or target is None or source == target or not at:
         return None
-    relation = "_".join(fold(proposed.type).split()[:5])[:60] or "related"
-    return link(
-        source, target, relation, _description(proposed.description, chunk.text), at, max(0.1, proposed.strength / 10)
-    )
+    said = _description(proposed.description, chunk.text)
+    return link(source, target, proposed.type, said, at, max(0.1, proposed.strength / 10), proposed.stance)
 
 
 def _description(text: str, source: str) -> str:

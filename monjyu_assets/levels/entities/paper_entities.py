@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 
 from monjyu_assets.levels.engines.chunk_engine import EntityResult, FoundEntity, FoundRelationship
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
-from monjyu_assets.levels.entities.cited import cited_in, entity, is_organization, link, person_key, person_name, title_page
+from monjyu_assets.levels.entities.cited import (
+    cited_in,
+    entity,
+    is_organization,
+    link,
+    person_key,
+    person_name,
+    title_page,
+)
 from monjyu_assets.levels.entities.english_findings import HEADED, NO_ENTITY, english_findings, head_type
 from monjyu_assets.levels.entities.findings import OWN_PAPER, Findings, FoundPhrase, fold
 from monjyu_assets.levels.entities.japanese_findings import japanese_findings
@@ -151,8 +159,8 @@ def _ends(read: _Read) -> set[str]:
 
 @dataclass(frozen=True)
 class _Named:
-    """What a paper names in its front, folded: `titles` its title and keywords, `front` its abstract too; the long forms
-    of acronyms; the works that it cites."""
+    """What a paper names in its front, folded: `titles` its title and keywords, `front` its abstract too; the long
+    forms of acronyms; the works that it cites."""
 
     titles: str
     front: str
@@ -257,9 +265,7 @@ def _mention(phrase: FoundPhrase, decided: Decided, text: str, where: str) -> Fo
     return entity(entity_type, phrase.key, phrase.surface, text[:LONGEST], [where], confidence)
 
 
-def _joined(
-    findings: Findings, decided: Decided, this_paper: Node, text: str, where: str
-) -> list[FoundRelationship]:
+def _joined(findings: Findings, decided: Decided, this_paper: Node, text: str, where: str) -> list[FoundRelationship]:
     """The relationships that the sentence states between entities, and which of the others stand together in it."""
     at = {phrase.head: _end(phrase, decided) for phrase in reversed(findings.phrases)} | {OWN_PAPER: this_paper}
     links = []
@@ -277,7 +283,8 @@ def _joined(
     for number, one in enumerate(nodes):
         for gap, other in enumerate(nodes[number + 1 : number + 1 + NEAR]):
             if one != other and frozenset((one, other)) not in together:
-                links.append(link(*sorted((one, other)), CO_OCCURS, text[:LONGEST], [where], 1 / (2 + gap)))
+                first, second = sorted((one, other))
+                links.append(link(first, second, CO_OCCURS, text[:LONGEST], [where], 1 / (2 + gap)))
     return links
 
 

@@ -132,7 +132,8 @@ def _summary(source: CommunitySource, chosen: Sequence[Central], words: dict[str
 
 
 def _spread(chosen: Sequence[Central]) -> list[Central]:
-    left, taken = list(chosen), []
+    left = list(chosen)
+    taken: list[Central] = []
     while left and len(taken) < IN_SUMMARY:
         there = [one.paper_id for one in taken]
         best = max(left, key=lambda one: (one.score * OF_ONE_PAPER ** there.count(one.paper_id), one.sentence_id))

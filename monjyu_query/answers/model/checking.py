@@ -1,71 +1,191 @@
-"""Generated sentences against the sentences of the passages: first those cited, then all, by words, then by meaning."""
+"""Generated sentences against the passages: whether the sources that they cite support them, and which sentences of
+these to quote."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
 
 from monjyu_core.embedding import Embedder
+from monjyu_core.text.quotes import foreign_addresses
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked import Marked
-from monjyu_query.answers.model.support import find_support, same_facts
 from monjyu_query.answers.selection import Question
+from monjyu_query.answers.verification.alignment import Nearness
+from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
+from monjyu_query.answers.verification.numbers import missing_figures
+from monjyu_query.answers.verification.signs import Source
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, PassageSentence, load_sentences
-from monjyu_query.search.result import Citation
+from monjyu_query.search.result import Citation, SentenceCheck
 
-NEAR, NEAR_ACROSS = 0.9, 0.6
-"""Where on the model's scale between chance and paraphrase a sentence must lie that shares too few words; across
-scripts words cannot be shared. Below the first, a sentence that only takes up the question is as near."""
+NEAR_ACROSS = 0.6
+"""Where on the model's scale between chance and paraphrase a source's sentence must lie in another script, where words
+cannot be shared."""
 OF_THE_QUESTION = 0.4
 """What a term counts that the question has too: every passage found has such terms, so they show little."""
+ADDS, LEAST_SHARE = 0.15, 0.2
+"""Share of a sentence's terms that a further quote must add; that the first quote of a source must have."""
+MOST_QUOTES = 4
 MOST_COMPARED = 12
 """Source sentences that are embedded to be compared with one generated sentence."""
 
 
-class Checker:
-    """Finds what supports generated sentences among the sentences of one question's passages."""
+@dataclass(frozen=True)
+class Checked:
+    """A generated sentence with what supports it and what was found of it."""
 
-    def __init__(self, index: OpenIndex, passages: Sequence[Passage], question: Question, embedder: Embedder) -> None:
+    said: Marked
+    citations: list[Citation]
+    check: SentenceCheck
+    sources: tuple[int, ...]
+    """Numbers of the passages that it was held against."""
+
+    @property
+    def kept(self) -> bool:
+        return self.check.verdict == "supported"
+
+
+class Checker:
+    """Holds generated sentences against the passages of one question."""
+
+    def __init__(
+        self,
+        index: OpenIndex,
+        passages: Sequence[Passage],
+        question: Question,
+        embedder: Embedder,
+        query: str = "",
+        labels: Mapping[str, str] | None = None,
+    ) -> None:
+        """`labels`: how sentences may call the papers, by id ("Castro et al. (2021)")."""
         self._index = index
         self._embedder = embedder
+        self._query = query
+        self._labels = labels or {}
+        self._passages = list(passages)
         self._weights = dict.fromkeys(question.weights, OF_THE_QUESTION)
         self._sentences = load_sentences(self._cursor(), passages)
         self._terms = [frozenset(terms) for terms in index.keywords.terms([s.text for s in self._sentences])]
+        self._near = Nearness(None if self._across_scripts() else embedder.embed_passages)
 
-    def citations(self, sentence: Marked, passages: Sequence[Passage]) -> list[Citation]:
-        """Citations of the source sentences that say it, looked up in their papers; none where nothing says it."""
-        named = {passages[n - 1].chunk_id for n in sentence.sources if 0 < n <= len(passages)}
-        cited = [place for place, s in enumerate(self._sentences) if s.passage.chunk_id in named]
-        [terms] = self._index.keywords.terms([sentence.text])
-        for places in (cited, list(range(len(self._sentences)))):
-            found = self._by_words(sentence, terms, places)
-            if found:
-                return cite(self._cursor(), found)
-        near = self._by_meaning(sentence, cited)
-        return cite(self._cursor(), near)
+    def check(self, said: Marked) -> Checked:
+        """What the sources that the sentence names say of it; where it names none, or wrong ones, what others say."""
+        named = tuple(n for n in said.sources if 0 < n <= len(self._passages))
+        places = self._places(named)
+        [terms] = self._index.keywords.terms([said.text])
+        if said.sources and not named:
+            places = []
+        if says_gap(said.text):
+            return self._gap(said, terms, named, places)
+        for numbers in dict.fromkeys((named, self._best(terms))):
+            if numbers:
+                found = self._checked(said, terms, numbers)
+                if found.kept:
+                    return found
+        return self._checked(said, terms, named or self._best(terms))
 
-    def _by_words(self, sentence: Marked, terms: Sequence[str], places: Sequence[int]) -> list[PassageSentence]:
-        texts = [self._sentences[place].text for place in places]
-        sources = [self._terms[place] for place in places]
-        support = find_support(sentence.text, terms, sources, texts, self._weights)
-        return [self._sentences[places[place]] for place in support.places] if support.enough else []
+    def source_text(self, number: int) -> str:
+        """A passage with what stands before it, as the answering model saw it."""
+        passage = self._passages[number - 1]
+        return f"{self._about(passage)}\n{passage.text}"
 
-    def _by_meaning(self, sentence: Marked, places: Sequence[int]) -> list[PassageSentence]:
-        """The nearest of the cited sentences, for paraphrases and for answers in another language than the source."""
-        compared = [self._sentences[place] for place in places[:MOST_COMPARED]]
+    def _checked(self, said: Marked, terms: Sequence[str], numbers: tuple[int, ...]) -> Checked:
+        passages = [self._passages[n - 1] for n in numbers]
+        sources = [Source(passage.text, self._about(passage)) for passage in passages]
+        across = bool(passages) and bool(count_wide(said.text)) != bool(count_wide(passages[0].text))
+        if across:
+            return self._by_meaning(said, numbers)
+        verdict = local_check(said.text, sources, self._near, self._query)
+        text = " ".join(f"{source.about} {source.text}" for source in sources)
+        if foreign_addresses(said.text, text):
+            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("address not in the source",))
+        quotes = self._quotes(terms, numbers)
+        if not quotes and verdict.verdict == "supported":
+            verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("no sentence of the source has its words",))
+        return Checked(said, cite(self._cursor(), quotes), _checked_as(verdict), numbers)
+
+    def _gap(self, said: Marked, terms: Sequence[str], named: tuple[int, ...], places: Sequence[int]) -> Checked:
+        """A sentence that says what the sources lack rests on those that it names; nothing can be quoted for it but
+        what comes nearest."""
+        quotes = self._quotes(terms, named) if places else []
+        check = SentenceCheck(verdict="supported", method="words", kind="gap")
+        return Checked(said, cite(self._cursor(), quotes), check, named or self._best(terms))
+
+    def _by_meaning(self, said: Marked, numbers: tuple[int, ...]) -> Checked:
+        """The nearest sentence, for answers in another script than the source."""
+        compared = [self._sentences[place] for place in self._places(numbers)[:MOST_COMPARED]]
         if not compared:
-            return []
-        vectors = self._embedder.embed_passages([sentence.text, *(s.text for s in compared)])
+            return Checked(said, [], SentenceCheck(verdict="not_found", method="words"), numbers)
+        vectors = self._embedder.embed_passages([said.text, *(s.text for s in compared)])
         similar = vectors[1:] @ vectors[0]
         best = int(np.argmax(similar))
         low, high = self._index.scale
-        across = bool(count_wide(sentence.text)) != bool(count_wide(compared[best].text))
-        near = (float(similar[best]) - low) / (high - low) >= (NEAR_ACROSS if across else NEAR)
-        return [compared[best]] if near and same_facts(sentence.text, compared[best].text) else []
+        near = (float(similar[best]) - low) / (high - low) >= NEAR_ACROSS
+        lost = missing_figures(said.text, compared[best].text)
+        reasons = [f"figure not in the source: {', '.join(lost)}"] if lost else []
+        check = SentenceCheck(
+            verdict="supported" if near and not lost else "not_found", method="words", reasons=reasons
+        )
+        return Checked(said, cite(self._cursor(), [compared[best]]), check, numbers)
+
+    def _quotes(self, terms: Sequence[str], numbers: tuple[int, ...]) -> list[PassageSentence]:
+        """Of each source the sentence that has most of the terms, and a second one that adds to it."""
+        own = frozenset(terms)
+        total = sum(self._weights.get(term, 1.0) for term in own)
+        chosen: list[int] = []
+        for number in numbers:
+            have: frozenset[str] = frozenset()
+            for least in (LEAST_SHARE, ADDS):
+                gains = [(self._share(own & self._terms[p] - have, total), p) for p in self._places((number,))]
+                best, place = max(gains, default=(0.0, -1), key=lambda gain: (gain[0], -gain[1]))
+                if best < least or len(chosen) == MOST_QUOTES:
+                    break
+                chosen.append(place)
+                have |= self._terms[place]
+        return [self._sentences[place] for place in sorted(set(chosen))]
+
+    def _share(self, terms: frozenset[str], total: float) -> float:
+        return sum(self._weights.get(term, 1.0) for term in terms) / total if total else 0.0
+
+    def _best(self, terms: Sequence[str]) -> tuple[int, ...]:
+        """The passage that has most of the terms, and the one that adds most to it."""
+        own = frozenset(terms)
+        total = sum(self._weights.get(term, 1.0) for term in own)
+        have: frozenset[str] = frozenset()
+        numbers: list[int] = []
+        for _ in range(2):
+            gains = []
+            for number, passage in enumerate(self._passages, start=1):
+                known = {
+                    t for s, ts in zip(self._sentences, self._terms, strict=True) if s.passage is passage for t in ts
+                }
+                gains.append((self._share(own & known - have, total), -number, known))
+            best, number, known = max(gains, default=(0.0, 0, set()), key=lambda gain: gain[:2])
+            if best < ADDS:
+                break
+            numbers.append(-number)
+            have |= known
+        return tuple(sorted(numbers))
+
+    def _places(self, numbers: Sequence[int]) -> list[int]:
+        named = {self._passages[n - 1].chunk_id for n in numbers}
+        return [place for place, s in enumerate(self._sentences) if s.passage.chunk_id in named]
+
+    def _about(self, passage: Passage) -> str:
+        return " ".join(filter(None, (self._labels.get(passage.paper_id, ""), passage.paper_title, passage.header)))
+
+    def _across_scripts(self) -> bool:
+        """Single words of Japanese tell the model nothing."""
+        return any(count_wide(passage.text) > len(passage.text) / 4 for passage in self._passages[:3])
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()
+
+
+def _checked_as(verdict: LocalVerdict) -> SentenceCheck:
+    return SentenceCheck(verdict=verdict.verdict, method="words", kind=verdict.kind, reasons=list(verdict.reasons))

@@ -16,6 +16,7 @@ _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.S | re.I)
 _OPEN_THINKING = re.compile(r"<think(?:ing)?>(?!.*</think)", re.S | re.I)
 _OPEN_BRACKET = re.compile(r"[\[【［][^\]】］]{0,40}\Z")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+\S|^\s*\*\*[^*]{2,80}\*\*:?\s*$")
 _MARKUP = re.compile(r"[*_`#]+")
 _ESCAPED = re.compile(rf"\\[\[【［]\s*{_NUMBERS}\s*\\?[\]】］]")
 _CLOSING = re.compile(r"[.,;:!?。、！？]?[\"”」』]")
@@ -33,11 +34,13 @@ in scripts where a character says more."""
 @dataclass(frozen=True)
 class Marked:
     """A sentence without its markers, and the numbers of the sources that they name, in order. `begins`: an empty line
-    stands before it."""
+    stands before it; `item`: it is (the first of) a list's; `heading`: it is none, but what stands over some."""
 
     text: str
     sources: tuple[int, ...]
     begins: bool = False
+    item: bool = False
+    heading: bool = False
 
 
 class PaperBrackets:
@@ -82,13 +85,18 @@ def marked_sentences(text: str, language: str, papers: PaperBrackets | None = No
     begins = False
     for line in text.splitlines():
         begins |= bool(found) and not line.strip()
+        heading, item = bool(_HEADING.match(line)), bool(_LIST_MARK.match(line))
         line = _MARKUP.sub("", _LIST_MARK.sub("", line))
+        if heading and line.strip():
+            found.append(Marked(_marked(line.strip()).text, (), begins=True, heading=True))
+            begins = False
+            continue
         for start, end in split_sentences(line, language):
             sentence = _marked(line[start:end])
             if sentence.text.strip(" .。"):
-                found.append(replace(sentence, begins=begins))
-                begins = False
-            elif found:  # a marker alone belongs to the sentence before it
+                found.append(replace(sentence, begins=begins, item=item))
+                begins = item = False
+            elif found and not found[-1].heading:  # a marker alone belongs to the sentence before it
                 found[-1] = replace(found[-1], sources=_distinct((*found[-1].sources, *sentence.sources)))
     return found
 

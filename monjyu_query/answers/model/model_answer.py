@@ -11,9 +11,13 @@ from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.calls.gateway import Gateway, Session
 from monjyu_core.settings.settings import Settings
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checker
-from monjyu_query.answers.model.writer import SENTENCES, write_answer
+from monjyu_query.answers.model.wishes import SENTENCES
+from monjyu_query.answers.model.writer import write_answer
+from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.answers.selection import Question
 from monjyu_query.ranking.retrieval import QueryTerm
 from monjyu_query.search.events import Emit
@@ -44,13 +48,17 @@ class LlmAnswers:
         account: Account,
         emit: Emit,
         sentences: int = SENTENCES,
+        query_type: str = "",
     ) -> tuple[Answer | None, str]:
         """The answer, of `sentences` at most; None and a word on why where the server fails, refuses or is too dear."""
         session = self.session(account)
         question = Question.of(asked, len(index.corpus))
-        checker = Checker(index, passages, question, load_embedder(self._settings))
+        language = "ja" if count_wide(request.query) else "en"
+        labels = paper_labels(index, [passage.paper_id for passage in passages], language)
+        checker = Checker(index, passages, question, load_embedder(self._settings), request.query, labels)
+        form = form_of(request.query, query_type)
         try:
-            answer = run(write_answer(session, request, passages, checker, self._settings, emit, sentences))
+            answer = run(write_answer(session, request, passages, checker, self._settings, emit, sentences, form))
         except ModelCallError as error:
             _log.info("The answer model failed: %s", error)
             return None, f"No answer by the model: {error}"

@@ -5,59 +5,36 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 from monjyu_core.models.accounting.estimate import prompt_tokens
+from monjyu_core.models.call_errors import ModelCallError
 from monjyu_core.models.calls.gateway import Session
 from monjyu_core.models.prompts import Prompt, fence, load_prompt
 from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.answer_form import AnswerForm
 from monjyu_query.answers.answering import Answer, abstained
-from monjyu_query.answers.model.checking import Checker
+from monjyu_query.answers.model.checking import Checked, Checker
 from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, abstains
+from monjyu_query.answers.model.wishes import SENTENCES, wished
 from monjyu_query.answers.segments import markdown, separator
+from monjyu_query.answers.verification.local_check import Verdict
+from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import ResponseType, SearchRequest, Turn
 from monjyu_query.search.result import Citation, Segment
 
+NEXT = "\n\n"
+"""Before a heading and after it."""
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""
 LONGEST_TURN = 4000
 """Characters of a turn."""
 LONGEST_TOKEN = 8
 """Characters, on average: a server that goes on beyond `max_tokens` is not listened to."""
-SENTENCES = 5
-"""At most, of an answer of the usual length."""
-_SHORT = 2
-_LENGTH = {
-    "en": ("Answer in one or two full sentences.", "Answer in one to {most} full sentences."),
-    "ja": ("一文か二文で答えてください。", "一文から{most}文までで答えてください。"),
-}
-_WISHES: dict[ResponseType, dict[str, str]] = {
-    "short": {"en": "", "ja": ""},
-    "paragraphs": {
-        "en": "Write paragraphs, one for each part of the answer, with an empty line between them.",
-        "ja": "答えの部分ごとに段落を分け、段落のあいだに空行を置いてください。",
-    },
-    "list": {"en": "Write a list, one full sentence an item.", "ja": "箇条書きで、一項目に一文を書いてください。"},
-    "table": {
-        "en": "Write one full sentence for each paper, each on a line of its own.",
-        "ja": "論文ごとに一文を、それぞれ一行に書いてください。",
-    },
-    "report": {
-        "en": "Write a report: a paragraph for each theme, with an empty line between them.",
-        "ja": "テーマごとに段落を分けた報告を書き、段落のあいだに空行を置いてください。",
-    },
-}
-
-
-def wished_length(response_type: ResponseType | None, language: str, sentences: int) -> str:
-    """How long the answer shall be and in which form, in words for the prompt."""
-    short, usual = _LENGTH[language]
-    length = short if response_type == "short" else usual.format(most=sentences)
-    wish = _WISHES[response_type][language] if response_type else ""
-    return f"{length} {wish}".strip()
 
 
 async def write_answer(
@@ -68,10 +45,13 @@ async def write_answer(
     settings: Settings,
     emit: Emit = unheard,
     sentences: int = SENTENCES,
+    form: AnswerForm | None = None,
 ) -> Answer:
     """An answer of sentences that the passages support, each with citations; abstained where there are none. The model
     is asked for `sentences` at most.
 
+    Each sentence is checked by words as it comes; the end of the answer brings the rest: where `roles.verify` is a
+    model it reads the sentences that words did not refute, and what is not supported goes back once to be written anew.
     `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "segments", "citations"}`.
 
     Raises the errors of `monjyu_core.models.call_errors` where no sentence was written before the call failed.
@@ -80,10 +60,10 @@ async def write_answer(
     system = load_prompt("answer", language, settings.prompts.folder)
     asking = load_prompt("answer_question", language, settings.prompts.folder)
     context = settings.models[settings.roles.answer.model].context_tokens
-    length = wished_length(request.response_type, language, sentences)
+    length = wished(request.response_type, form, language, sentences)
     room = context - settings.roles.answer.max_tokens
-    messages, used = _messages(request, passages, system, asking, length, room)
-    draft = _Draft(checker, used, settings.answer.unsupported, emit, request.response_type)
+    messages, used = _messages(request, passages, checker, system, asking, length, room)
+    draft = _Draft(checker, settings.answer.unsupported, emit, request.response_type)
     stream = SentenceStream(language, PaperBrackets(passage.text for passage in used))
     finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
     papers = sorted({passage.paper_id for passage in used})
@@ -101,16 +81,58 @@ async def write_answer(
                 break
     rest = stream.end(cut_off=finish == "length")
     await asyncio.to_thread(draft.add, rest)
+    await _second_look(ModelVerifier(session, settings, language, papers), draft, request.query, settings)
     return draft.answer(finish)
 
 
+async def _second_look(verifier: ModelVerifier, draft: _Draft, question: str, settings: Settings) -> None:
+    """Verify by the model of `roles.verify`, where one is set up; let what is not supported be written once more. A
+    call that fails leaves what the words say."""
+    verifies = settings.roles.verify.engine == "llm"
+    try:
+        if verifies:
+            await _verified(verifier, draft, draft.kept())
+        refuted = draft.refuted()
+        if not refuted:
+            return
+        anew = await verifier.repaired([_stated(draft, one) for one in refuted], question)
+        written = [
+            (one, Marked(" ".join(new.text.split()), tuple(new.sources) or one.said.sources))
+            for one, new in zip(refuted, anew, strict=True)
+            if new
+        ]
+        repaired = await asyncio.to_thread(draft.replace, written)
+        if verifies and repaired:
+            await _verified(verifier, draft, repaired)
+    except ModelCallError as error:
+        draft.warnings.append(f"Not all sentences were checked by the model: {error}")
+
+
+async def _verified(verifier: ModelVerifier, draft: _Draft, sentences: Sequence[Checked]) -> None:
+    verdicts = await verifier.verify([_stated(draft, one) for one in sentences])
+    for one, verdict in zip(sentences, verdicts, strict=True):
+        if verdict is not None:
+            reasons = [verdict.reason[:LONGEST_REASON]] if verdict.reason else []
+            draft.judged(one, verdict.verdict, reasons)
+
+
+def _stated(draft: _Draft, one: Checked) -> Stated:
+    return Stated(one.said.text, tuple((number, draft.source(number)) for number in one.sources))
+
+
 def _messages(
-    request: SearchRequest, passages: Sequence[Passage], system: Prompt, asking: Prompt, length: str, room: int
+    request: SearchRequest,
+    passages: Sequence[Passage],
+    checker: Checker,
+    system: Prompt,
+    asking: Prompt,
+    length: str,
+    room: int,
 ) -> tuple[list[Message], list[Passage]]:
     """The messages with as many of the best passages as fit into `room` tokens (one at least), and those."""
     history = [_turn(turn) for turn in request.history[-LONGEST_HISTORY:] if turn.role != "system"]
     for count in range(len(passages), 0, -1):
-        sources = "\n\n".join(fence(n, _source(passage)) for n, passage in enumerate(passages[:count], start=1))
+        sources = "\n\n".join(fence(n, checker.source_text(n)) for n in range(1, count + 1))
         question = Message("user", asking.render(sources=sources, question=request.query, length=length))
         messages = [Message("system", system.text), *history, question]
         if count == 1 or prompt_tokens([ChatRequest(tuple(messages), 1)])[0] <= room:
@@ -122,42 +144,70 @@ def _turn(turn: Turn) -> Message:
     return Message("assistant" if turn.role == "assistant" else "user", turn.content[:LONGEST_TURN])
 
 
-def _source(passage: Passage) -> str:
-    return f"{passage.header}\n{passage.text}" if passage.header else passage.text
-
-
 class _Draft:
-    """The sentences accepted so far, with their citations numbered in order."""
+    """The sentences of an answer in order, each with its check and its citations, numbered in order."""
 
-    def __init__(
-        self,
-        checker: Checker,
-        passages: Sequence[Passage],
-        unsupported: str,
-        emit: Emit,
-        response_type: ResponseType | None,
-    ) -> None:
+    def __init__(self, checker: Checker, unsupported: str, emit: Emit, response_type: ResponseType | None) -> None:
         self._checker = checker
-        self._passages = passages
         self._keep = unsupported == "mark"
         self._emit = emit
         self._response_type = response_type
-        self._segments: list[Segment] = []
+        self._said: list[Checked | Marked] = []
         self._citations: dict[str, Citation] = {}
-        self._dropped = 0
+        self._told = 0
         self._abstained = False
+        self.warnings: list[str] = []
 
     def add(self, sentences: Sequence[Marked]) -> None:
+        """Check the sentences by words, and tell of those that are supported."""
         for sentence in sentences:
             if abstains(sentence):
                 self._abstained = True
-                continue
-            found = self._checker.citations(sentence, self._passages)
-            new = [self._numbered(citation) for citation in found]
-            if not found:
-                self._dropped += 1
-            if found or self._keep:
-                self._say(sentence.text if found else f"{sentence.text} (no source)", new, begins=sentence.begins)
+            elif sentence.heading:
+                self._said.append(sentence)
+            else:
+                checked = self._checker.check(sentence)
+                self._said.append(checked)
+                self._tell(checked)
+
+    def source(self, number: int) -> str:
+        return self._checker.source_text(number)
+
+    def kept(self) -> list[Checked]:
+        return [one for one in self._said if isinstance(one, Checked) and one.kept]
+
+    def refuted(self) -> list[Checked]:
+        return [one for one in self._said if isinstance(one, Checked) and not one.kept]
+
+    def judged(self, one: Checked, verdict: Verdict, reasons: list[str]) -> None:
+        """What the model says of a sentence stands over what its words say."""
+        check = one.check.model_copy(update={"verdict": verdict, "method": "model", "reasons": reasons})
+        self._said[self._said.index(one)] = replace(one, check=check)
+
+    def replace(self, written: Sequence[tuple[Checked, Marked]]) -> list[Checked]:
+        """Sentences in place of refuted ones, those that are supported now."""
+        repaired = []
+        for old, new in written:
+            checked = self._checker.check(replace(new, begins=old.said.begins, item=old.said.item))
+            if checked.kept:
+                self._said[self._said.index(old)] = checked
+                self._tell(checked)
+                repaired.append(checked)
+        return repaired
+
+    def _tell(self, one: Checked) -> None:
+        if one.kept or self._keep:
+            segment = self._segment(one, first=not self._told)
+            self._told += 1
+            found = [self._numbered(citation).model_dump(mode="json") for citation in one.citations]
+            self._emit(
+                {
+                    "event": "answer",
+                    "text": markdown([segment]).strip(),
+                    "segments": [segment.model_dump()],
+                    "citations": found,
+                }
+            )
 
     def _numbered(self, citation: Citation) -> Citation:
         key = citation.sentence_ids[0]
@@ -165,23 +215,41 @@ class _Draft:
             self._citations[key] = citation.model_copy(update={"n": len(self._citations) + 1})
         return self._citations[key]
 
-    def _say(self, text: str, citations: list[Citation], *, begins: bool) -> None:
+    def _segment(self, one: Checked, *, first: bool) -> Segment:
         """A list stays one, and so do paragraphs but in a short answer."""
-        numbers = list(dict.fromkeys(citation.n for citation in citations))
-        new = begins and self._response_type != "short"
-        lead = separator(self._response_type, first=not self._segments, new_paragraph=new)
-        segment = Segment(text=lead + text, citations=numbers)
-        self._segments.append(segment)
-        values = [citation.model_dump(mode="json") for citation in citations]
-        told = {"text": markdown([segment]).strip(), "segments": [segment.model_dump()], "citations": values}
-        self._emit({"event": "answer", **told})
+        numbers = list(dict.fromkeys(self._numbered(citation).n for citation in one.citations))
+        as_list = "list" if one.said.item else self._response_type
+        new = one.said.begins and self._response_type != "short"
+        lead = separator(as_list, first=first, new_paragraph=new)
+        text = one.said.text if one.kept else f"{one.said.text} (no source)"
+        return Segment(text=lead + text, citations=numbers, check=one.check)
+
+    def _segments(self) -> list[Segment]:
+        """Of what is kept; a heading stands before something, or is left out."""
+        self._citations = {}  # numbered anew: what was told and then refuted leaves no gap
+        segments: list[Segment] = []
+        heading: Marked | None = None
+        for one in self._said:
+            if isinstance(one, Marked):
+                heading = one
+            elif one.kept or self._keep:
+                if heading is not None and self._response_type != "short":
+                    segments.append(Segment(text=f"{NEXT if segments else ''}{heading.text}", heading=True))
+                segment = self._segment(one, first=not segments)
+                if heading is not None and len(segments) > 0 and segments[-1].heading:
+                    segment = segment.model_copy(update={"text": f"{NEXT}{segment.text.lstrip()}"})
+                segments.append(segment)
+                heading = None
+        return segments
 
     def answer(self, finish: str) -> Answer:
         """What there is, with a word on what was left out."""
-        warnings = []
-        if self._dropped:
+        segments = self._segments()
+        dropped = len(self.refuted())
+        warnings = list(self.warnings)
+        if dropped:
             did = "marked" if self._keep else "left out"
-            warnings.append(f"{self._dropped} sentences of the model are in no source and were {did}.")
+            warnings.append(f"{dropped} sentences of the model do not stand in their sources and were {did}.")
         if finish == "length":
             warnings.append("The answer was cut off at roles.answer.max_tokens.")
         if finish == "content_filter":
@@ -189,6 +257,7 @@ class _Draft:
         if not self._citations:
             reason = "the passages found do not speak of it" if self._abstained else "no sentence had a source"
             return abstained(reason, warnings)
-        status = "complete" if finish == "stop" else "partial"
-        verified = not (self._keep and self._dropped)
-        return Answer(self._segments, status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]
+        gaps = any(one.check.kind == "gap" for one in self.kept())
+        status = "complete" if finish == "stop" and not gaps else "partial"
+        verified = not (self._keep and dropped)
+        return Answer(segments, status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +17,14 @@ from monjyu_core.text.search_text import count_wide
 WORD = re.compile(
     r"[A-Za-zÀ-ɏα-ωΑ-Ω][A-Za-zÀ-ɏα-ωΑ-Ω'’]*(?:[-+#.][A-Za-z0-9]+)*[+#]*|\d[\d.,]*|[\u3400-\u9fff々]+|[\u30a1-\u30ffー]+|[\u3041-\u309f]+|[,;:]"
 )
-STOP = frozenset(
-    (
-        "a an the and or of in on at to for from by with as is are was were be been being it its this that these those "
-        "which who whom whose what where when how why there here they them their he she his her we our us you your i my "
-        "has have had do does did done will would can could may might shall should must not no nor so than then also "
-        "such into onto over under between among about within during through per via if while because since although "
-        "though however thus hence therefore both each either neither more most less least some any all many much few "
-        "several other another same own very too only just even still yet one two three four five first second use used "
-        "using uses authors author paper papers study studies report reports reported describe describes described source "
-        "sources according article passage passages both whereas meanwhile instead rather up out off across well like "
-        "being done including include includes according make makes made making work works people thing things way"
-    ).split()
-)  # fmt: skip
+
+
+def _stop_words() -> frozenset[str]:
+    lines = files(__package__).joinpath("stop_words_en.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+STOP = _stop_words()
 NEAR = 0.62
 """Cosine of two words (each embedded alone) from which one may stand for the other."""
 _SUFFIX = re.compile(

@@ -7,21 +7,22 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_WORDS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-        " eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
-     "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12, "twice": 2,
-     "thrice": 3, "once": 1, "double": 2, "doubled": 2, "triple": 3, "single": 1, "both": 2}  # fmt: skip
+_COUNTS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_WORDS = {word: value for value, word in enumerate(_COUNTS)} | {
+    "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
+    "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12, "twice": 2,
+    "thrice": 3, "once": 1, "double": 2, "doubled": 2, "triple": 3, "single": 1, "both": 2,
+}  # fmt: skip
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "億": 1e8, "千": 1e3, "兆": 1e12, "百": 1e2}
 _KANJI = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
 _NUMBER = re.compile(
-    r"(?P<digits>(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?|(?<=[a-zA-Z])\d+(?:\.\d+)?|\d+(?:,\d{3})*(?:\.\d+)?)"
+    r"(?P<digits>(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?|\d+(?:,\d{3})*(?:\.\d+)?)"
     r"(?:\s?(?P<scale>thousand|million|billion|万|億|千|兆|百))?\s?(?P<percent>%|％|percent\b|per cent\b|パーセント)?"
-    rf"|\b(?P<word>{'|'.join(_WORDS)})\b(?:[- ](?P<tens>one|two|three|four|five|six|seven|eight|nine|third|half|quarter)\b)?"
+    rf"|\b(?P<word>{'|'.join(_WORDS)})\b"
+    r"(?:[- ](?P<tens>one|two|three|four|five|six|seven|eight|nine|third|half|quarter)\b)?"
     r"(?:\s(?P<wordscale>thousand|million|billion)\b)?(?:\s?(?P<wordpercent>percent|per cent)\b)?"
     r"|(?P<kanji>[一二三四五六七八九十]+)(?=[つ個人年月日回種類本枚倍割分度段階点件名匹頭台社国世世紀])",
     re.I,
@@ -82,9 +83,17 @@ def _kanji(written: str) -> float | None:
 
 def same_value(one: Figure, other: Figure) -> bool:
     """Whether `one` can stand for `other`: equal, rounded to fewer decimals, or a share said as per cent."""
-    for factor in (1.0, 100.0 if one.percent and not other.percent else 1.0, 0.01 if other.percent and not one.percent else 1.0):
+    for factor in (
+        1.0,
+        100.0 if one.percent and not other.percent else 1.0,
+        0.01 if other.percent and not one.percent else 1.0,
+    ):
         value = other.value * factor
-        step = 0.5 * 10.0**-one.decimals if one.exact and one.decimals < other.decimals + 2 and value != int(value) else 0.0
+        step = (
+            0.5 * 10.0**-one.decimals
+            if one.exact and one.decimals < other.decimals + 2 and value != int(value)
+            else 0.0
+        )
         if abs(one.value - value) <= max(step, NEAR_BELOW * max(1.0, abs(value))):
             return True
     return not one.exact and one.value < 1 and other.percent and abs(one.value * 100 - other.value) < 2.5
@@ -95,8 +104,22 @@ def derived(one: Figure, others: Sequence[Figure]) -> bool:
     values = [figure.value for figure in others]
     for place, first in enumerate(values):
         for second in values[place + 1 :]:
-            if one.percent and max(abs(first), abs(second)) and abs(100 * min(first, second) / max(first, second) - one.value) < 0.6:
+            if (
+                one.percent
+                and max(abs(first), abs(second))
+                and abs(100 * min(first, second) / max(first, second) - one.value) < 0.6
+            ):
                 return True
             if not one.percent and one.value > SMALL and one.value in {first + second, abs(first - second)}:
                 return True
     return False
+
+
+def missing_figures(text: str, source: str) -> list[str]:
+    """The figures of a text, as written, that its source does not have; small counts in words aside."""
+    there = figures(source)
+    return [
+        text[figure.start : figure.end].strip()
+        for figure in figures(text)
+        if (figure.exact or figure.value > SMALL) and not any(same_value(figure, other) for other in there)
+    ]

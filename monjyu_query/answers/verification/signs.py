@@ -11,28 +11,35 @@ import numpy as np
 from monjyu_query.answers.verification.alignment import NEAR, Nearness, Words, normal
 from monjyu_query.answers.verification.numbers import SMALL, Figure, derived, figures, same_value
 from monjyu_query.answers.verification.polarity import (
+    DIRECTION,
+    DIRECTION_JA,
     HEDGES,
     NEGATIONS,
+    SIDES,
     STRONG_HEDGES,
     absolutes,
     negated_ja,
     negated_words,
-    opposed,
-    opposed_ja,
+    sides_ja,
 )
 
 NAMES = (
     "uncovered", "uncovered_run", "beyond_best", "other_source", "missing_number", "moved_number", "missing_name",
-    "negation", "opposite", "turned", "absolute", "hedge_lost", "far",
+    "moved_name", "merged", "negation", "opposite", "new_direction", "absolute", "hedge_lost",
 )  # fmt: skip
-REACH = 7
-"""Words on either side that tell what a figure belongs to."""
+FAR = 12
+"""Words, or so, on either side that tell what a figure or a name belongs to."""
+LEAST_ALIKE, STRONG = 0.25, 0.2
+"""How alike two contexts must be to be the same place; how much better another place must fit to be named."""
 WINDOW = 3
 """Sentences of a source that one sentence may rest on together."""
-_NAME = re.compile(r"(?<![.!?] )(?<!^)\b(?:[A-Z][\w’'-]*[A-Za-z0-9]|[A-Z]{2,}s?)\b|\b[A-Z]{2,}[\w-]*\b|\b[A-Za-z]+[A-Z]\w*\b|[\u30a1-\u30ffー]{4,}|[A-Za-z][A-Za-z0-9]{2,}(?=[\u3040-\u9fff])")
+_NAME = re.compile(
+    r"(?<![.!?] )(?<!^)\b(?:[A-Z][\w’'-]*[A-Za-z0-9]|[A-Z]{2,}s?)\b|\b[A-Z]{2,}[\w-]*\b|\b[A-Za-z]+[A-Z]\w*\b"
+    r"|[\u30a1-\u30ffー]{4,}|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{2,}(?=[\u3040-\u9fff])"
+)
 _SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[])|(?<=[。！？])")
 _CLAUSES = re.compile(r"[,;:]?\s+(?:and|while|whereas|but|although|though|however)\s+|[;,]\s+|[、。；]")
-_THAN = re.compile(r"\bthan\b|\bover\b|\bversus\b|\bcompared (?:to|with)\b|\bfrom\b.{1,60}?\bto\b|\b(?:before|after)\b|より")
+_JOINTS = re.compile(r"[,;:、]|\b(?:and|while|whereas|but|versus|vs|or|than|from|to)\b|(?:一方|が、|より)")
 
 
 @dataclass(frozen=True)
@@ -67,11 +74,14 @@ def signs_of(sentence: str, sources: Sequence[Source], near: Nearness, question:
         for at in range(max(1, len(several) - WINDOW + 1))
     ]
     _coverage(signs, said, texts, windows, about, question, near)
-    best = _best_window(said, windows, near)
-    _figures(signs, said, texts, about + " " + normal(question))
+    sentences = [piece for several in pieces for piece in several]
+    best = _best(said, sentences, near)
+    _figures(signs, said, sentences, about + " " + normal(question))
     _names(signs, said, " ".join(t.text for t in texts), about + " " + normal(question))
+    _moved_names(signs, said, sentences)
+    _merged(signs, said, [Words(normal(f"{source.about} {source.text}")) for source in sources])
+    _directions(signs, said, sentences)
     _polarity(signs, said, best, texts)
-    _order(signs, said, best)
     return signs
 
 
@@ -80,7 +90,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _shares(said: Words, others: Sequence[Words], near: Nearness) -> np.ndarray:
-    """(others, content words of said): 1 where the word stands there, its nearness above `NEAR` where a like one does."""
+    """(others, content words of said): 1 where the word stands there, its nearness where one like it does."""
     own = [term for _, term in said.content]
     raw = [said.plain[place] for place, _ in said.content]
     shares = np.zeros((len(others), len(own)), np.float32)
@@ -99,7 +109,13 @@ def _shares(said: Words, others: Sequence[Words], near: Nearness) -> np.ndarray:
 
 
 def _coverage(
-    signs: Signs, said: Words, texts: Sequence[Words], windows: Sequence[tuple[int, Words]], about: str, question: str, near: Nearness
+    signs: Signs,
+    said: Words,
+    texts: Sequence[Words],
+    windows: Sequence[tuple[int, Words]],
+    about: str,
+    question: str,
+    near: Nearness,
 ) -> None:
     content = said.content
     if not content:
@@ -115,7 +131,9 @@ def _coverage(
     signs.values["other_source"] = float(np.maximum(union, named).mean() - best_text)
     signs.values["beyond_best"] = _clauses_apart(said, content, np.maximum(of_window, 0.9 * named), union)
     if signs.values["uncovered"] > 0.5:
-        words = dict.fromkeys(said.plain[place] for (place, _), lost in zip(content, missing, strict=True) if lost > 0.5)
+        words = dict.fromkeys(
+            said.plain[place] for (place, _), lost in zip(content, missing, strict=True) if lost > 0.5
+        )
         signs.reasons.append(f"not in the source: {', '.join(list(words)[:6])}")
 
 
@@ -129,7 +147,7 @@ def _longest_run(content: Sequence[tuple[int, str]], missing: np.ndarray) -> flo
 
 
 def _clauses_apart(said: Words, content: Sequence[tuple[int, str]], of_window: np.ndarray, union: np.ndarray) -> float:
-    """How much a clause needs several places of the sources: what the union has beyond its best window, the worst one."""
+    """How much a clause needs several places of the sources: what the union has beyond its best one, at worst."""
     starts = [match.end() for match in _CLAUSES.finditer(said.text)]
     groups: dict[int, list[int]] = {}
     for number, (place, _) in enumerate(content):
@@ -142,11 +160,10 @@ def _clauses_apart(said: Words, content: Sequence[tuple[int, str]], of_window: n
     return worst
 
 
-def _best_window(said: Words, windows: Sequence[tuple[int, Words]], near: Nearness) -> Words:
-    if not windows:
-        return Words("")
-    shares = _shares(said, [window for _, window in windows], near)
-    return windows[int(shares.mean(axis=1).argmax())][1] if shares.size else windows[0][1]
+def _best(said: Words, sentences: Sequence[Words], near: Nearness) -> Words:
+    """The sentence of the sources that has most of the sentence's words."""
+    shares = _shares(said, sentences, near)
+    return sentences[int(shares.mean(axis=1).argmax())] if shares.size else Words("")
 
 
 def _figures(signs: Signs, said: Words, texts: Sequence[Words], about: str) -> None:
@@ -184,16 +201,27 @@ def _after(text: Words, figure: Figure) -> set[str]:
     return {term for place, term in text.content if place in places}
 
 
-def _context(text: Words, figure: Figure) -> dict[str, float]:
-    """Stems around a figure with weights that fall with distance; words behind a comma or semicolon weigh half."""
-    centre = next((n for n, match in enumerate(text.found) if match.end() > figure.start), len(text.found))
+@dataclass(frozen=True)
+class Anchor:
+    """A word that the words around it belong to: a figure, a name, a word of direction; with their weights."""
+
+    word: str
+    context: dict[str, float]
+
+
+def _context(sentence: Words, start: int, end: int) -> dict[str, float]:
+    """Terms of a sentence around a place, with weights that fall with distance and at each joint between."""
     weights: dict[str, float] = {}
-    for place, term in text.content:
-        distance = abs(place - centre)
-        if 0 < distance <= REACH:
-            low, high = sorted((place, centre))
-            cut = sum(word in ",;:" or word in {"and", "while", "whereas", "versus", "vs"} for word in text.plain[low:high])
-            weights[term] = max(weights.get(term, 0.0), 1.0 / (1 + 0.4 * distance) / (1 + cut))
+    for place, term in sentence.content:
+        match = sentence.found[place]
+        if match.start() < end and match.end() > start:
+            continue
+        low, high = (match.end(), start) if match.end() <= start else (end, match.start())
+        between = sentence.text[low:high]
+        distance = len(between) / (4 if sentence.wide else 6)
+        joints = len(_JOINTS.findall(between))
+        if distance <= FAR:
+            weights[term] = max(weights.get(term, 0.0), 1.0 / (1 + 0.35 * distance) / (1 + 0.7 * joints))
     return weights
 
 
@@ -202,23 +230,115 @@ def _alike(one: dict[str, float], other: dict[str, float]) -> float:
     return float(sum(weight * other.get(term, 0.0) for term, weight in one.items()) / norm) if norm else 0.0
 
 
-def _moved(said: Words, matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]], there: Sequence[tuple[Words, Figure]]) -> float:
-    """How much better two figures of the sentence fit each other's places in the source, or one another one's."""
-    contexts = [_context(said, figure) for figure, _ in matched]
+def _anchors(sentence: Words, pattern: re.Pattern[str]) -> list[Anchor]:
+    return [
+        Anchor(match.group().casefold().removesuffix("'s"), _context(sentence, match.start(), match.end()))
+        for match in pattern.finditer(sentence.text)
+    ]
+
+
+def _moved_names(signs: Signs, said: Words, pieces: Sequence[Words]) -> None:
+    """Whether what stands around a name stands around another one in the sources."""
+    there = [anchor for piece in pieces for anchor in _anchors(piece, _NAME)]
+    own = _anchors(said, _NAME)
+    spoken = {anchor.word for anchor in own}
     worst = 0.0
-    for one, (figure, own) in enumerate(matched):
-        here = max((_alike(contexts[one], _context(text, other)) for text, other in own), default=0.0)
-        for two in range(len(matched)):
-            if two == one or same_value(figure, matched[two][0]):
-                continue
-            crossed = max(_alike(contexts[one], _context(text, other)) for text, other in matched[two][1])
-            back = max(_alike(contexts[two], _context(text, other)) for text, other in own)
-            straight = max(_alike(contexts[two], _context(text, other)) for text, other in matched[two][1])
-            worst = max(worst, crossed + back - here - straight)
-        if len(matched) == 1 and figure.exact:
-            elsewhere = max((_alike(contexts[one], _context(t, o)) for t, o in there if not same_value(figure, o)), default=0.0)
-            worst = max(worst, 0.7 * (elsewhere - here) - 0.1)
+    for anchor in own:
+        here = max(
+            (_alike(anchor.context, other.context) for other in there if _one_name(anchor.word, other.word)),
+            default=None,
+        )
+        if here is None:
+            continue
+        for other in there:
+            if not _one_name(anchor.word, other.word) and other.word not in anchor.context:
+                gain = _alike(anchor.context, other.context) - here
+                worst = max(worst, gain * (1.0 if other.word not in spoken else 0.8))
+    if worst > 0:
+        signs.values["moved_name"] = worst
+    if worst > STRONG:
+        signs.reasons.append("a name belongs to something else in the source")
+
+
+def _merged(signs: Signs, said: Words, sources: Sequence[Words]) -> None:
+    """Whether a clause names what only one source has, and says of it what only another one has."""
+    if len(sources) < 2:
+        return
+    terms = [{term for _, term in source.content} for source in sources]
+    texts = [source.text.casefold() for source in sources]
+    worst = 0.0
+    for clause in map(Words, _CLAUSES.split(said.text)):
+        names = {match.group().casefold() for match in _NAME.finditer(clause.text)}
+        own = {n for n, text in enumerate(texts) if names and all(name in text for name in names)}
+        rest = [term for place, term in clause.content if clause.plain[place] not in names]
+        if not own or len(own) == len(texts) or len(rest) < 2:
+            continue
+        shares = [sum(term in known for term in rest) / len(rest) for known in terms]
+        worst = max(worst, max(shares[n] for n in range(len(texts)) if n not in own) - max(shares[n] for n in own))
+    if worst > 0:
+        signs.values["merged"] = min(1.0, worst)
+        signs.reasons.append("what one source says is said of another one's subject")
+
+
+def _one_name(one: str, other: str) -> bool:
+    return one == other or one in other or other in one
+
+
+def _moved(
+    said: Words, matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]], there: Sequence[tuple[Words, Figure]]
+) -> float:
+    """How much better a figure of the sentence fits another figure's place in the source than its own."""
+    worst = 0.0
+    for figure, own in matched:
+        context = _context(said, figure.start, figure.end)
+        here = max(_alike(context, _context(text, other.start, other.end)) for text, other in own)
+        elsewhere = max(
+            (
+                _alike(context, _context(t, o.start, o.end))
+                for t, o in there
+                if not same_value(figure, o) and o.percent == own[0][1].percent
+            ),
+            default=0.0,
+        )
+        weight = 1.0 if figure.exact or figure.value > SMALL else 0.7
+        worst = max(worst, weight * (elsewhere - here))
     return max(0.0, worst)
+
+
+def _directions(signs: Signs, said: Words, pieces: Sequence[Words]) -> None:
+    """Words of direction whose place in the source has the opposite; those that the source does not have at all."""
+    there = [
+        (anchor, _side_of(anchor.word, wide=piece.wide))
+        for piece in pieces
+        for anchor in _anchors(piece, _pattern(piece))
+    ]
+    opposite = new = 0.0
+    words = []
+    for anchor in _anchors(said, _pattern(said)):
+        sides = _side_of(anchor.word, wide=said.wide)
+        same = [_alike(anchor.context, other.context) for other, known in there if known & sides]
+        other_sides = {(pair, 1 - side) for pair, side in sides}
+        against = [
+            _alike(anchor.context, other.context) for other, known in there if known & other_sides and not known & sides
+        ]
+        gain = max(against, default=0.0) - max(same, default=0.0)
+        if gain > opposite and max(against, default=0.0) > LEAST_ALIKE:
+            opposite = gain
+            words.append(anchor.word)
+        if not same:
+            new += 1
+    signs.values["opposite"] = min(1.0, 2 * opposite)
+    signs.values["new_direction"] = min(1.0, new / 2)
+    if opposite > STRONG:
+        signs.reasons.append(f"the source says the opposite of: {', '.join(dict.fromkeys(words))}")
+
+
+def _pattern(text: Words) -> re.Pattern[str]:
+    return DIRECTION_JA if text.wide else DIRECTION
+
+
+def _side_of(word: str, *, wide: bool) -> set[tuple[int, int]]:
+    return sides_ja(word) if wide else SIDES.get(word, set())
 
 
 def _names(signs: Signs, said: Words, source: str, about: str) -> None:
@@ -239,16 +359,10 @@ def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) ->
     if said.wide:
         odd = (negated_ja(said.text) > 0) != (negated_ja(best.text) > 0)
         signs.values["negation"] = float(odd) * (1.0 if negated_ja(said.text) else 0.5)
-        opposite = opposed_ja(said.text, best.text)
     else:
-        everywhere = {word for text in texts for word in text.plain}
         signs.values["negation"] = _negation(said, best, texts)
-        opposite = opposed(set(said.plain), set(best.plain), everywhere)
     if signs.values["negation"] >= 1:
         signs.reasons.append("negated here or there only")
-    if opposite:
-        signs.values["opposite"] = 1.0
-        signs.reasons.append(f"the source says the opposite of: {', '.join(sorted(opposite))}")
     new = absolutes(said.text) - absolutes(whole)
     if new:
         signs.values["absolute"] = min(1.0, 0.5 + 0.5 * (len(new) > 1))
@@ -285,23 +399,3 @@ def _negated_stems(text: Words) -> set[str]:
 def _plain_stems(text: Words) -> set[str]:
     places = set(negated_words(text.plain))
     return {term for place, term in text.content if place not in places}
-
-
-def _order(signs: Signs, said: Words, best: Words) -> None:
-    """Whether what stands on the two sides of a comparison changed places."""
-    here, there = _THAN.search(said.text), _THAN.search(best.text)
-    if not here or not there:
-        return
-    left, right = _sides(said, here), _sides(said, here, after=True)
-    left_there, right_there = _sides(best, there), _sides(best, there, after=True)
-    straight = len(left & left_there - right_there) + len(right & right_there - left_there)
-    crossed = len(left & right_there - left_there) + len(right & left_there - right_there)
-    if crossed > straight:
-        signs.values["turned"] = min(1.0, (crossed - straight) / 3)
-        signs.reasons.append("the sides of the comparison changed places")
-
-
-def _sides(text: Words, at: re.Match[str], *, after: bool = False) -> set[str]:
-    if after:
-        return {term for place, term in text.content if text.found[place].start() >= at.end()}
-    return {term for place, term in text.content if text.found[place].end() <= at.start()}

@@ -23,7 +23,7 @@ def answer_points(asking: Asking, points: Sequence[Claim], tools: Tools) -> tupl
     if tools.uses_model("answer") and points and not ask.cancel.is_set():
         passages = point_passages(points)[:MOST_SOURCES]
         written, failure = tools.llm_answers().answer(
-            ask.index, ask.request, passages, asking.asked, ask.account, ask.emit
+            ask.index, ask.request, passages, asking.asked, ask.account, ask.emit, query_type=ask.routing.query_type
         )
         if written is not None:
             return written, "llm"

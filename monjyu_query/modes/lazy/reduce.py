@@ -116,7 +116,7 @@ def _written(asked: Question, claims: list[Claim], tools: Tools) -> tuple[Answer
             break
         passages = claim_passages(part)
         written, failure = tools.llm_answers().answer(
-            ask.index, request, passages, asked.asked, ask.account, ask.emit, sentences
+            ask.index, request, passages, asked.asked, ask.account, ask.emit, sentences, ask.routing.query_type
         )
         if written is None:
             break

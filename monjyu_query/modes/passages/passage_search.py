@@ -91,7 +91,9 @@ def _answer(
     evidence and mark it as partial."""
     failure = ""
     if tools.uses_model("answer") and passages:
-        written, failure = tools.llm_answers().answer(ask.index, ask.request, passages, asked, ask.account, ask.emit)
+        written, failure = tools.llm_answers().answer(
+            ask.index, ask.request, passages, asked, ask.account, ask.emit, query_type=ask.routing.query_type
+        )
         if written is not None:
             return written, "llm"
     sentences = load_sentences(ask.index.snapshot.cursor(), evidence)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from monjyu_core.storage.folders import DataFolder
+from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.abstract_answer import is_general
 from monjyu_query.answers.answer_form import form_of
 from monjyu_query.answers.evidence_ranking.answer_types import counted, has_number
 from monjyu_query.answers.outcome import is_name
 from monjyu_query.answers.paper_label import paper_label
-from monjyu_core.text.standing_alone import points_outside
 from monjyu_query.answers.segments import answer_markdown, pieces
 from monjyu_query.search.request import make_request
 from monjyu_query.search.result import SearchResult

@@ -1,0 +1,220 @@
+"""What levels 2 and 4 know from text, and the check of generated sentences, against sets labelled by hand.
+
+Indexes the papers of `jose` and `layouts` to level 4 and `ja_wiki` to level 0 into a temporary data folder, or takes
+those of `--data`. The sets stand in `tests/data/knowledge` as hashes of sentences, offsets and labels: `*_dev` are what
+rules and weights were made with, `*_judge` what decides; docs/reading-notes.md says who labelled them. Prints JSON with
+`--json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench_search import CORPORA, Document
+
+from monjyu_assets.levels.claims.assertion import assertion
+from monjyu_assets.levels.entities.findings import fold
+from monjyu_core.embedding import load_embedder
+from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import reading
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.verification.alignment import Nearness
+from monjyu_query.answers.verification.local_check import local_check
+from monjyu_query.answers.verification.signs import Source
+
+SETS = Path(__file__).resolve().parents[1] / "tests" / "data" / "knowledge"
+COLLECTIONS = {"jose": ("jose/pdf", 4), "layouts": ("layouts/pdf", 4), "ja_wiki": ("ja_wiki", 0)}
+ALIKE = 0.5
+"""Share of words (Jaccard) from which two names are one."""
+
+_SENTENCES = """SELECT s.text, s.sentence_id, s.paper_id, x.section_type, x.heading, coalesce(p.title, '')
+FROM sentences s JOIN sections x USING (paper_id, section_ord) JOIN papers p USING (paper_id)"""
+_ENTITIES = """SELECT sentence_id, name, type FROM (
+  SELECT unnest(sentence_ids) AS sentence_id, name, type FROM entity_mentions) GROUP BY ALL"""
+_RELATIONSHIPS = """SELECT unnest(r.sentence_ids) AS sentence_id, s.name, r.type, t.name, s.type FROM relationships r
+JOIN entities s ON s.entity_id = r.source_id JOIN entities t ON t.entity_id = r.target_id
+WHERE r.type NOT IN ('co_occurs', 'authored', 'cites', 'affiliated')"""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    text: str
+    sentence_id: str
+    paper_id: str
+    section_type: str
+    heading: str
+    title: str
+
+
+class Collection:
+    """A published collection: its sentences by the hash of their text, its entities and relationships by sentence."""
+
+    def __init__(self, data: DataFolder, name: str) -> None:
+        with reading(data.collection(name)) as snapshot:
+            cursor = snapshot.cursor()
+            rows = [Sentence(*row) for row in cursor.execute(_SENTENCES).fetchall()]
+            self.sentences = {hashed(row.text): row for row in rows}
+            self.entities: list[tuple[str, str, str]] = []
+            self.relationships: list[tuple[str, str, str, str, str]] = []
+            self.papers = len({row.paper_id for row in rows})
+            if snapshot.manifest.level >= 2:
+                self.entities = cursor.execute(_ENTITIES).fetchall()
+                self.relationships = cursor.execute(_RELATIONSHIPS).fetchall()
+
+
+def hashed(text: str) -> str:
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
+
+
+def same_name(one: str, other: str) -> bool:
+    first, second = ({word.removesuffix("s") for word in fold(name).split()} for name in (one, other))
+    return bool(first and second) and len(first & second) / len(first | second) >= ALIKE
+
+
+def graph_figures(name: str, collections: dict[str, Collection]) -> Document:
+    """Of the entities found in labelled sentences those that are labelled, and with their type; of the relationships
+    those whose ends and type are labelled (a lower bound: the sets do not hold every true one)."""
+    found = real = typed = stated = right = 0
+    for row in _lines(SETS / f"graph_{name}.jsonl"):
+        collection = collections.get(row["collection"])
+        sentence = collection.sentences.get(row["sentence"]) if collection else None
+        if collection is None or sentence is None:
+            continue
+        text = " ".join(sentence.text.split())
+        known = [([text[a:b] for a, b in entity["spans"]], entity["types"]) for entity in row["entities"]]
+        for where, entity, kind in collection.entities:
+            if where != sentence.sentence_id or (kind in {"paper", "researcher"} and fold(entity) not in fold(text)):
+                continue
+            found += 1
+            hits = [types for names, types in known if any(same_name(entity.split(" (")[0], one) for one in names)]
+            real += bool(hits)
+            typed += any(kind in types for types in hits)
+        for where, source, relation, target, kind in collection.relationships:
+            if where == sentence.sentence_id and kind != "paper":
+                stated += 1
+                right += any(
+                    relation == label and same_name(source, text[a[0] : a[1]]) and same_name(target, text[b[0] : b[1]])
+                    for a, label, b, *_ in row["relationships"]
+                )
+    return {
+        "entities_found": found,
+        "entities_real": {"value": share(real, found), "at_least": 0.88},
+        "entities_real_and_typed": {"value": share(typed, found), "at_least": 0.88},
+        "relationships_found": stated,
+        "relationships_in_the_labels": share(right, stated),
+    }
+
+
+def claim_figures(name: str, collections: dict[str, Collection]) -> Document:
+    """Of the sentences that the extractive engine would claim: kind right, standing alone."""
+    least = load_settings().levels.claims.min_confidence
+    taken = kinds = alone = 0
+    with (SETS / f"claims_{name}.tsv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            collection = collections.get(row["collection"])
+            sentence = collection.sentences.get(row["sentence"]) if collection else None
+            if sentence is None:
+                continue
+            text = " ".join(sentence.text.split())
+            made = assertion(text, sentence.section_type, sentence.heading, sentence.title)
+            if made is not None and made.confidence >= least:
+                taken += 1
+                kinds += made.kind == row["kind"]
+                alone += row["stands_alone"] == "yes"
+    return {
+        "claims": taken,
+        "kind_right": {"value": share(kinds, taken), "at_least": 0.8},
+        "stands_alone": {"value": share(alone, taken), "at_least": 0.85},
+    }
+
+
+def check_figures(name: str, collections: dict[str, Collection]) -> Document:
+    """Of the sentences that a model could have written: false ones kept, faithful ones dropped, by words alone."""
+    embedder = load_embedder(load_settings())
+    false = kept = faithful = dropped = 0
+    for row in _lines(SETS / f"check_{name}.jsonl"):
+        sources = [source for one in row["sources"] if (source := source_of(one["sentences"], collections))]
+        if len(sources) < len(row["sources"]):
+            continue
+        near = Nearness(None if count_wide(row["text"]) else embedder.embed_passages)
+        supported = local_check(row["text"], sources, near).verdict == "supported"
+        faithful += row["supported"]
+        false += not row["supported"]
+        kept += supported and not row["supported"]
+        dropped += row["supported"] and not supported
+    return {
+        "sentences": false + faithful,
+        "false_kept": {"value": share(kept, false), "at_most": 0.2},
+        "faithful_dropped": {"value": share(dropped, faithful), "at_most": 0.1},
+    }
+
+
+def source_of(hashes: list[str], collections: dict[str, Collection]) -> Source | None:
+    for collection in collections.values():
+        found = [collection.sentences[one] for one in hashes if one in collection.sentences]
+        if len(found) == len(hashes):
+            return Source(" ".join(" ".join(one.text.split()) for one in found), found[0].title)
+    return None
+
+
+def share(part: int, whole: int) -> float:
+    return round(part / whole, 3) if whole else 0.0
+
+
+def _lines(path: Path) -> Iterator[Document]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def index(name: str, corpora: Path, data: Path) -> None:
+    folder, level = COLLECTIONS[name]
+    command = [sys.executable, "-m", "monjyu_core", "index", str(corpora / folder), "-c", name, "--level", str(level)]
+    done = subprocess.run(
+        [*command, "--json"], env={**os.environ, "MONJYU_DATA": str(data)}, stdout=subprocess.DEVNULL, check=False
+    )
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{name} could not be indexed")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, help="A data folder in which the collections are indexed already.")
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--json", action="store_true", dest="as_json")
+    given = parser.parse_args()
+    if not given.corpora.is_dir():
+        sys.exit(f"{given.corpora} is absent: nothing to measure")
+    with tempfile.TemporaryDirectory(prefix="monjyu-bench-") as folder:
+        data = given.data or Path(folder)
+        there = [name for name, (path, _) in COLLECTIONS.items() if (given.corpora / path).exists()]
+        for name in there:
+            if not (data / "index" / name).exists():
+                index(name, given.corpora, data)
+        collections = {name: Collection(DataFolder(data), name) for name in there}
+        found: Document = {}
+        for kind, figures in (("graph", graph_figures), ("claims", claim_figures), ("check", check_figures)):
+            for path in sorted(SETS.glob(f"{kind}_*")):
+                found[path.stem] = figures(path.stem.partition("_")[2], collections)
+        texts = [c for c in collections.values() if c.entities]
+        papers = sum(collection.papers for collection in texts)
+        found["relationships_per_paper"] = {
+            "value": share(sum(len({row[1:4] for row in c.relationships}) for c in texts), papers),
+            "at_least": 3,
+        }
+    print(json.dumps(found) if given.as_json else json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
