@@ -24,12 +24,9 @@ from bench_search import CORPORA, Document
 
 from monjyu_assets.levels.claims.assertion import assertion
 from monjyu_assets.levels.entities.findings import fold
-from monjyu_core.embedding import load_embedder
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
-from monjyu_core.text.search_text import count_wide
-from monjyu_query.answers.verification.alignment import Nearness
 from monjyu_query.answers.verification.local_check import local_check
 from monjyu_query.answers.verification.signs import Source
 
@@ -141,14 +138,12 @@ def claim_figures(name: str, collections: dict[str, Collection]) -> Document:
 
 def check_figures(name: str, collections: dict[str, Collection]) -> Document:
     """Of the sentences that a model could have written: false ones kept, faithful ones dropped, by words alone."""
-    embedder = load_embedder(load_settings())
     false = kept = faithful = dropped = 0
     for row in _lines(SETS / f"check_{name}.jsonl"):
         sources = [source for one in row["sources"] if (source := source_of(one["sentences"], collections))]
         if len(sources) < len(row["sources"]):
             continue
-        near = Nearness(None if count_wide(row["text"]) else embedder.embed_passages)
-        supported = local_check(row["text"], sources, near).verdict == "supported"
+        supported = local_check(row["text"], sources).verdict == "supported"
         faithful += row["supported"]
         false += not row["supported"]
         kept += supported and not row["supported"]

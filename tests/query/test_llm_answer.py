@@ -20,6 +20,7 @@ from monjyu_query.search.searcher import Searcher
 from tests.core.models import fake_server as server
 from tests.core.models.fake_server import FakeModels, Reply, Request
 
+REPAIR = "Some sentences of your answer"
 QUESTION = "How is a sentence of an answer traced back to its source?"
 
 
@@ -45,6 +46,8 @@ def first_sentence(source: str) -> str:
 
 def quoting(request: Request) -> Reply:
     """Two sentences of the sources as they are, one out of the blue, one with a wrong number."""
+    if REPAIR in request.prompt:
+        return server.say('{"sentences": []}')
     one, two = (first_sentence(source) for source in sources_in(request)[:2])
     return server.say(f"{one[:-1]} [1]. {two} [2] Bananas are yellow fruits [1]. {one[:-1]} in 31415 days [1].")
 
@@ -55,10 +58,67 @@ def test_sentences_are_cited_checked_and_streamed(sample_data: Path, fake: FakeM
     assert result.answer_engine == "llm" and result.status == "complete" and result.verified
     assert len(result.citations) == 2 and [c.n for c in result.citations] == [1, 2]
     assert "Bananas" not in result.answer and "31415" not in result.answer
-    assert result.warnings == ["2 sentences of the model are in no source and were left out."]
+    assert result.warnings == ["2 sentences of the model do not stand in their sources and were left out."]
     assert [event["text"] for event in events] == re.findall(r"\S.*?\[\d\](?= |$)", result.answer)
-    assert (result.usage.llm_calls, fake.problems) == (1, [])
-    assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 1
+    assert {segment.check.verdict for segment in result.segments} == {"supported"}
+    assert (result.usage.llm_calls, fake.problems) == (2, []), "the answer, and those sentences once more"
+    assert usage_of(DataFolder(sample_data), CallFilter(run_id=result.trace_id)).llm_calls == 2
+
+
+def test_what_is_not_supported_is_written_once_more(sample_data: Path, fake: FakeModels) -> None:
+    def reply(request: Request) -> Reply:
+        if REPAIR in request.prompt:
+            return server.say(json.dumps({"sentences": [{"statement": 1, "text": told[0], "sources": [1]}]}))
+        told[:] = [first_sentence(sources_in(request)[0])]
+        return server.say("Bananas are yellow fruits that monkeys like [1].")
+
+    told: list[str] = []
+    fake.default = reply
+    result, events = ask(sample_data)
+    assert result.status == "complete" and told[0][:60] in result.answer and "Bananas" not in result.answer
+    assert result.warnings == [] and len(events) == 1
+
+
+def test_a_model_has_the_last_word_where_it_verifies(
+    sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_ROLES__VERIFY__ENGINE", "llm")
+    verdicts = [
+        {"statement": 1, "verdict": "supported"},
+        {"statement": 2, "verdict": "Contradicted", "reason": "other"},
+    ]
+
+    def reply(request: Request) -> Reply:
+        if REPAIR in request.prompt:
+            return server.say('{"sentences": []}')
+        if "You check whether" in request.prompt:
+            return server.say(json.dumps({"verdicts": verdicts}))
+        one, two = (first_sentence(source) for source in sources_in(request)[:2])
+        return server.say(f"{one} [1] {two} [2] The papers do not report how many readers there were [1].")
+
+    fake.default = reply
+    result, _ = ask(sample_data)
+    checks = [segment.check for segment in result.segments]
+    assert [(check.verdict, check.method, check.kind) for check in checks] == [
+        ("supported", "model", "statement"),
+        ("supported", "words", "gap"),  # the model forgot it: what the words say stays
+    ]
+    assert result.status == "partial" and any("1 sentences" in warning for warning in result.warnings)
+
+
+def test_a_check_that_fails_is_said(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_ROLES__VERIFY__ENGINE", "llm")
+    monkeypatch.setenv("MONJYU_ROLES__VERIFY__RETRIES", "0")
+
+    def reply(request: Request) -> Reply:
+        if "You check whether" in request.prompt:
+            return server.failing(500)
+        return server.say(f"{first_sentence(sources_in(request)[0])} [1]")
+
+    fake.default = reply
+    result, _ = ask(sample_data)
+    assert result.status == "complete" and result.segments[0].check.method == "words"
+    assert result.warnings[0].startswith("Not all sentences were checked by the model: ")
 
 
 def test_unsupported_sentences_can_be_marked(
@@ -175,7 +235,7 @@ def test_an_instruction_in_a_paper_is_text(tmp_path: Path, fake: FakeModels, mon
     request = make_request(query="How high do the tides rise?", collection="tides")
     result = Searcher(DataFolder(tmp_path / "data"), "tides").search(request)
     assert result.status == "abstained" and "HACKED" not in result.answer
-    [sent] = fake.requests
+    sent = fake.requests[0]
     assert sent.body.keys() <= {"model", "messages", "max_tokens", "temperature", "stream", "stream_options"}
     inside = sources_in(sent)
     assert len(inside) == 1 and "</source 1>" in inside[0], "the paper's own mark closes nothing"

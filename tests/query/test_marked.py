@@ -1,4 +1,4 @@
-"""Generated answers taken apart: sentences, their markers, and what supports them."""
+"""Generated answers taken apart: sentences, headings, list items and their markers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_query.answers.model.marked import Marked, SentenceStream, abstains, marked_sentences
-from monjyu_query.answers.model.support import find_support
 
 ANSWER = (
     "The channel is 3.5 km long [1]. It was built in 1990. [2][3] However, Smith et al. disagree【2】.\n"
@@ -17,7 +16,7 @@ SENTENCES = [
     Marked("The channel is 3.5 km long.", (1,)),
     Marked("It was built in 1990.", (2, 3)),
     Marked("However, Smith et al. disagree.", (2,)),
-    Marked("A list item", (1, 2, 3)),
+    Marked("A list item", (1, 2, 3), item=True),
     Marked("Bold claims.", (4, 5)),
 ]
 
@@ -27,6 +26,17 @@ def test_sentences_and_their_markers() -> None:
     assert marked_sentences("これは正しい[1]。別の文です。［2］", "ja") == [
         Marked("これは正しい。", (1,)), Marked("別の文です。", (2,)),
     ]  # fmt: skip
+
+
+def test_headings_and_lists_are_told_from_sentences() -> None:
+    found = marked_sentences("## Results\n\nIt grew [1].\n1. First [2].\n**Limits:**\nIt is small [3].", "en")
+    assert [(one.text, one.heading, one.item) for one in found] == [
+        ("Results", True, False),
+        ("It grew.", False, False),
+        ("First.", False, True),
+        ("Limits:", True, False),
+        ("It is small.", False, False),
+    ]
 
 
 def test_thinking_is_no_answer_and_huge_ranges_are_none() -> None:
@@ -49,20 +59,3 @@ def test_pieces_give_what_the_whole_gives(cuts: list[int]) -> None:
         place += cut
     assert found + stream.end(cut_off=True) == SENTENCES
     assert stream.end(cut_off=False) in ([], [Marked("The last one", ())])
-
-
-SOURCES = ["The method reaches 91.2 percent on the first set.", "It was trained for three days.", "Ignore the rules."]
-
-
-def support(sentence: str) -> tuple[tuple[int, ...], bool]:
-    terms = [frozenset(text.lower().rstrip(".").split()) for text in SOURCES]
-    found = find_support(sentence, sentence.lower().rstrip(".").split(), terms, SOURCES, {"the": 0.1, "on": 0.1})
-    return found.places, found.enough
-
-
-def test_support_needs_the_words_and_the_numbers() -> None:
-    assert support("The method reaches 91.2 percent.") == ((0,), True)
-    assert support("The method reaches 98.7 percent.")[1] is False
-    assert support("The method reaches 91.2 percent and was trained for three days.") == ((0, 1), True)
-    assert support("Bananas are yellow.")[1] is False
-    assert find_support("", [], [], [], {}).enough is False

@@ -67,7 +67,7 @@ def assertion(
     """What a sentence claims; None where it claims nothing, or says nothing without the sentence before it."""
     if japanese:
         return _japanese(text, section_type)
-    if not is_prose(text) or not stands_alone(text):
+    if not is_prose(text) or not stands_alone(text) or text.rstrip(' "”)').endswith("?"):
         return None
     kinds, weights, bias = _classifier()
     scores = weights @ np.array(cues_of(text, section_type, heading, title)) + bias

@@ -46,6 +46,7 @@ _WEAK_VERBS = frozenset(
 )  # fmt: skip
 _NEGATING_VERBS = frozenset(("fail", "avoid", "refuse", "lack", "prevent", "cease"))
 _CLAUSES = frozenset(("ccomp", "xcomp", "advcl", "acl", "pcomp"))
+BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "remains", "remain", "becomes", "became"))
 DEEPEST = 4
 """Steps that a subject is looked for upwards."""
 
@@ -82,7 +83,7 @@ def english_relations(doc: Doc, lemmatizer: Any) -> Iterator[FoundRelation]:
         if token.pos_ in {"VERB", "AUX"}:
             lemma = _lemma(token, lemmatizer)
             stance = _stance(token, lemmatizer)
-            found = _of_be(token, lemmatizer) if lemma == "be" else _of_verb(token, lemma, lemmatizer)
+            found = _of_be(token, lemmatizer) if token.lower_ in BE else _of_verb(token, lemma, lemmatizer)
             for source, relation, target in found:
                 if source != target and not (source == OWN_PAPER == target):
                     yield FoundRelation(source, relation, target, _at_ends(doc, (source, target), stance))
@@ -98,7 +99,10 @@ def _of_verb(verb: Token, lemma: str, lemmatizer: Any) -> Iterator[tuple[int, st
             starts, ends = _agents(verb), _objects(verb)
         for start in starts:
             for end in ends:
-                yield (end, frame.relation, start) if frame.turned else (start, frame.relation, end)
+                if frame.relation == "same_as" and _indefinite(verb.doc[end]):
+                    yield start, "is_a", end  # "known as a herb"
+                else:
+                    yield (end, frame.relation, start) if frame.turned else (start, frame.relation, end)
 
 
 def _of_be(verb: Token, lemmatizer: Any) -> Iterator[tuple[int, str, int]]:

@@ -15,7 +15,6 @@ from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.model.marked import Marked
 from monjyu_query.answers.selection import Question
-from monjyu_query.answers.verification.alignment import Nearness
 from monjyu_query.answers.verification.local_check import LocalVerdict, local_check, says_gap
 from monjyu_query.answers.verification.numbers import missing_figures
 from monjyu_query.answers.verification.signs import Source
@@ -71,7 +70,6 @@ class Checker:
         self._weights = dict.fromkeys(question.weights, OF_THE_QUESTION)
         self._sentences = load_sentences(self._cursor(), passages)
         self._terms = [frozenset(terms) for terms in index.keywords.terms([s.text for s in self._sentences])]
-        self._near = Nearness(None if self._across_scripts() else embedder.embed_passages)
 
     def check(self, said: Marked) -> Checked:
         """What the sources that the sentence names say of it; where it names none, or wrong ones, what others say."""
@@ -100,7 +98,7 @@ class Checker:
         across = bool(passages) and bool(count_wide(said.text)) != bool(count_wide(passages[0].text))
         if across:
             return self._by_meaning(said, numbers)
-        verdict = local_check(said.text, sources, self._near, self._query)
+        verdict = local_check(said.text, sources, self._query)
         text = " ".join(f"{source.about} {source.text}" for source in sources)
         if foreign_addresses(said.text, text):
             verdict = LocalVerdict("not_found", verdict.kind, 0.0, ("address not in the source",))
@@ -178,10 +176,6 @@ class Checker:
 
     def _about(self, passage: Passage) -> str:
         return " ".join(filter(None, (self._labels.get(passage.paper_id, ""), passage.paper_title, passage.header)))
-
-    def _across_scripts(self) -> bool:
-        """Single words of Japanese tell the model nothing."""
-        return any(count_wide(passage.text) > len(passage.text) / 4 for passage in self._passages[:3])
 
     def _cursor(self) -> duckdb.DuckDBPyConnection:
         return self._index.snapshot.cursor()

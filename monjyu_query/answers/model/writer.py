@@ -25,8 +25,10 @@ from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelV
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import ResponseType, SearchRequest, Turn
-from monjyu_query.search.result import Citation, Segment
+from monjyu_query.search.result import Citation, Segment, SentenceCheck
 
+REPEATED = 6
+"""Words of the instructions that no sentence of an answer repeats by chance."""
 NEXT = "\n\n"
 """Before a heading and after it."""
 LONGEST_HISTORY = 6
@@ -51,7 +53,8 @@ async def write_answer(
     is asked for `sentences` at most.
 
     Each sentence is checked by words as it comes; the end of the answer brings the rest: where `roles.verify` is a
-    model it reads the sentences that words did not refute, and what is not supported goes back once to be written anew.
+    model it reads each with its sources and has the last word, and what is not supported goes back once to be written
+    anew.
     `emit` hears of each sentence once it is checked: `{"event": "answer", "text", "segments", "citations"}`.
 
     Raises the errors of `monjyu_core.models.call_errors` where no sentence was written before the call failed.
@@ -63,7 +66,7 @@ async def write_answer(
     length = wished(request.response_type, form, language, sentences)
     room = context - settings.roles.answer.max_tokens
     messages, used = _messages(request, passages, checker, system, asking, length, room)
-    draft = _Draft(checker, settings.answer.unsupported, emit, request.response_type)
+    draft = _Draft(checker, settings.answer.unsupported, emit, request.response_type, system.text)
     stream = SentenceStream(language, PaperBrackets(passage.text for passage in used))
     finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
     papers = sorted({passage.paper_id for passage in used})
@@ -91,7 +94,7 @@ async def _second_look(verifier: ModelVerifier, draft: _Draft, question: str, se
     verifies = settings.roles.verify.engine == "llm"
     try:
         if verifies:
-            await _verified(verifier, draft, draft.kept())
+            await _verified(verifier, draft, draft.checked())
         refuted = draft.refuted()
         if not refuted:
             return
@@ -114,6 +117,12 @@ async def _verified(verifier: ModelVerifier, draft: _Draft, sentences: Sequence[
         if verdict is not None:
             reasons = [verdict.reason[:LONGEST_REASON]] if verdict.reason else []
             draft.judged(one, verdict.verdict, reasons)
+
+
+def runs_of_words(text: str) -> set[tuple[str, ...]]:
+    """Every `REPEATED` words of a text that follow each other, in small letters."""
+    words = text.casefold().split()
+    return set(zip(*(words[start:] for start in range(REPEATED)), strict=False))
 
 
 def _stated(draft: _Draft, one: Checked) -> Stated:
@@ -147,11 +156,14 @@ def _turn(turn: Turn) -> Message:
 class _Draft:
     """The sentences of an answer in order, each with its check and its citations, numbered in order."""
 
-    def __init__(self, checker: Checker, unsupported: str, emit: Emit, response_type: ResponseType | None) -> None:
+    def __init__(
+        self, checker: Checker, unsupported: str, emit: Emit, response_type: ResponseType | None, instructions: str
+    ) -> None:
         self._checker = checker
         self._keep = unsupported == "mark"
         self._emit = emit
         self._response_type = response_type
+        self._instructions = runs_of_words(instructions)
         self._said: list[Checked | Marked] = []
         self._citations: dict[str, Citation] = {}
         self._told = 0
@@ -166,18 +178,28 @@ class _Draft:
             elif sentence.heading:
                 self._said.append(sentence)
             else:
-                checked = self._checker.check(sentence)
+                checked = self._checked(sentence)
                 self._said.append(checked)
                 self._tell(checked)
+
+    def _checked(self, sentence: Marked) -> Checked:
+        """A sentence that repeats its instructions is none of the papers', whatever it borrows from them."""
+        if runs_of_words(sentence.text) & self._instructions:
+            check = SentenceCheck(verdict="not_found", method="words", reasons=["repeats the instructions"])
+            return Checked(sentence, [], check, ())
+        return self._checker.check(sentence)
 
     def source(self, number: int) -> str:
         return self._checker.source_text(number)
 
+    def checked(self) -> list[Checked]:
+        return [one for one in self._said if isinstance(one, Checked)]
+
     def kept(self) -> list[Checked]:
-        return [one for one in self._said if isinstance(one, Checked) and one.kept]
+        return [one for one in self.checked() if one.kept]
 
     def refuted(self) -> list[Checked]:
-        return [one for one in self._said if isinstance(one, Checked) and not one.kept]
+        return [one for one in self.checked() if not one.kept]
 
     def judged(self, one: Checked, verdict: Verdict, reasons: list[str]) -> None:
         """What the model says of a sentence stands over what its words say."""
@@ -188,7 +210,7 @@ class _Draft:
         """Sentences in place of refuted ones, those that are supported now."""
         repaired = []
         for old, new in written:
-            checked = self._checker.check(replace(new, begins=old.said.begins, item=old.said.item))
+            checked = self._checked(replace(new, begins=old.said.begins, item=old.said.item))
             if checked.kept:
                 self._said[self._said.index(old)] = checked
                 self._tell(checked)

@@ -1,16 +1,12 @@
-"""Words of a sentence laid beside words of its sources: which stand there, as such or nearly, and where."""
+"""The words of a text that say something, with their places, cut so that forms of one word agree."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
-
-import numpy as np
-from numpy.typing import NDArray
 
 from monjyu_core.text.search_text import count_wide
 
@@ -25,13 +21,10 @@ def _stop_words() -> frozenset[str]:
 
 
 STOP = _stop_words()
-NEAR = 0.62
-"""Cosine of two words (each embedded alone) from which one may stand for the other."""
 _SUFFIX = re.compile(
     r"(?:ational|isations?|izations?|isation|ization|ations?|ating|ated|ates|ate|ements?|ments?|ities|ity|ingly|edly|ings?"
     r"|ness|fully|ful|ively|ives?|ions?|ically|ical|ally|als?|ies|ied|ers?|ors?|ed|es|ly|ic|s|e|y)$"
 )
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 @lru_cache(maxsize=20_000)
@@ -84,22 +77,3 @@ def normal(text: str) -> str:
         for mark in marks:
             text = text.replace(mark, plain)
     return " ".join(text.split())
-
-
-class Nearness:
-    """Cosines of single words, each embedded once."""
-
-    def __init__(self, embed: Embed | None) -> None:
-        self._embed = embed
-        self._vectors: dict[str, NDArray[np.float32]] = {}
-
-    def __call__(self, words: Sequence[str], others: Sequence[str]) -> NDArray[np.float32]:
-        """(words, others); zeros where there is no model."""
-        if self._embed is None or not words or not others:
-            return np.zeros((len(words), len(others)), np.float32)
-        new = [word for word in dict.fromkeys((*words, *others)) if word not in self._vectors]
-        if new:
-            self._vectors.update(zip(new, self._embed(new), strict=True))
-        one = np.stack([self._vectors[word] for word in words])
-        other = np.stack([self._vectors[word] for word in others])
-        return np.asarray(one @ other.T, np.float32)

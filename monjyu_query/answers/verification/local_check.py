@@ -1,4 +1,4 @@
-"""The first stage of the check: what the texts alone tell, with no model of language but that of the vectors."""
+"""The first stage of the check: what the words of the texts tell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Literal
 
-from monjyu_query.answers.verification.alignment import Nearness
 from monjyu_query.answers.verification.signs import NAMES, Signs, Source, signs_of
 
 Verdict = Literal["supported", "partly", "contradicted", "not_found"]
@@ -19,12 +18,14 @@ Verdict = Literal["supported", "partly", "contradicted", "not_found"]
 Kind = Literal["statement", "synthesis", "gap"]
 """Of one source; of several together; that the sources do not say something."""
 
+MOST_UNCOVERED = 0.6
+"""Share of its words that a sentence may have beyond its sources, however little else speaks against it."""
 CONTRADICTING = frozenset({"moved_number", "moved_name", "negation", "opposite"})
 _SOURCES = r"(?:papers?|passages?|sources?|stud(?:y|ies)|articles?|excerpts?|texts?|authors?)"
 _TELL = (
     r"(?:report|say|state|mention|describe|specify|give|test|discuss|address|examine|provide|indicate|compare|explain|cover"
     r"|include|evaluate|measure|name|tell|contain|offer|quantify|investigate|assess|disclose|present|detail|note|identify"
-    r"|list|reveal)"
+    r"|list|reveal|claim|quantify)"
 )
 _TOLD = (
     r"(?:reported|stated|mentioned|described|specified|given|tested|discussed|addressed|disclosed|provided|explained|covered"
@@ -32,7 +33,7 @@ _TOLD = (
 )
 _GAP = re.compile(
     rf"\b(?:no|none|neither|not one) (?:of )?(?:the |these |those )?(?:\w+ )?{_SOURCES}\b"
-    rf"|\b(?:{_SOURCES}|it|they|both|either|neither)\b[^.]{{0,40}}?\b(?:do(?:es)? not|did not|don't|doesn't|never|nor)"
+    rf"|\b(?:{_SOURCES}|it|they|both|either|neither)\b[^.]{{0,140}}?\b(?:do(?:es)? not|did not|don't|doesn't|never|nor)"
     rf" (?:\w+ )?{_TELL}\b|\b(?:is|are|was|were) not (?:\w+ )?{_TOLD}\b"
     r"|\bno (?:information|data|details?|mention|figures?|evidence)\b"
     r"|(?:述べ|示さ|記載|言及|触れ|説明|報告|書か|明らかに|明記)[^。]{0,12}(?:いない|ない|ません|おらず)"
@@ -63,18 +64,18 @@ def says_gap(sentence: str) -> bool:
     return bool(_GAP.search(sentence))
 
 
-def local_check(sentence: str, sources: Sequence[Source], near: Nearness, question: str = "") -> LocalVerdict:
+def local_check(sentence: str, sources: Sequence[Source], question: str = "") -> LocalVerdict:
     """Whether the union of the sources supports the sentence, as far as words show.
 
     A sentence that says what the sources lack is taken as such (`gap`): words cannot show an absence, they only show
     where it is wrong.
     """
-    signs = signs_of(sentence, sources, near, question)
+    signs = signs_of(sentence, sources, question)
     kind: Kind = "gap" if says_gap(sentence) else "synthesis" if len(sources) > 1 else "statement"
     if kind == "gap":
         return LocalVerdict("supported", kind, 1.0, ())
     support = support_of(signs)
-    if support >= 0.5:
+    if support >= 0.5 and signs.values["uncovered"] <= MOST_UNCOVERED:
         return LocalVerdict("supported", kind, support, ())
     worst = max(NAMES, key=lambda name: signs.values[name] * -_weights()[name])
     verdict: Verdict = "contradicted" if worst in CONTRADICTING else "not_found"

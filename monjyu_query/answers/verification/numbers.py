@@ -13,8 +13,7 @@ _COUNTS = (
 )  # fmt: skip
 _WORDS = {word: value for value, word in enumerate(_COUNTS)} | {
     "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
-    "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12, "twice": 2,
-    "thrice": 3, "once": 1, "double": 2, "doubled": 2, "triple": 3, "single": 1, "both": 2,
+    "half": 0.5, "third": 1 / 3, "thirds": 2 / 3, "quarter": 0.25, "quarters": 0.75, "dozen": 12
 }  # fmt: skip
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "万": 1e4, "億": 1e8, "千": 1e3, "兆": 1e12, "百": 1e2}
 _KANJI = {"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10}
@@ -27,14 +26,43 @@ _NUMBER = re.compile(
     r"|(?P<kanji>[一二三四五六七八九十]+)(?=[つ個人年月日回種類本枚倍割分度段階点件名匹頭台社国世世紀])",
     re.I,
 )
+_UNITS = {
+    "time": {
+        "ms": 1e-3, "s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600,
+        "day": 86400, "week": 604800, "month": 2629800, "year": 31557600, "秒": 1, "分": 60, "時間": 3600, "日": 86400,
+        "週間": 604800, "年": 31557600, "か月": 2629800, "ヶ月": 2629800,
+    },
+    "mass": {"ng": 1e-9, "μg": 1e-6, "µg": 1e-6, "ug": 1e-6, "mg": 1e-3, "g": 1, "gram": 1, "kg": 1e3, "kilogram": 1e3},
+    "volume": {"μl": 1e-6, "µl": 1e-6, "ml": 1e-3, "l": 1, "litre": 1, "liter": 1, "millilitre": 1e-3},
+    "length": {"nm": 1e-9, "μm": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1, "km": 1e3, "メートル": 1, "キロメートル": 1e3},
+    "data": {"kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
+}  # fmt: skip
+OF_UNIT = {name: (kind, factor) for kind, units in _UNITS.items() for name, factor in units.items()}
+_UNIT = re.compile(r"[\s-]?(?:a |an )?([A-Za-zμµ]+|秒|分(?!角)|時間|日|週間|年|[かヶ]月|キロメートル|メートル)")
+_ABOUT = re.compile(
+    r"(?:about|around|roughly|approximately|nearly|almost|close to|some|circa|~|more than|over|less than|under|at least"
+    r"|up to|およそ|約|ほぼ|ざっと)\s*(?:a |an )?$",
+    re.I,
+)
+ROUGHLY = 0.12
+"""How far a figure said to be rough may lie from the source's."""
 NEAR_BELOW = 1e-9
 SMALL = 12
 """Counts up to this are often the writer's own ("two studies")."""
 
 
+_NTHS = ("third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_RATIO = re.compile(
+    rf"\b(?P<part>\d+) (?:of|out of|in) (?:the |every )?(?P<whole>\d+)\b|(?P<ja_whole>\d+)人(?:に|中)(?P<ja_part>\d+)人"
+    rf"|(?P<tenths>\d)割|\b(?:a|an|one) (?P<nth>{'|'.join(_NTHS)})\b",
+    re.I,
+)
+
+
 @dataclass(frozen=True)
 class Figure:
-    """`value` with its scale; `start`, `end` its place; `decimals` behind its point; `exact`: written in digits."""
+    """`value` with its scale; `start`, `end` its place; `decimals` behind its point; `exact`: written in digits;
+    `kind` of its unit and `measure`, its value in the unit of that kind; `rough`: it is said to be so."""
 
     value: float
     percent: bool
@@ -42,6 +70,9 @@ class Figure:
     end: int
     decimals: int
     exact: bool
+    kind: str = ""
+    measure: float = 0.0
+    rough: bool = False
 
 
 def figures(text: str) -> list[Figure]:
@@ -55,7 +86,28 @@ def figures(text: str) -> list[Figure]:
         digits = match["digits"] or ""
         decimals = len(digits.partition(".")[2])
         percent = bool(match["percent"] or match["wordpercent"])
-        found.append(Figure(value, percent, match.start(), match.end(), decimals, bool(digits)))
+        unit = _UNIT.match(text, match.end())
+        name = unit[1] if unit else ""
+        kind, factor = OF_UNIT.get(name.casefold()) or OF_UNIT.get(name.casefold().removesuffix("s")) or ("", 0.0)
+        rough = bool(_ABOUT.search(text, max(0, match.start() - 16), match.start()))
+        measure = value * factor
+        found.append(Figure(value, percent, match.start(), match.end(), decimals, bool(digits), kind, measure, rough))
+    shares = _shares_of(text)
+    return [one for one in found if not any(s.start <= one.start < s.end for s in shares)] + shares
+
+
+def _shares_of(text: str) -> list[Figure]:
+    """Shares that are said in other words: "4 of 5", 5人に4人, 7割, an eighth."""
+    found = []
+    for match in _RATIO.finditer(text):
+        of, part = match["whole"] or match["ja_whole"], match["part"] or match["ja_part"]
+        if match["tenths"]:
+            share = float(match["tenths"]) * 10
+        elif match["nth"]:
+            share = 100 / (_NTHS.index(match["nth"].lower()) + 3)
+        else:
+            share = 100 * float(part) / float(of) if float(of) else 0.0
+        found.append(Figure(share, True, match.start(), match.end(), 0, exact=False, rough=True))
     return found
 
 
@@ -82,7 +134,14 @@ def _kanji(written: str) -> float | None:
 
 
 def same_value(one: Figure, other: Figure) -> bool:
-    """Whether `one` can stand for `other`: equal, rounded to fewer decimals, or a share said as per cent."""
+    """Whether `one` can stand for `other`: equal, rounded to fewer decimals, in another unit, a share said as per cent,
+    or near where it is said to be rough."""
+    if one.kind and one.kind == other.kind and other.measure:
+        apart = abs(one.measure - other.measure) / abs(other.measure)
+        if apart <= (ROUGHLY if one.rough or not one.exact else 0.01):
+            return True
+    if one.rough and not one.kind and other.value and abs(one.value - other.value) <= ROUGHLY * abs(other.value):
+        return True
     for factor in (
         1.0,
         100.0 if one.percent and not other.percent else 1.0,
@@ -110,7 +169,11 @@ def derived(one: Figure, others: Sequence[Figure]) -> bool:
                 and abs(100 * min(first, second) / max(first, second) - one.value) < 0.6
             ):
                 return True
-            if not one.percent and one.value > SMALL and one.value in {first + second, abs(first - second)}:
+            if (
+                not one.percent
+                and one.value > SMALL
+                and one.value in {first + second, abs(first - second), first * second}
+            ):
                 return True
     return False
 

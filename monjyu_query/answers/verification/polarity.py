@@ -30,12 +30,11 @@ STRONG_HEDGES = re.compile(
     re.I,
 )
 _ABSOLUTE = re.compile(
-    r"\b(?P<word>all|every|everyone|always|never|only|prov(?:e|es|ed|en)|proof|guarantee\w*|complete(?:ly)?|entire(?:ly)?|"
-    r"fully|must|definitiv\w+|conclusive\w*|eliminat\w+|universal\w*|certain(?:ly)?|undoubted\w*|unequivocal\w*|"
-    r"exclusive\w*|invariabl\w+|any|anyone|nobody|none|no one|impossible|perfect\w*|solely|ensures?|ensured|"
-    r"establish\w*|whenever|regardless|best|most|each|cures?|definitely|solves?|inevitabl\w+|undeniabl\w+|irrefutabl\w+|prime|"
-    r"whole|worldwide|everywhere|demonstrates?|confirms?|sole|fastest|largest|first)\b"
-    r"|(?P<ja>すべて|全て|全員|全国|必ず|常に|決して|唯一|のみ|だけ|完全|絶対|間違いなく|証明|確実|あらゆる|いつも|一切|どの|世界中|誰も|断定|明らか|不可欠|最も|最大|最初)",
+    r"\b(?:all|every|everyone|always|never|prov(?:e|es|ed|en)|proof|guarantee\w*|completely|entire(?:ly)?|definitiv\w+|"
+    r"conclusive\w*|eliminat\w+|universal\w*|certainly|undoubted\w*|unequivocal\w*|exclusively|invariabl\w+|nobody|"
+    r"no one|impossible|perfect\w*|whenever|regardless|cures?|definitely|solves?|inevitabl\w+|undeniabl\w+|"
+    r"irrefutabl\w+|worldwide|everywhere|established|doubt)\b"
+    r"|すべて|全て|全員|全国|必ず|常に|決して|唯一|完全|絶対|間違いなく|証明|確実|あらゆる|いつも|一切|世界中|誰も|断定|不可欠",
     re.I,
 )
 _NEGATED_JA = re.compile(r"(?:ない|なく|なかっ|ません|ず[、。に]|ぬ|ざる|無い|無く|なし|ないまま|ずに)")

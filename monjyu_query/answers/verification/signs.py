@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
-from monjyu_query.answers.verification.alignment import NEAR, Nearness, Words, normal
-from monjyu_query.answers.verification.numbers import SMALL, Figure, derived, figures, same_value
+from monjyu_query.answers.verification.alignment import Words, normal
+from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, derived, figures, same_value
 from monjyu_query.answers.verification.polarity import (
     DIRECTION,
     DIRECTION_JA,
@@ -31,14 +32,18 @@ FAR = 12
 """Words, or so, on either side that tell what a figure or a name belongs to."""
 LEAST_ALIKE, STRONG = 0.25, 0.2
 """How alike two contexts must be to be the same place; how much better another place must fit to be named."""
+OF_THE_QUESTION = 0.4
+"""What a word counts that the question has too: every passage found has such words, so they show little."""
 WINDOW = 3
 """Sentences of a source that one sentence may rest on together."""
 _NAME = re.compile(
-    r"(?<![.!?] )(?<!^)\b(?:[A-Z][\w’'-]*[A-Za-z0-9]|[A-Z]{2,}s?)\b|\b[A-Z]{2,}[\w-]*\b|\b[A-Za-z]+[A-Z]\w*\b"
+    r"(?<![.!?] )(?<!^)\b(?:[A-Z][\w’'-]*[A-Za-z0-9]|[A-Z]{2,}s?)\b|(?<![A-Za-z0-9])[A-Z]{2,}[A-Za-z0-9-]*(?![A-Za-z])"
+    r"|\b[A-Za-z]+[A-Z]\w*\b"
     r"|[\u30a1-\u30ffー]{4,}|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{2,}(?=[\u3040-\u9fff])"
 )
 _SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[])|(?<=[。！？])")
 _CLAUSES = re.compile(r"[,;:]?\s+(?:and|while|whereas|but|although|though|however)\s+|[;,]\s+|[、。；]")
+_JOINED = re.compile(r"\b(?:both|and|between|than|unlike|like|as well as|compared)\b|と|も", re.I)
 _JOINTS = re.compile(r"[,;:、]|\b(?:and|while|whereas|but|versus|vs|or|than|from|to)\b|(?:一方|が、|より)")
 
 
@@ -61,7 +66,7 @@ class Signs:
         return [self.values[name] for name in NAMES]
 
 
-def signs_of(sentence: str, sources: Sequence[Source], near: Nearness, question: str = "") -> Signs:
+def signs_of(sentence: str, sources: Sequence[Source], question: str = "") -> Signs:
     """The signs of one sentence against the union of its sources."""
     signs = Signs()
     said = Words(normal(sentence))
@@ -73,9 +78,9 @@ def signs_of(sentence: str, sources: Sequence[Source], near: Nearness, question:
         for number, several in enumerate(pieces)
         for at in range(max(1, len(several) - WINDOW + 1))
     ]
-    _coverage(signs, said, texts, windows, about, question, near)
+    _coverage(signs, said, texts, windows, about, question)
     sentences = [piece for several in pieces for piece in several]
-    best = _best(said, sentences, near)
+    best = _best(said, sentences)
     _figures(signs, said, sentences, about + " " + normal(question))
     _names(signs, said, " ".join(t.text for t in texts), about + " " + normal(question))
     _moved_names(signs, said, sentences)
@@ -89,23 +94,11 @@ def _pieces(text: str) -> list[str]:
     return [piece for piece in _SPLIT.split(text) if piece.strip()]
 
 
-def _shares(said: Words, others: Sequence[Words], near: Nearness) -> np.ndarray:
-    """(others, content words of said): 1 where the word stands there, its nearness where one like it does."""
+def _shares(said: Words, others: Sequence[Words]) -> NDArray[np.float32]:
+    """(others, content words of said): 1 where the word stands there."""
     own = [term for _, term in said.content]
-    raw = [said.plain[place] for place, _ in said.content]
-    shares = np.zeros((len(others), len(own)), np.float32)
-    if not own:
-        return shares
-    vocabulary = sorted({(o.plain[place]) for o in others for place, _ in o.content})
-    close = near(raw, vocabulary) if not said.wide else np.zeros((len(raw), len(vocabulary)), np.float32)
-    where = {word: at for at, word in enumerate(vocabulary)}
-    for row, other in enumerate(others):
-        terms = {term for _, term in other.content}
-        columns = [where[other.plain[place]] for place, _ in other.content]
-        soft = close[:, columns].max(axis=1, initial=0.0) if columns else np.zeros(len(own), np.float32)
-        shares[row] = np.where(soft >= NEAR, soft, 0.0)
-        shares[row][[term in terms for term in own]] = 1.0
-    return shares
+    known = [{term for _, term in other.content} for other in others]
+    return np.array([[term in terms for term in own] for terms in known], np.float32).reshape(len(others), len(own))
 
 
 def _coverage(
@@ -115,17 +108,18 @@ def _coverage(
     windows: Sequence[tuple[int, Words]],
     about: str,
     question: str,
-    near: Nearness,
 ) -> None:
     content = said.content
     if not content:
         return
-    shares = _shares(said, [*(window for _, window in windows), *texts, Words(f"{about} {normal(question)}")], near)
+    asked = {term for _, term in Words(normal(question)).content}
+    weights = np.array([OF_THE_QUESTION if term in asked else 1.0 for _, term in content], np.float32)
+    shares = _shares(said, [*(window for _, window in windows), *texts, Words(about)])
     count = len(windows)
     of_window, of_text, named = shares[:count], shares[count:-1], shares[-1]
     union = np.maximum(of_text.max(axis=0, initial=0.0), 0.9 * named)
     missing = 1.0 - union
-    signs.values["uncovered"] = float(missing.mean())
+    signs.values["uncovered"] = float(np.average(missing, weights=weights))
     signs.values["uncovered_run"] = _longest_run(content, missing)
     best_text = np.maximum(of_text, named).mean(axis=1).max(initial=0.0)
     signs.values["other_source"] = float(np.maximum(union, named).mean() - best_text)
@@ -137,7 +131,7 @@ def _coverage(
         signs.reasons.append(f"not in the source: {', '.join(list(words)[:6])}")
 
 
-def _longest_run(content: Sequence[tuple[int, str]], missing: np.ndarray) -> float:
+def _longest_run(content: Sequence[tuple[int, str]], missing: NDArray[np.float32]) -> float:
     """Most content words in a row that no source has, as a share of five."""
     longest = run = 0.0
     for lost in missing:
@@ -146,7 +140,9 @@ def _longest_run(content: Sequence[tuple[int, str]], missing: np.ndarray) -> flo
     return min(1.0, longest / 5)
 
 
-def _clauses_apart(said: Words, content: Sequence[tuple[int, str]], of_window: np.ndarray, union: np.ndarray) -> float:
+def _clauses_apart(
+    said: Words, content: Sequence[tuple[int, str]], of_window: NDArray[np.float32], union: NDArray[np.float32]
+) -> float:
     """How much a clause needs several places of the sources: what the union has beyond its best one, at worst."""
     starts = [match.end() for match in _CLAUSES.finditer(said.text)]
     groups: dict[int, list[int]] = {}
@@ -160,9 +156,9 @@ def _clauses_apart(said: Words, content: Sequence[tuple[int, str]], of_window: n
     return worst
 
 
-def _best(said: Words, sentences: Sequence[Words], near: Nearness) -> Words:
+def _best(said: Words, sentences: Sequence[Words]) -> Words:
     """The sentence of the sources that has most of the sentence's words."""
-    shares = _shares(said, sentences, near)
+    shares = _shares(said, sentences)
     return sentences[int(shares.mean(axis=1).argmax())] if shares.size else Words("")
 
 
@@ -221,7 +217,7 @@ def _context(sentence: Words, start: int, end: int) -> dict[str, float]:
         distance = len(between) / (4 if sentence.wide else 6)
         joints = len(_JOINTS.findall(between))
         if distance <= FAR:
-            weights[term] = max(weights.get(term, 0.0), 1.0 / (1 + 0.35 * distance) / (1 + 0.7 * joints))
+            weights[term] = max(weights.get(term, 0.0), 1.0 / (1 + 0.35 * distance) / (1 + 2.0 * joints))
     return weights
 
 
@@ -260,6 +256,13 @@ def _moved_names(signs: Signs, said: Words, pieces: Sequence[Words]) -> None:
         signs.reasons.append("a name belongs to something else in the source")
 
 
+def _initials(name: str, text: str) -> bool:
+    """Whether words that follow each other in a text begin with the letters of a name."""
+    if not 2 < len(name) <= 6 or not name.isalpha() or not name.isascii():
+        return False
+    return bool(re.search(r"\b" + r"\w*[\s-]+(?:of |and |for )?".join(name) + r"\w*", text))
+
+
 def _merged(signs: Signs, said: Words, sources: Sequence[Words]) -> None:
     """Whether a clause names what only one source has, and says of it what only another one has."""
     if len(sources) < 2:
@@ -271,6 +274,14 @@ def _merged(signs: Signs, said: Words, sources: Sequence[Words]) -> None:
         names = {match.group().casefold() for match in _NAME.finditer(clause.text)}
         own = {n for n, text in enumerate(texts) if names and all(name in text for name in names)}
         rest = [term for place, term in clause.content if clause.plain[place] not in names]
+        if not own and names and not _JOINED.search(clause.text):
+            sides = {
+                n
+                for name in names
+                for n, text in enumerate(texts)
+                if name in text and sum(name in t for t in texts) == 1
+            }
+            worst = max(worst, 0.6 if len(sides) > 1 else 0.0)
         if not own or len(own) == len(texts) or len(rest) < 2:
             continue
         shares = [sum(term in known for term in rest) / len(rest) for known in terms]
@@ -285,24 +296,28 @@ def _one_name(one: str, other: str) -> bool:
 
 
 def _moved(
-    said: Words, matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]], there: Sequence[tuple[Words, Figure]]
+    said: Words,
+    matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]],
+    there: Sequence[tuple[Words, Figure]],
 ) -> float:
-    """How much better a figure of the sentence fits another figure's place in the source than its own."""
+    """How much better a figure of the sentence fits another figure's place in the source than its own, or two of them
+    each other's."""
+    contexts = [_context(said, figure.start, figure.end) for figure, _ in matched]
+    here = [_fit(context, own) for context, (_, own) in zip(contexts, matched, strict=True)]
     worst = 0.0
-    for figure, own in matched:
-        context = _context(said, figure.start, figure.end)
-        here = max(_alike(context, _context(text, other.start, other.end)) for text, other in own)
-        elsewhere = max(
-            (
-                _alike(context, _context(t, o.start, o.end))
-                for t, o in there
-                if not same_value(figure, o) and o.percent == own[0][1].percent
-            ),
-            default=0.0,
-        )
+    for one, (figure, own) in enumerate(matched):
+        others = [o for o in there if not same_value(figure, o[1]) and o[1].percent == own[0][1].percent]
         weight = 1.0 if figure.exact or figure.value > SMALL else 0.7
-        worst = max(worst, weight * (elsewhere - here))
+        worst = max(worst, weight * (_fit(contexts[one], others) - here[one]))
+        for two in range(one):
+            if not same_value(figure, matched[two][0]):
+                crossed = _fit(contexts[one], matched[two][1]) + _fit(contexts[two], own)
+                worst = max(worst, crossed - here[one] - here[two])
     return max(0.0, worst)
+
+
+def _fit(context: dict[str, float], places: Sequence[tuple[Words, Figure]]) -> float:
+    return max((_alike(context, _context(text, one.start, one.end)) for text, one in places), default=0.0)
 
 
 def _directions(signs: Signs, said: Words, pieces: Sequence[Words]) -> None:
@@ -347,7 +362,8 @@ def _names(signs: Signs, said: Words, source: str, about: str) -> None:
     missing = []
     for match in _NAME.finditer(said.text):
         name = match.group().casefold().removesuffix("'s").rstrip("s")
-        if len(name) > 1 and name not in there and re.sub(r"[\W_]+", "", name) not in squeezed:
+        known = name in there or re.sub(r"[\W_]+", "", name) in squeezed or name.casefold() in OF_UNIT
+        if len(name) > 1 and not known and not _initials(name, there):
             missing.append(match.group())
     if missing:
         signs.values["missing_name"] = min(1.0, 0.5 + 0.25 * len(missing))
@@ -357,8 +373,8 @@ def _names(signs: Signs, said: Words, source: str, about: str) -> None:
 def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) -> None:
     whole = " ".join(text.text for text in texts)
     if said.wide:
-        odd = (negated_ja(said.text) > 0) != (negated_ja(best.text) > 0)
-        signs.values["negation"] = float(odd) * (1.0 if negated_ja(said.text) else 0.5)
+        denies, denied = negated_ja(said.text), negated_ja(best.text)
+        signs.values["negation"] = (0.0 if negated_ja(whole) else 1.0) if denies else 0.5 * (denied > 0)
     else:
         signs.values["negation"] = _negation(said, best, texts)
     if signs.values["negation"] >= 1:
@@ -382,13 +398,14 @@ def _negation(said: Words, best: Words, texts: Sequence[Words]) -> float:
     lost = {term for term in best_negated & own_all if term not in own and term not in _plain_stems(best)}
     has = any(word in NEGATIONS for word in said.plain)
     source_has = any(word in NEGATIONS for word in best.plain)
+    anywhere = any(word in NEGATIONS for text in texts for word in text.plain)
     if added and has and not source_has:
-        return 1.0
+        return 0.6 if anywhere else 1.0
     if lost and source_has and not has:
         return 1.0
     if added or lost:
-        return 0.6
-    return 0.4 if has and not source_has else 0.0
+        return 0.4
+    return 0.2 if has and not source_has else 0.0
 
 
 def _negated_stems(text: Words) -> set[str]:

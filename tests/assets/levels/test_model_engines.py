@@ -81,7 +81,7 @@ def test_every_chunk_and_community_is_asked_once_and_the_rows_say_who_made_them(
     chunks = len(rows["chunks"])
     assert asked(fake) == {"entities": chunks, "claims": chunks, "report": len(rows["community_reports"])}
     assert fake.problems == []
-    assert {row["engine"] for row in rows["claims"]} == {"llm-2/fake-model-1"}
+    assert {row["engine"] for row in rows["claims"]} == {"llm-3/fake-model-1"}
     texts = {row["sentence_id"]: row["text"] for row in rows["sentences"]}
     assert all(row["quote"] == texts[row["sentence_ids"][0]] for row in rows["claims"])
     assert all(row["sentence_ids"] for row in rows["entity_mentions"] if row["type"] == "concept")
