@@ -57,17 +57,22 @@ def arranged(
 def in_sections(
     form: AnswerForm, language: str, cited: Cited, labels: Mapping[str, str], themes: Mapping[str, Sequence[str]]
 ) -> list[Segment]:
-    """A report: the papers under the headings of their themes, what shares none at the end; where there are no themes
-    each paper under its title."""
+    """A report: the papers under the headings of their themes, the theme with the best quote first. Papers that share
+    no theme come last, or first and without a heading where theirs is the best; where there are no themes each paper
+    stands under its title."""
     titles = {citation.paper_id: citation.paper_title for _, citation in cited}
     if len(themes) < 2:
         themes = {titles[paper]: [paper] for paper in titles}
+    places = {paper: place for place, paper in enumerate(titles)}
+    order = sorted(themes, key=lambda one: min((places[paper] for paper in themes[one] if paper in places), default=0))
+    if order[0]:
+        order.sort(key=lambda one: not one)
     found: list[Segment] = []
-    for heading, papers in sorted(themes.items(), key=lambda one: not one[0]):
-        own = [(window, citation) for window, citation in cited if citation.paper_id in papers]
+    for heading in order:
+        own = [(window, citation) for window, citation in cited if citation.paper_id in themes[heading]]
         body = laid_out(_by_paper(form, language, own, labels), None)
-        lead = "\n\n" if found else ""
-        if len(themes) > 1:
+        if len(themes) > 1 and (heading or found):
+            lead = "\n\n" if found else ""
             found.append(Segment(text=lead + (heading or _WORDS[language]["further"]), heading=True))
             body[0].text = f"\n\n{body[0].text}"
         found += body
