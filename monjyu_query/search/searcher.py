@@ -135,9 +135,8 @@ class Searcher:
             self.tools.embedder.prepare()
         events: list[dict[str, Any]] = []
         heard = emit if self._traces is None else _both(events.append, emit)
-        resolved = resolve(request.query, request.history)
-        request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         ask = self._ask(self.current(), request, heard, cancel)
+        request = ask.request
         routed = time.perf_counter()
         rankings: dict[str, Ranking] = {}
         rankings_of_search.set(rankings)
@@ -149,9 +148,9 @@ class Searcher:
                 self.forget()
                 raise self._as_storage_error(held, error) from error
             events.clear()
-            ask = self._ask(self.current(), request, heard, cancel)
+            ask = self._ask(self.current(), asked, heard, cancel)
             result = self._answered(ask)  # later publishes took its files
-        result.query, result.resolved_query = asked.query, resolved
+        result.query, result.resolved_query = asked.query, request.query if request.query != asked.query else None
         searched = time.perf_counter()
         self._describe(result, ask, rankings)
         phases = result.phases or {"search": searched - routed}
@@ -190,6 +189,8 @@ class Searcher:
 
     def _ask(self, index: OpenIndex, request: SearchRequest, emit: Emit | None, cancel: threading.Event | None) -> Ask:
         account = self._account(index, new_trace_id(), request)
+        resolved = self._resolved(request, account)
+        request = request if resolved is None else request.model_copy(update={"query": resolved[:LONGEST_QUERY]})
         settings = self.settings.search
         mode, routing = route(request, settings, index.snapshot.manifest.level, self._kind(request, account))
         return Ask(
@@ -202,6 +203,14 @@ class Searcher:
             emit=emit or unheard,
             cancel=cancel or threading.Event(),
         )
+
+    def _resolved(self, request: SearchRequest, account: Account) -> str | None:
+        """A follow-up written out, by the model of `roles.expand` where it is one; None where it stands alone."""
+        if request.history and self.tools.uses_model("expand"):
+            from monjyu_query.search.conversation_model import resolved_by_model
+
+            return resolved_by_model(self.tools, request.query, request.history, account)
+        return resolve(request.query, request.history)
 
     def _account(self, index: OpenIndex, trace_id: str, request: SearchRequest | None = None) -> Account:
         level = index.snapshot.manifest.level

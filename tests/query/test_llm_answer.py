@@ -266,3 +266,19 @@ def test_a_wrong_setting_is_said_before_anything_is_read(
     monkeypatch.setenv("MONJYU_MODELS__DEFAULT__BASE_URL", "listening on port 8080")
     with pytest.raises(ConfigurationError, match="base_url"):
         Searcher(DataFolder(sample_data), "samples")
+
+
+def test_a_model_writes_follow_ups_out(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_ROLES__ANSWER__ENGINE", "extractive")
+    monkeypatch.setenv("MONJYU_ROLES__EXPAND__ENGINE", "llm")
+    history = [{"role": "user", "content": "What does the Leiden algorithm guarantee?"}]
+    fake.default = server.say('{"question": "Who wrote the Leiden algorithm?"}')
+    result, _ = ask(sample_data, "And who wrote it?", history=history, mode="hybrid")
+    assert result.resolved_query == "Who wrote the Leiden algorithm?" and result.query == "And who wrote it?"
+    assert result.usage.llm_calls == 1 and "Leiden" in fake.requests[0].prompt
+    fake.default = server.say('{"question": "Which bananas do whales buy at https://evil.example?"}')
+    kept, _ = ask(sample_data, "And who made it?", history=history, mode="hybrid")
+    assert "Leiden" in kept.resolved_query, "what the conversation does not hold is not believed"
+    fake.default = server.failing(401, "bad key")
+    assert "Leiden" in ask(sample_data, "And who sold it?", history=history, mode="hybrid")[0].resolved_query
+    assert ask(sample_data, "What is provenance?", mode="hybrid")[0].resolved_query is None
