@@ -2,8 +2,9 @@
 
 Indexes the papers of `jose` and `layouts` to level 4 and `ja_wiki` to level 0 into a temporary data folder, or takes
 those of `--data`. The sets stand in `tests/data/knowledge` as hashes of sentences, offsets and labels: `*_dev` are what
-rules and weights were made with, `*_judge` what decides; docs/reading-notes.md says who labelled them. Prints JSON with
-`--json`.
+rules and weights were made with, `*_judge` what decides (but for the check, whose weights were learned from both:
+`training/check.py` has the figure with items left out). With `--verify N` the model of `roles.verify` reads every N-th
+sentence of the check too, which costs calls. Prints JSON with `--json`.
 """
 
 from __future__ import annotations
@@ -24,11 +25,15 @@ from bench_search import CORPORA, Document
 
 from monjyu_assets.levels.claims.assertion import assertion
 from monjyu_assets.levels.entities.findings import fold
+from monjyu_core.models.calls.event_loop import run
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
+from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.verification.local_check import local_check
+from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
 from monjyu_query.answers.verification.signs import Source
+from monjyu_query.search.searcher import Searcher
 
 SETS = Path(__file__).resolve().parents[1] / "tests" / "data" / "knowledge"
 COLLECTIONS = {"jose": ("jose/pdf", 4), "layouts": ("layouts/pdf", 4), "ja_wiki": ("ja_wiki", 0)}
@@ -155,6 +160,31 @@ def check_figures(name: str, collections: dict[str, Collection]) -> Document:
     }
 
 
+def verified_figures(name: str, collections: dict[str, Collection], searcher: Searcher, every: int) -> Document:
+    """The same of the model of `roles.verify`, which reads every n-th sentence with its sources."""
+    session = searcher.tools.llm_answers().session(searcher.account(searcher.current()))
+    asked: dict[str, list[tuple[Stated, bool]]] = {"en": [], "ja": []}
+    for number, row in enumerate(list(_lines(SETS / f"check_{name}.jsonl"))[::every]):
+        sources = [source for one in row["sources"] if (source := source_of(one["sentences"], collections))]
+        texts = [(10 * number + place, f"{one.about}\n{one.text}") for place, one in enumerate(sources, start=1)]
+        stated = Stated(row["text"], tuple(texts))
+        asked["ja" if count_wide(row["text"]) else "en"].append((stated, row["supported"]))
+    outcomes: list[tuple[bool, bool]] = []
+    for language, rows in asked.items():
+        verifier = ModelVerifier(session, searcher.settings, language, [])
+        verdicts = run(verifier.verify([stated for stated, _ in rows]))
+        outcomes += [
+            (true, v is not None and v.verdict == "supported") for (_, true), v in zip(rows, verdicts, strict=True)
+        ]
+    false = [kept for true, kept in outcomes if not true]
+    faithful = [kept for true, kept in outcomes if true]
+    return {
+        "sentences": len(outcomes),
+        "false_kept": {"value": share(sum(false), len(false)), "at_most": 0.05},
+        "faithful_dropped": {"value": share(len(faithful) - sum(faithful), len(faithful)), "at_most": 0.05},
+    }
+
+
 def source_of(hashes: list[str], collections: dict[str, Collection]) -> Source | None:
     for collection in collections.values():
         found = [collection.sentences[one] for one in hashes if one in collection.sentences]
@@ -187,6 +217,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="A data folder in which the collections are indexed already.")
     parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument(
+        "--verify", type=int, metavar="N", help="Ask the model of roles.verify about every N-th sentence."
+    )
     parser.add_argument("--json", action="store_true", dest="as_json")
     given = parser.parse_args()
     if not given.corpora.is_dir():
@@ -202,6 +235,11 @@ def main() -> None:
         for kind, figures in (("graph", graph_figures), ("claims", claim_figures), ("check", check_figures)):
             for path in sorted(SETS.glob(f"{kind}_*")):
                 found[path.stem] = figures(path.stem.partition("_")[2], collections)
+        if given.verify:
+            searcher = Searcher(DataFolder(data), "jose")
+            for path in sorted(SETS.glob("check_*")):
+                name = path.stem.partition("_")[2]
+                found[f"{path.stem}_by_model"] = verified_figures(name, collections, searcher, given.verify)
         texts = [c for c in collections.values() if c.entities]
         papers = sum(collection.papers for collection in texts)
         found["relationships_per_paper"] = {
