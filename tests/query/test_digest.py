@@ -123,15 +123,19 @@ def test_what_cannot_be_done_is_refused(reader: Monjyu) -> None:
 
 def test_a_model_writes_first_and_only_what_the_paper_says(sample_data: Path, answer_model: FakeModels) -> None:
     [sentence, *_] = [s.text for s in Monjyu(sample_data).summarize(PAPER, length="short").parts[-1].statements]
-    answer_model.default = say(f"{sentence[:-1]} [1]. Bananas are yellow fruits [1].")
+    answer_model.default = lambda request: say(
+        '{"sentences": []}'
+        if "Some sentences" in request.prompt
+        else f"{sentence[:-1]} [1]. Bananas are yellow fruits [1]."
+    )
     digest = Monjyu(sample_data).summarize(PAPER)
     check(digest)
     assert (digest.parts[0].heading, digest.parts[0].engine) == ("Summary", "llm")
     assert [statement.text.rstrip(".") for statement in digest.parts[0].statements] == [sentence.rstrip(".")]
     assert {part.engine for part in digest.parts[1:]} == {"extractive"}
-    assert digest.usage.llm_calls == 1
+    assert digest.usage.llm_calls == 2, "the answer, and what it said of bananas once more"
     compared = Monjyu(sample_data).compare([PAPER, OTHER])
-    assert compared.usage.llm_calls == 1
+    assert compared.usage.llm_calls == 2
     check(compared)
 
 

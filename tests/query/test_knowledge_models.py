@@ -44,7 +44,7 @@ def ask(data: Path, query: str = LEIDEN, **more: Any) -> SearchResult:
 
 def role(request: Request) -> str:
     starts = {"You rate which": "rate", "You collect": "map", "You sort": "route", "You prepare": "expand"}
-    starts |= {"You rate how": "assess", "You extract": "extract"}
+    starts |= {"You rate how": "assess", "You extract": "extract", "Some sentences of your answer": "repair"}
     text = request.body["messages"][0]["content"]
     return next((name for start, name in starts.items() if text.startswith(start)), "answer")
 
@@ -73,6 +73,8 @@ def good(request: Request) -> Reply:
         lines = re.findall(r"^(\d+)\. (.*)$", request.prompt, re.MULTILINE)
         scores = [{"sentence": int(n), "score": 9} for n, text in lines if any(name in text.lower() for name in names)]
         return server.say(json.dumps({"scores": scores}))
+    if kind == "repair":
+        return server.say('{"sentences": []}')
     if kind == "route":
         return server.say(json.dumps({"query_type": "survey", "reason": "it asks for all"}))
     if kind == "expand":
@@ -137,7 +139,7 @@ def test_instructions_in_a_report_are_quoted_not_obeyed(known_data: Path, fake: 
 def test_local_gives_the_model_passages_and_statements(known_data: Path, fake: FakeModels) -> None:
     result = ask(known_data, mode="local")
     assert (result.status, result.answer_engine, result.verified) == ("complete", "llm", True)
-    assert len(fake.requests) == count(fake, "answer") == result.usage.llm_calls == 1
+    assert len(fake.requests) == result.usage.llm_calls == 2 and count(fake, "answer") == count(fake, "repair") == 1
     assert "Leiden" in result.answer and "Cows" not in result.answer
 
 

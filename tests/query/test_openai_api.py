@@ -154,7 +154,7 @@ def test_sentences_of_a_model_come_one_by_one(sample_data: Path, answer_model: F
     talk = [{"role": "user", "content": "Tell me of Zanzibar"}, {"role": "assistant", "content": "No."}, *ASKED]
     with serving(sample_data) as client:
         chunks = list(client.chat.completions.create(model="samples", messages=talk, stream=True))  # type: ignore[call-overload]
-    assert "Zanzibar" in answer_model.requests[-1].prompt
+    assert "Zanzibar" in answer_model.requests[0].prompt
     said = [chunk.choices[0].delta.content for chunk in chunks if chunk.choices[0].delta.content]
     assert said[0].startswith("The Leiden algorithm")
     assert said[-1].startswith("\n\nSources:\n- [1] ")

@@ -92,8 +92,9 @@ def _sources(sentences: Sequence[Stated]) -> str:
 
 
 def _statements(sentences: Sequence[Stated]) -> str:
+    """Fenced as well: they hold what papers say."""
     lines = []
     for number, sentence in enumerate(sentences, start=1):
         marks = "".join(f"[{source}]" for source, _ in sentence.sources)
         lines.append(f"{number}. {' '.join(sentence.text.split())} {marks}")
-    return "\n".join(lines)
+    return fence(0, "\n".join(lines))
