@@ -207,7 +207,7 @@ class Searcher:
     def _resolved(self, request: SearchRequest, account: Account) -> str | None:
         """A follow-up written out, by the model of `roles.expand` where it is one; None where it stands alone."""
         if request.history and self.tools.uses_model("expand"):
-            from monjyu_query.search.conversation_model import resolved_by_model
+            from monjyu_query.search.routing.model_follow_ups import resolved_by_model
 
             return resolved_by_model(self.tools, request.query, request.history, account)
         return resolve(request.query, request.history)
