@@ -219,9 +219,10 @@ class FakeModels:
         self._started.set()
         await self._stop.wait()
         server.close()
-        for task in list(tasks):
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        while tasks:  # again and again: a task may swallow one cancellation, when it just cancels a wait of its own
+            for task in list(tasks):
+                task.cancel()
+            await asyncio.wait(tasks, timeout=0.1)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while (request := await _read(reader)) is not None:
