@@ -5,7 +5,8 @@
 Each generated Markdown paper has the title, authors and year of a real reference, and a list of some twenty references
 in one of five styles, about half of them to other generated papers. Noise: letter case, quotation marks, line breaks,
 accents, a year off by one or left out, typing errors, a subtitle left out. Decoys: a second part of a title, another
-title that begins alike, the same title by others many years apart.
+title that begins alike, the same title by others many years apart. With
+`--bare` the papers have neither authors nor year, and a sixth of the lists hold titles only.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore
 
 CORPORA = Path(__file__).resolve().parents[1].parent / "shared" / "corpora"
+
+
+STYLES, BARE = 5, 5
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,8 @@ def entry(work: Work, style: int, chance: random.Random) -> str:
     if style == 3:
         people = ", ".join(f"{i} {n}" for n, i in zip(names[:8], initials, strict=False))
         return f"{people}. {year}. {title}. In {venue}, pages 45–67."
+    if style == BARE:
+        return f"{title}."
     people = "; ".join(f"{n}, {i}" for n, i in zip(names[:4], initials, strict=False))
     return f"{people}: “{title}”, {venue} 12, 45 ({year})"
 
@@ -147,7 +153,7 @@ def _noisy_title(title: str, chance: random.Random) -> str:
     return title
 
 
-def generate(folder: Path, works: list[Work], papers: int, seed: int) -> set[tuple[str, str]]:
+def generate(folder: Path, works: list[Work], papers: int, seed: int, *, bare: bool = False) -> set[tuple[str, str]]:
     """Write the papers as Markdown; gives the citations meant, as pairs of file stems."""
     chance = random.Random(seed)
     chance.shuffle(works)
@@ -163,23 +169,26 @@ def generate(folder: Path, works: list[Work], papers: int, seed: int) -> set[tup
         ]
         chance.shuffle(listed)
         meant |= {(f"p{number:03}", f"p{k:03}") for _, k in listed if k >= 0}
-        (folder / f"p{number:03}.md").write_text(_paper(work, [other for other, _ in listed], number % 5, chance))
+        style = number % (STYLES + bare)
+        text = _paper(work, [other for other, _ in listed], style, chance, bare=bare)
+        (folder / f"p{number:03}.md").write_text(text)
     return meant
 
 
-def _paper(work: Work, cited: list[Work], style: int, chance: random.Random) -> str:
+def _paper(work: Work, cited: list[Work], style: int, chance: random.Random, *, bare: bool) -> str:
     authors = "".join(f"  - {chance.choice(('Ada', 'Jun', 'Lea', 'Omar'))} {name}\n" for name in work.surnames[:6])
     front = f"---\ntitle: {json.dumps(work.title)}\nauthors:\n{authors}date: {work.year}-05-01\n---\n\n"
+    front = f"# {work.title}\n\n" if bare else front
     numbers = ", ".join(f"[{n}]" for n in range(1, min(4, len(cited)) + 1))
     body = f"## Introduction\n\nEarlier work is discussed here {numbers}.\n\n## References\n\n"
     return front + body + "\n\n".join(f"[{n}] {entry(w, style, chance)}" for n, w in enumerate(cited, 1)) + "\n"
 
 
-def measure(works: list[Work], papers: int, seed: int) -> Outcome:
+def measure(works: list[Work], papers: int, seed: int, *, bare: bool = False) -> Outcome:
     """Generate, index with Monjyu, compare."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        meant = generate(root / "papers", works, papers, seed)
+        meant = generate(root / "papers", works, papers, seed, bare=bare)
         data = DataFolder(root / "data")
         start = time.monotonic()
         index_collection(data, root / "papers", "c", progress=lambda *_: None, say=lambda _: None)
@@ -224,6 +233,7 @@ def main() -> int:
     parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--sweep", action="store_true", help="other thresholds of the title's similarity")
+    parser.add_argument("--bare", action="store_true", help="papers without authors and year")
     args = parser.parse_args()
     works = real_works(args.corpora)
     if len(works) < args.papers:
@@ -232,7 +242,7 @@ def main() -> int:
     if args.sweep:
         sweep(works, args.papers, args.seed)
         return 0
-    outcome = measure(works, args.papers, args.seed)
+    outcome = measure(works, args.papers, args.seed, bare=args.bare)
     if args.json:
         figures = {
             "precision": {"value": outcome.precision, "at_least": 0.98},

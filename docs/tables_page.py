@@ -35,6 +35,7 @@ WHAT = {
     "paper_identity": "files of one paper: each with the one that counts",
     "citation_edges": "which paper of the collection cites which",
     "unresolved_references": "references to works outside of the collection; equal works have one `work_id`",
+    "paper_notices": "retractions, concerns, corrections and reinstatements, from the files of `scholarly.notices`",
     "phrase_mentions": "noun phrases of each chunk",
     "graph_nodes": "the phrases of the noun graph",
     "graph_edges": "phrases that stand together more often than by chance",

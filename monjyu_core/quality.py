@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import duckdb
 
+from monjyu_core.retractions import RETRACTED
 from monjyu_core.settings.settings import CheckSettings
 
 SHOWN = 50
@@ -92,6 +93,8 @@ _UNRESOLVED = """
         SELECT DISTINCT i.paper_id FROM citation_edges e JOIN paper_identity i ON i.canonical_id = e.citing_id
     ) USING (paper_id) GROUP BY paper_id"""
 
+_RETRACTED = f"SELECT paper_id, concat_ws(', ', source, date) AS detail FROM ({RETRACTED})"
+
 _ALL = "SELECT paper_id FROM papers"
 
 QUALITY_CHECKS: dict[str, QualityCheck] = {
@@ -100,6 +103,7 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
         "SELECT paper_id FROM papers WHERE raw_characters > 0",
         _COVERAGE,
     ),
+    "not_retracted": QualityCheck("No paper is retracted.", _ALL, _RETRACTED),
     "title_found": QualityCheck("Every paper has a title.", _ALL, _without("title")),
     "abstract_found": QualityCheck("Every paper has an abstract.", _ALL, _without("abstract")),
     "sections_found": QualityCheck(
@@ -125,12 +129,12 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
 }
 """By name, which is also that of the setting in `checks` with the share of papers that may offend."""
 
-WHOLE = ("references_resolved",)
+WHOLE = ("references_resolved", "not_retracted")
 """Those that read tables of the whole collection; the others may look at each shard by itself."""
 
 TABLES_READ = (
     *("papers", "sections", "sentences", "references", "tables", "figures", "equations"),
-    *("paper_identity", "citation_edges"),
+    *("paper_identity", "citation_edges", "paper_notices"),
 )
 
 GAPS = {"title": "title_found", "abstract": "abstract_found", "sections": "sections_found"} | {

@@ -18,6 +18,7 @@ from monjyu_assets.stages import (
     extracted_entities,
     noun_graph,
     noun_phrases,
+    scholarly_metadata,
 )
 from monjyu_assets.stages import paper_identity as identity
 from monjyu_assets.stages import paper_manifest as manifest
@@ -87,6 +88,7 @@ def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> l
     recipes = {
         "paper_identity": identity.identity_recipe(settings),
         "citation_network": citation_network.network_recipe(settings),
+        "scholarly_metadata": scholarly_metadata.scholarly_recipe(work),
     }
     if level >= 1:
         recipes["noun_graph"] = noun_graph.graph_recipe(settings)

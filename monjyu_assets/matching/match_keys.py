@@ -34,7 +34,8 @@ _PAPERS = """
 CREATE TABLE paper_keys AS
 SELECT p.paper_id, fold(p.title) AS title_key, fold(split_part(p.title, ': ', 1)) AS main_key,
        clean_doi(p.doi) AS doi, arxiv_of(p.arxiv_id, p.doi) AS arxiv_id, p.year,
-       p.characters, coalesce(a.families, []) AS families
+       p.characters, coalesce(a.families, []) AS families,
+       count(DISTINCT a.families[1]) OVER (PARTITION BY fold(p.title)) AS title_authors
 FROM papers p LEFT JOIN (
     SELECT paper_id, list_filter(list(family(name) ORDER BY ord), lambda f: f IS NOT NULL AND f <> '') AS families
     FROM authors GROUP BY paper_id
@@ -44,7 +45,8 @@ FROM papers p LEFT JOIN (
 
 def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
     """A connection with the macros above and the table `paper_keys` (paper_id, title_key, main_key without
-    the subtitle, doi, arxiv_id, year, characters, families in the order of the authors).
+    the subtitle, doi, arxiv_id, year, characters, families in the order of the authors, title_authors: how many first
+    authors the papers of this title have).
 
     `papers` needs paper_id, title, doi, arxiv_id, year, characters; `authors` paper_id, ord, name.
     """

@@ -1,4 +1,5 @@
-"""References resolved inside the collection: by DOI, by arXiv id, then by title with first author and year."""
+"""References resolved inside the collection: by DOI, by arXiv id, then by title with first author and year, or by an
+equal title alone where it is long and nothing else can be compared."""
 
 from __future__ import annotations
 
@@ -13,7 +14,12 @@ with both. `python bench/bench_citations.py --sweep` prints precision and recall
 SHORT_TITLE = 25
 """Characters. A shorter title must match surely, and author and year must agree."""
 LONG_TITLE = 35
-"""Characters. A title this long inside the raw entry is enough with the author where the entry has no year."""
+"""Characters. A title this long inside the raw entry is enough with the author where the entry has no year; and an
+equal one is enough alone where author and year cannot be compared, and no two papers bear it."""
+EQUAL = 99.5
+BESIDE_THE_TITLE = 6
+"""Characters of an entry beside the paper's title that may be its number or a stop: where there is no more, the entry
+names no author, rather than another one."""
 
 _KEYS = """
 CREATE TABLE reference_keys AS
@@ -59,8 +65,11 @@ SELECT c.citing, c.ord, c.cited, p.title_key AS title, p.main_key AS main, r.tit
        length(p.title_key) AS length, numerals(p.title_key) = numerals(r.title_key) AS same_numerals,
        list_has_all(numerals(p.title_key), numerals(r.title_key)) AS no_more_numerals,
        length(p.main_key) AS main_length,
-       CASE WHEN len(p.families) = 0 THEN NULL ELSE list_contains(words(r.raw_key), p.families[1])
-            OR (NOT contains(r.raw_key, ' ') AND contains(r.raw_key, p.families[1])) END AS author,
+       p.title_authors < 2 AS one_bearer,
+       CASE WHEN len(p.families) = 0 THEN NULL
+            WHEN list_contains(words(r.raw_key), p.families[1])
+            OR (NOT contains(r.raw_key, ' ') AND contains(r.raw_key, p.families[1])) THEN true
+            WHEN length(r.raw_key) <= length(p.title_key) + $beside THEN NULL ELSE false END AS author,
        abs(r.year - p.year) AS gap,
        coalesce(r.doi <> p.doi AND r.arxiv_id IS NULL AND p.arxiv_id IS NULL AND NOT (
            $follow_preprints AND (is_preprint(r.doi) OR is_preprint(p.doi))), false)
@@ -82,6 +91,8 @@ FROM scored WHERE NOT other_id AND NOT too_late AND (
     OR (main_length >= $short AND main_score >= $sure AND no_more_numerals
         AND author AND coalesce(gap, 9) <= 1)
     OR (title_score >= $sure AND same_numerals AND author AND coalesce(gap, 9) <= 1)
+    OR (length >= $long AND title_score >= $equal AND same_numerals
+        AND author IS NULL AND gap IS NULL AND one_bearer)
 )
 """
 _BEST = """
@@ -112,9 +123,11 @@ def resolve(
     connection.execute(_KEYS)
     connection.execute(_BY_ID)
     connection.execute(_TITLE_WORDS)
-    candidates = connection.sql(_CANDIDATES, params={"follow_preprints": follow_preprints}).to_arrow_table()
+    candidates = connection.sql(
+        _CANDIDATES, params={"follow_preprints": follow_preprints, "beside": BESIDE_THE_TITLE}
+    ).to_arrow_table()
     connection.register("scored", _scored(candidates))
-    limits = {"sure": sure, "likely": likely, "short": SHORT_TITLE, "long": LONG_TITLE}
+    limits = {"sure": sure, "likely": likely, "short": SHORT_TITLE, "long": LONG_TITLE, "equal": EQUAL}
     connection.register("accepted", connection.sql(_ACCEPTED, params=limits).to_arrow_table())
     connection.execute(_BEST)
 

@@ -19,6 +19,7 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "chunk_embeddings": ("chunks",),
     "paper_identity": ("parsed_papers",),
     "citation_network": ("parsed_papers", "paper_identity"),
+    "scholarly_metadata": ("parsed_papers", "paper_identity"),
     "noun_phrases": ("chunks",),
     "noun_graph": ("noun_phrases", "paper_identity"),
     "communities": ("noun_graph", "noun_phrases", "paper_identity"),

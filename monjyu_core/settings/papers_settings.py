@@ -95,12 +95,21 @@ class CitationSettings(Group):
     )
 
 
+class ScholarlySettings(Group):
+    notices: Annotated[list[str], NoResult("what the files hold is part of the recipe of scholarly_metadata")] = Field(
+        [],
+        description="files with retractions and corrections, relative to the data folder: Retraction Watch's CSV, "
+        "works of Crossref or OpenAlex as JSON Lines; nothing is fetched",
+    )
+
+
 WARNING_ONLY = NoResult("decides when a check warns")
 
 
 class CheckSettings(Group):
     """When the checks of a collection's quality warn: each by the share of papers that may offend."""
 
+    not_retracted: Annotated[float, WARNING_ONLY] = Field(0.0, ge=0, le=1, description="share of retracted papers")
     title_found: Annotated[float, WARNING_ONLY] = Field(0.0, ge=0, le=1, description="share of papers without a title")
     abstract_found: Annotated[float, WARNING_ONLY] = Field(0.2, ge=0, le=1, description="… without an abstract")
     sections_found: Annotated[float, WARNING_ONLY] = Field(0.05, ge=0, le=1, description="… without sections")

@@ -121,6 +121,10 @@ class SearchSettings(Group):
         0, ge=0, le=20, description="of modes vector, keyword and hybrid: related terms to add, or a model's rewordings"
     )
     per_paper: Annotated[int, QUERY_TIME] = Field(3, ge=0, description="most passages of one paper; 0 = no cap")
+    retracted: Annotated[Literal["mark", "lower", "exclude"], QUERY_TIME] = Field(
+        "mark",
+        description="what retracted papers say: marked only; ranked lower (half as far above the lowest); not found",
+    )
     lazy: LazySettings = LazySettings()
     local: LocalSettings = LocalSettings()
     reports: ReportSearchSettings = ReportSearchSettings()

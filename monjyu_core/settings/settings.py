@@ -48,6 +48,7 @@ from monjyu_core.settings.papers_settings import ParserSettings as ParserSetting
 from monjyu_core.settings.papers_settings import ParseSettings as ParseSettings
 from monjyu_core.settings.papers_settings import PdfProcessor as PdfProcessor
 from monjyu_core.settings.papers_settings import PdfSettings as PdfSettings
+from monjyu_core.settings.papers_settings import ScholarlySettings as ScholarlySettings
 from monjyu_core.settings.profiles import BUILT_IN, PROFILES
 from monjyu_core.settings.search_settings import AnswerSettings as AnswerSettings
 from monjyu_core.settings.search_settings import LazySettings as LazySettings
@@ -106,6 +107,7 @@ class Settings(BaseSettings):
     ocr: OcrSettings = OcrSettings()
     chunking: ChunkSettings = ChunkSettings()
     citations: CitationSettings = CitationSettings()
+    scholarly: ScholarlySettings = ScholarlySettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     graph: GraphSettings = GraphSettings()
     levels: LevelSettings = LevelSettings()

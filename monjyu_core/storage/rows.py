@@ -209,6 +209,20 @@ class PaperIdentityRow(TypedDict):
     reason: str
 
 
+class PaperNoticeRow(TypedDict):
+    """A notice on a paper: its `kind` (retraction, concern, correction, reinstatement), who says so (`source`), since
+    when (ISO date, as far as known), and by what it was matched (doi, pmid, title)."""
+
+    paper_id: str
+    ord: int
+    kind: str
+    date: str | None
+    source: str
+    notice_doi: str | None
+    matched_by: str
+    reasons: list[str]
+
+
 class CitationContextRow(TypedDict):
     section: str
     context: str

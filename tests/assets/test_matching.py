@@ -147,6 +147,50 @@ def test_references_that_name_another(entry: dict[str, Any]) -> None:
     assert cited([entry], {"b": {"doi": "10.1/x"}}) == {}
 
 
+BARE = {"names": (), "year": None}
+
+
+def test_a_short_entry_with_its_author_is_no_bare_title() -> None:
+    entry = reference(raw_text=f"Berg (2020). {TITLE}.", title=TITLE, year=2020)
+    assert cited([entry], {"b": {}}) == {0: "title"}
+    assert cited([reference(raw_text=f"Diaz (2020). {TITLE}.", title=TITLE, year=2020)], {"b": {}}) == {}
+
+
+@pytest.mark.parametrize(
+    ("entry", "paper"),
+    [
+        (reference(raw_text=TITLE, title=TITLE), BARE),
+        (reference(raw_text=f"[3] {TITLE}.", title=TITLE), {}),
+        (reference(raw_text=f"Berg, A. (2020). {TITLE}.", title=TITLE, year=2020), BARE),
+        (reference(raw_text=f"{TITLE.upper()}.", title=TITLE.upper()), {"year": None}),
+    ],
+)
+def test_an_equal_title_is_enough_where_nothing_else_can_be_compared(
+    entry: dict[str, Any], paper: dict[str, Any]
+) -> None:
+    assert cited([entry], {"b": paper}) == {0: "title"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "paper", "others"),
+    [
+        (reference(raw_text=f"{TITLE} II", title=f"{TITLE} II"), BARE, {}),
+        (
+            reference(raw_text="Community structure", title="Community structure"),
+            BARE | {"title": "Community structure"},
+            {},
+        ),
+        (reference(raw_text=TITLE.replace("large", "small"), title=TITLE.replace("large", "small")), BARE, {}),
+        (reference(raw_text=f"Diaz, O. {TITLE}. Journal of Graphs, 1(2).", title=TITLE), {"year": None}, {}),
+        (reference(raw_text=TITLE, title=TITLE), {}, {"c": {"names": ("Omar Diaz",)}}),
+    ],
+)
+def test_a_title_alone_names_no_paper_where_it_is_short_other_or_of_two(
+    entry: dict[str, Any], paper: dict[str, Any], others: dict[str, Any]
+) -> None:
+    assert cited([entry], {"b": paper} | others) == {}
+
+
 def test_a_reference_to_the_preprint_counts_where_the_setting_says_so() -> None:
     entry = reference(raw_text=APA, title=TITLE, year=2020, doi="10.1101/2020.01.01")
     assert cited([entry], {"b": {"doi": "10.1/x"}}) == {}

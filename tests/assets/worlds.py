@@ -28,6 +28,7 @@ from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.paper_identity import find_identities
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
+from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder
@@ -69,6 +70,7 @@ class World:
             done[name] = {paper_id for report in stage(self.work, SHARDS) for paper_id in report.recomputed_ids}
         find_identities(self.work)
         build_network(self.work)
+        find_notices(self.work)
         if level >= 1:
             done["phrases"] = {p for report in phrase_shards(self.work, SHARDS) for p in report.recomputed_ids}
             build_noun_graph(self.work)

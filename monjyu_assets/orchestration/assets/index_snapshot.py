@@ -12,17 +12,18 @@ from monjyu_assets.orchestration.asset_telemetry import asset_done
 from monjyu_assets.orchestration.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.assets.citation_network import citation_network
-from monjyu_assets.orchestration.assets.claims import claims
-from monjyu_assets.orchestration.assets.communities import communities
-from monjyu_assets.orchestration.assets.community_reports import community_reports
-from monjyu_assets.orchestration.assets.entity_communities import entity_communities
-from monjyu_assets.orchestration.assets.entity_graph import entity_graph
-from monjyu_assets.orchestration.assets.extracted_entities import extracted_entities
-from monjyu_assets.orchestration.assets.noun_graph import noun_graph
-from monjyu_assets.orchestration.assets.noun_phrases import noun_phrases
+from monjyu_assets.orchestration.assets.levels.claims import claims
+from monjyu_assets.orchestration.assets.levels.communities import communities
+from monjyu_assets.orchestration.assets.levels.community_reports import community_reports
+from monjyu_assets.orchestration.assets.levels.entity_communities import entity_communities
+from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
+from monjyu_assets.orchestration.assets.levels.extracted_entities import extracted_entities
+from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
+from monjyu_assets.orchestration.assets.levels.noun_phrases import noun_phrases
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
+from monjyu_assets.orchestration.assets.scholarly_metadata import scholarly_metadata
 from monjyu_assets.orchestration.automation.conditions import collection_condition
 from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
@@ -40,7 +41,7 @@ from monjyu_core.storage.other_files import OtherFiles, read_other_files
 MOST_FILES = 50
 """Files of unreadable types that the metadata names."""
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
-COLLECTION_ASSETS = [paper_identity, citation_network]
+COLLECTION_ASSETS = [paper_identity, citation_network, scholarly_metadata]
 LEVEL_1_PAPER_ASSETS = [noun_phrases]
 LEVEL_1_COLLECTION_ASSETS = [noun_graph, communities]
 PAPER_ASSETS_BY_LEVEL = {0: PAPER_ASSETS, 1: LEVEL_1_PAPER_ASSETS, 2: [extracted_entities], 3: [], 4: [claims]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from monjyu_assets.parsing.bibliography.dates import parse_date
+from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE, parse_date
 from monjyu_assets.parsing.bibliography.identifiers import find_doi
 from monjyu_assets.parsing.bibliography.names import author_line, japanese_authors, split_names
 from monjyu_assets.parsing.text.common import split_keywords
@@ -37,6 +37,32 @@ def take_field(paper: ParsedPaper, line: str) -> bool:
         paper.venue = value
     else:
         paper.keywords = split_keywords(value)
+    return True
+
+
+_SERIAL = (
+    r"(?:proceedings|proc\.|journal|transactions|annals|letters|advances in|conference|symposium|workshop|bulletin"
+    r"|magazine|quarterly|論文誌|紀要|学会誌)"
+)
+_VENUE = re.compile(
+    r"(?:in:? |to appear in |published in )?"
+    rf"(?P<venue>(?:the )?(?:[\w&'’-]+ ){{0,5}}?{_SERIAL}(?!\w)[^,;.(（]{{0,120}})(?:[,;.(（].{{0,80}})?",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"\b(?:was|were|is|are|has|have|had|we|our|us|this|these|you)\b", re.IGNORECASE)
+
+
+def take_front_line(paper: ParsedPaper, line: str, names_fit: bool) -> bool:
+    """A line below a title: a field, names, a date, a DOI, or a venue with its volume or year."""
+    if take_field(paper, line) or take_line(paper, line.removeprefix("by ").removeprefix("By "), names_fit):
+        return True
+    match = _VENUE.fullmatch(line) if paper.venue is None and len(line) <= 200 else None
+    if match is None or not re.search(r"\d", line) or _SENTENCE.search(line):
+        return False
+    years = YEAR_ALONE.findall(line)
+    paper.venue = YEAR_ALONE.sub("", match["venue"]).strip(" ,")
+    if paper.publication_date is None and len(set(years)) == 1:
+        paper.publication_date = years[0][:4]
     return True
 
 

@@ -18,7 +18,7 @@ from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, empty
 
 NAME = "notes"
 DOWNSTREAM = ("chunks", "chunk_embeddings", "noun_phrases")
-OF_PAPERS = ("paper_identity", "citation_network")
+OF_PAPERS = ("paper_identity", "citation_network", "scholarly_metadata")
 BY_SHARD = {asset for asset in RESTS_ON if by_shard(asset)}
 ASSETS = [asset for asset in RESTS_ON if level_of(asset) <= 1]
 

@@ -276,3 +276,43 @@ def test_joss_papers(name: str) -> None:
     assert all(author.affiliation for author in paper.authors)
     text = " ".join(s.text for s in paper.sections)
     assert not re.search(r"\[@|\]\(|\*\*|^#", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("front", "authors", "venue", "date"),
+    [
+        ("Ada Berg¹, Jun Ito²,³ and Lea Frank", ["Ada Berg", "Jun Ito", "Lea Frank"], None, None),
+        ("**Authors:** Omar Diaz; Mei Tanaka", ["Omar Diaz", "Mei Tanaka"], None, None),
+        ("by [Ann Lee](https://x.example), Bo Chen\n*Journal of Graphs*, vol. 3, 2021",
+         ["Ann Lee", "Bo Chen"], "Journal of Graphs", "2021"),
+        ("Ada Berg<sup>1</sup>, Jun Ito<sup>2</sup>\n\nProceedings of the 12th Conference on Ranking (2019)",
+         ["Ada Berg", "Jun Ito"], "Proceedings of the 12th Conference on Ranking", "2019"),
+        ("山田太郎、鈴木花子", ["山田太郎", "鈴木花子"], None, None),
+    ],
+)  # fmt: skip
+def test_lines_below_the_title_tell_who_and_where(
+    front: str, authors: list[str], venue: str | None, date: str | None
+) -> None:
+    paper = parsed(f"# A study of small things\n\n{front}\n\nThis text begins here, and it goes on.\n\n## End\n\nEnd.")
+    assert [author.name for author in paper.authors] == authors
+    assert (paper.venue, paper.publication_date) == (venue, date)
+    assert paper.sections[0].text == "This text begins here, and it goes on."
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "This paper studies rooms, and Journal of Graphs readers like it.",
+        "We thank Ada Berg and Jun Ito for their help.",
+        "The journal was founded in 1920 by two people who met at a conference and liked each other.",
+        "Rooms",
+    ],
+)
+def test_text_below_the_title_stays_text(front: str) -> None:
+    paper = parsed(f"# A study of small things in large rooms\n\n{front}\n\n{'It goes on for long. ' * 30}")
+    assert not paper.authors and paper.venue is None
+    assert paper.sections[0].text.startswith(front)
+
+
+def parsed(text: str) -> ParsedPaper:
+    return parse_markdown(text.encode(), ParseSettings())

@@ -15,7 +15,22 @@ if TYPE_CHECKING:
 
 _KEY = r"-?@\{?([\w](?:[\w:.#$%&+?<>~/-]*[\w/])?)\}?"
 _CITED = re.compile(rf"\[(?=[^\[\]]{{0,500}}@\w)([^\[\]]{{1,2000}})\]|(?<![\w@/.]){_KEY}")
+_RAISED = "\u00b9\u00b2\u00b3\u2070-\u2079"
+_SUPERSCRIPT = re.compile(
+    rf"<sup>[^<]{{0,40}}</sup>|\^[^\s^]{{1,20}}\^|(?<=\w)[{_RAISED}]+(?:,[{_RAISED}]+)*(?=[\s,;]|$)"
+)
+_LINK = re.compile(r"\[([^\[\]]{0,200})\]\([^()\s]{0,500}\)")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,100}>")
+_EMPHASIS = re.compile(r"[*_`]+")
 _UNSEEN_TAGS = re.compile(r"<(script|style|iframe|template|textarea)\b")
+
+
+def plain_lines(source: str) -> list[str]:
+    """The lines of a paragraph's source without marks of emphasis, links and tags."""
+    clean = _SUPERSCRIPT.sub("", source)
+    for pattern, put in ((_LINK, r"\1"), (_TAG, ""), (_EMPHASIS, "")):
+        clean = pattern.sub(put, clean)
+    return [line for part in clean.splitlines() if (line := part.strip(" \t\\"))]
 
 
 class InlineReader:

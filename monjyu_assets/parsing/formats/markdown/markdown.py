@@ -15,9 +15,10 @@ from monjyu_assets.parsing.formats.markdown.front_matter import (
     text_of,
 )
 from monjyu_assets.parsing.formats.markdown.html_text import html_text
-from monjyu_assets.parsing.formats.markdown.inline_text import InlineReader
+from monjyu_assets.parsing.formats.markdown.inline_text import InlineReader, plain_lines
 from monjyu_assets.parsing.text.common import Entry, complete
 from monjyu_assets.parsing.text.decoding import decode
+from monjyu_assets.parsing.text.front_lines import take_front_line
 from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_core.errors import MalformedDocument
@@ -33,6 +34,10 @@ _HEADING_ATTRIBUTES = re.compile(r"\s*\{[#.\-][^{}]*\}\s*$")
 _ENTRY_LABEL = re.compile(r"\[(\w{1,12})\]\s+(?=\S)")
 _TABLE_CAPTION = re.compile(r"(?:Table\s*\d*\s*)?[:.]\s+(?=\S)|(?=Table\s+\d+[.:])|(?=表\s*\d)")
 _RUN_IN_ABSTRACT = re.compile(r"(abstract|要旨|概要)\s*[.:：—–-]\s*(?=\S)", re.IGNORECASE)
+
+
+FRONT_PARAGRAPHS, LONGEST_FRONT = 6, 300
+"""Paragraphs below a title that may say who wrote it and where it appeared; characters of one."""
 
 
 def parse_markdown(
@@ -62,6 +67,8 @@ def parse_markdown(
     paper.keywords = keywords_of(fields)
     for name, value in metadata_of(fields).items():
         setattr(paper, name, value)
+    if paper.title and not fields:
+        reader.take_front(paper)
     paper.sections = reader.finish()
     paper.tables, paper.figures, paper.equations = reader.tables, reader.figures, reader.equations
     _add_abstract(paper, _plain(markdown, text_of(fields.get("abstract")), citer))
@@ -113,6 +120,7 @@ class _Reader:
         self.figures: list[Figure] = []
         self.equations: list[Equation] = []
         self._paragraphs: list[list[str]] = [[]]
+        self._lines: dict[str, list[str]] = {}
         self._inline = InlineReader(self.figures, self.equations, citer)
 
     def read(self, root: SyntaxTreeNode) -> None:
@@ -137,6 +145,21 @@ class _Reader:
                 return title
         return ""
 
+    def take_front(self, paper: ParsedPaper) -> None:
+        """Authors, venue and date from the paragraphs right below the title; only lines that are understood."""
+        paragraphs = self._paragraphs[0] if not self.sections[0].heading else []
+        rest: list[str] = []
+        for place, text in enumerate(paragraphs[:FRONT_PARAGRAPHS]):
+            lines = self._lines.get(text, [text])
+            if len(text) > LONGEST_FRONT or _RUN_IN_ABSTRACT.match(text) or "[@" in "".join(lines):
+                rest += paragraphs[place:FRONT_PARAGRAPHS]
+                break
+            below = paragraphs[place + 1] if place + 1 < len(paragraphs) else ""
+            names_fit = not rest and ("," in lines[0] or " and " in lines[0] or len(below) < LONGEST_FRONT)
+            left = [line for line in lines if not take_front_line(paper, line, names_fit)]
+            rest += [text if len(left) == len(lines) else " ".join(left)] if left else []
+        paragraphs[:FRONT_PARAGRAPHS] = rest
+
     def finish(self) -> list[Section]:
         lowest = min((section.level for section in self.sections if section.heading), default=1)
         for section, paragraphs in zip(self.sections, self._paragraphs, strict=True):
@@ -159,7 +182,10 @@ class _Reader:
             for child in node.children:
                 self._block(child)
         elif node.type != "footnote_block":
-            self._paragraphs[-1].extend(self._texts(node))
+            texts = self._texts(node)
+            if node.type == "paragraph" and len(self._paragraphs[-1]) < FRONT_PARAGRAPHS and texts:
+                self._lines[texts[0]] = plain_lines(node.children[0].content)
+            self._paragraphs[-1].extend(texts)
 
     def _heading(self, node: SyntaxTreeNode) -> None:
         text = _HEADING_ATTRIBUTES.sub("", self._inline.read(node.children[0]) if node.children else "").strip()

@@ -3,7 +3,7 @@
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
-from monjyu_assets.orchestration.assets.entity_graph import entity_graph
+from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_COMMUNITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource

@@ -3,7 +3,7 @@
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
-from monjyu_assets.orchestration.assets.extracted_entities import extracted_entities
+from monjyu_assets.orchestration.assets.levels.extracted_entities import extracted_entities
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_CHECKS, check_results, check_specs

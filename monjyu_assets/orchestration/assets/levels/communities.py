@@ -3,8 +3,8 @@
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
-from monjyu_assets.orchestration.assets.noun_graph import noun_graph
-from monjyu_assets.orchestration.assets.noun_phrases import noun_phrases
+from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
+from monjyu_assets.orchestration.assets.levels.noun_phrases import noun_phrases
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.checks.graph_checks import COMMUNITY_CHECKS, check_results, check_specs, measure
 from monjyu_assets.orchestration.plots import histogram

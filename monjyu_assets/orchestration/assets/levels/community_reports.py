@@ -3,8 +3,8 @@
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata, spent
-from monjyu_assets.orchestration.assets.entity_communities import entity_communities
-from monjyu_assets.orchestration.assets.entity_graph import entity_graph
+from monjyu_assets.orchestration.assets.levels.entity_communities import entity_communities
+from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.checks.graph_checks import REPORT_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.resources import DataFolderResource

@@ -4,7 +4,7 @@ import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
-from monjyu_assets.orchestration.assets.noun_graph import noun_graph
+from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materializations

@@ -1,0 +1,1 @@
+"""The assets of levels 1 to 4."""

@@ -1,0 +1,167 @@
+"""Notices on papers from files on disk: Retraction Watch's CSV, works of Crossref or OpenAlex as JSON Lines.
+
+Nothing is fetched. A line that cannot be read is left out: one bad record of 60,000 costs no run.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+from monjyu_core.errors import ConfigurationError
+
+Kind = Literal["retraction", "concern", "correction", "reinstatement"]
+LONGEST_LINE = 8 * 2**20
+"""Characters of a record."""
+MOST_REASONS = 20
+
+_KINDS: dict[str, Kind] = {
+    "retraction": "retraction",
+    "retracted": "retraction",
+    "removal": "retraction",
+    "withdrawal": "retraction",
+    "partial_retraction": "correction",
+    "expression_of_concern": "concern",
+    "correction": "correction",
+    "corrigendum": "correction",
+    "erratum": "correction",
+    "addendum": "correction",
+    "reinstatement": "reinstatement",
+}
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What was said of a paper, by whom, when (ISO, to the day where known), and by what the paper is told."""
+
+    kind: Kind
+    source: str
+    date: str | None
+    doi: str | None = None
+    pmid: str | None = None
+    title: str = ""
+    authors: str = ""
+    year: int | None = None
+    notice_doi: str | None = None
+    reasons: tuple[str, ...] = ()
+
+
+def read_notices(path: Path) -> Iterator[Notice]:
+    """The notices of a file. ConfigurationError where it cannot be opened or is of no known kind."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            first = file.readline(LONGEST_LINE)
+            file.seek(0)
+            if first.lstrip().startswith("{"):
+                yield from _of_lines(iter(lambda: file.readline(LONGEST_LINE), ""))
+            elif "RetractionNature" in first:
+                yield from filter(None, map(_of_retraction_watch, csv.DictReader(file)))
+            else:
+                raise ConfigurationError(f"{path} holds no notices.", _HINT)
+    except (OSError, csv.Error) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}.", "See scholarly.notices.") from error
+
+
+_HINT = "scholarly.notices names Retraction Watch's CSV, or works of Crossref or OpenAlex as JSON Lines."
+
+
+def _of_retraction_watch(row: dict[str, str | None]) -> Notice | None:
+    """One row of https://gitlab.com/crossref/retraction-watch-data, whose columns are these."""
+
+    def text(name: str) -> str:
+        value = (row.get(name) or "").strip()
+        return "" if value.casefold() in ("unavailable", "0") else value
+
+    kind = _kind(text("RetractionNature"))
+    if kind is None:
+        return None
+    reasons = [reason.strip(" +") for reason in text("Reason").split(";")]
+    paper = _american(text("OriginalPaperDate"))
+    return Notice(
+        kind=kind,
+        source="Retraction Watch",
+        date=_american(text("RetractionDate")),
+        doi=text("OriginalPaperDOI") or None,
+        pmid=text("OriginalPaperPubMedID") or None,
+        title=text("Title"),
+        authors=text("Author"),
+        year=int(paper[:4]) if paper else None,
+        notice_doi=text("RetractionDOI") or None,
+        reasons=tuple(filter(None, reasons))[:MOST_REASONS],
+    )
+
+
+def _of_lines(lines: Iterator[str]) -> Iterator[Notice]:
+    for line in lines:
+        try:
+            record = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(record, dict) and isinstance(record.get("message"), dict):
+            record = record["message"]
+        items = record.get("items") if isinstance(record, dict) else None
+        for work in items if isinstance(items, list) else [record]:
+            if isinstance(work, dict):
+                yield from _of_openalex(work) if "is_retracted" in work else _of_crossref(work)
+
+
+def _of_crossref(work: dict[str, Any]) -> Iterator[Notice]:
+    """`update-to` stands on the notice and names the paper; `updated-by` on the paper and names the notice."""
+    own = work.get("DOI")
+    for field, of_paper in (("update-to", False), ("updated-by", True)):
+        updates = work.get(field)
+        for update in updates if isinstance(updates, list) else []:
+            kind = _kind(str(update.get("type", ""))) if isinstance(update, dict) else None
+            if kind is None:
+                continue
+            paper, notice = (own, update.get("DOI")) if of_paper else (update.get("DOI"), own)
+            source = "Retraction Watch" if update.get("source") == "retraction-watch" else "Crossref"
+            yield Notice(kind, source, _parts(update.get("updated")), _text(paper), notice_doi=_text(notice))
+
+
+def _of_openalex(work: dict[str, Any]) -> Iterator[Notice]:
+    if work["is_retracted"] is True:
+        ids = work.get("ids")
+        pmid = _text(ids.get("pmid")) if isinstance(ids, dict) else None
+        year = work.get("publication_year")
+        yield Notice(
+            kind="retraction",
+            source="OpenAlex",
+            date=None,
+            doi=_text(work.get("doi")),
+            pmid=pmid.rstrip("/").rpartition("/")[2] if pmid else None,
+            title=_text(work.get("title")) or "",
+            year=year if isinstance(year, int) else None,
+        )
+
+
+def _kind(words: str) -> Kind | None:
+    return _KINDS.get("_".join(re.split(r"[\s_-]+", words.strip().casefold())))
+
+
+def _text(value: Any) -> str | None:
+    return value.strip() or None if isinstance(value, str) else None
+
+
+def _american(text: str) -> str | None:
+    """`3/31/2020 0:00` as `2020-03-31`."""
+    match = re.match(r"(\d{1,2})/(\d{1,2})/(\d{4})\b", text)
+    try:
+        return date(int(match[3]), int(match[1]), int(match[2])).isoformat() if match else None
+    except ValueError:
+        return None
+
+
+def _parts(value: Any) -> str | None:
+    """`{"date-parts": [[2020, 3, 31]]}` as `2020-03-31`, as far as it goes."""
+    try:
+        parts = [int(part) for part in value["date-parts"][0]]
+        return "-".join(f"{part:0{4 if place == 0 else 2}d}" for place, part in enumerate(parts[:3])) or None
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
