@@ -30,6 +30,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import reading
 from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.model.checking import CLEAR
 from monjyu_query.answers.verification.local_check import local_check
 from monjyu_query.answers.verification.model_check import ModelVerifier, Stated
 from monjyu_query.answers.verification.signs import Source
@@ -42,8 +43,7 @@ ALIKE = 0.5
 
 _SENTENCES = """SELECT s.text, s.sentence_id, s.paper_id, x.section_type, x.heading, coalesce(p.title, '')
 FROM sentences s JOIN sections x USING (paper_id, section_ord) JOIN papers p USING (paper_id)"""
-_ENTITIES = """SELECT sentence_id, name, type FROM (
-  SELECT unnest(sentence_ids) AS sentence_id, name, type FROM entity_mentions) GROUP BY ALL"""
+_ENTITIES = "SELECT unnest(sentence_ids) AS sentence_id, list_prepend(name, aliases) AS names, type FROM entities"
 _RELATIONSHIPS = """SELECT unnest(r.sentence_ids) AS sentence_id, s.name, r.type, t.name, s.type FROM relationships r
 JOIN entities s ON s.entity_id = r.source_id JOIN entities t ON t.entity_id = r.target_id
 WHERE r.type NOT IN ('co_occurs', 'authored', 'cites', 'affiliated')"""
@@ -67,12 +67,16 @@ class Collection:
             cursor = snapshot.cursor()
             rows = [Sentence(*row) for row in cursor.execute(_SENTENCES).fetchall()]
             self.sentences = {hashed(row.text): row for row in rows}
-            self.entities: list[tuple[str, str, str]] = []
+            self.entities: list[tuple[str, list[str], str]] = []
             self.relationships: list[tuple[str, str, str, str, str]] = []
+            self.reports: set[str] = set()
             self.papers = len({row.paper_id for row in rows})
             if snapshot.manifest.level >= 2:
                 self.entities = cursor.execute(_ENTITIES).fetchall()
                 self.relationships = cursor.execute(_RELATIONSHIPS).fetchall()
+            if snapshot.manifest.level >= 3:
+                reports = cursor.execute("SELECT title, summary FROM community_reports").fetchall()
+                self.reports = {hashed(f"{title} {summary}") for title, summary in reports}
 
 
 def hashed(text: str) -> str:
@@ -85,8 +89,9 @@ def same_name(one: str, other: str) -> bool:
 
 
 def graph_figures(name: str, collections: dict[str, Collection]) -> Document:
-    """Of the entities found in labelled sentences those that are labelled, and with their type; of the relationships
-    those whose ends and type are labelled (a lower bound: the sets do not hold every true one)."""
+    """Of the entities found in labelled sentences those that are labelled, by their name or an alias, and with their
+    type; of the relationships those whose ends and type are labelled (a lower bound: the sets do not hold
+    every true one)."""
     found = real = typed = stated = right = 0
     for row in _lines(SETS / f"graph_{name}.jsonl"):
         collection = collections.get(row["collection"])
@@ -95,11 +100,12 @@ def graph_figures(name: str, collections: dict[str, Collection]) -> Document:
             continue
         text = " ".join(sentence.text.split())
         known = [([text[a:b] for a, b in entity["spans"]], entity["types"]) for entity in row["entities"]]
-        for where, entity, kind in collection.entities:
-            if where != sentence.sentence_id or (kind in {"paper", "researcher"} and fold(entity) not in fold(text)):
+        for where, own, kind in collection.entities:
+            named = any(fold(name) in fold(text) for name in own)
+            if where != sentence.sentence_id or (kind in {"paper", "researcher"} and not named):
                 continue
             found += 1
-            hits = [types for names, types in known if any(same_name(entity.split(" (")[0], one) for one in names)]
+            hits = [types for names, types in known if any(same_name(a.split(" (")[0], b) for a in own for b in names)]
             real += bool(hits)
             typed += any(kind in types for types in hits)
         for where, source, relation, target, kind in collection.relationships:
@@ -141,6 +147,24 @@ def claim_figures(name: str, collections: dict[str, Collection]) -> Document:
     }
 
 
+def report_figures(collections: dict[str, Collection]) -> Document:
+    """Of the labelled reports that are made as they were when they were read: titles that tell a theme, summaries that
+    inform, findings that are statements. What is made otherwise now is not judged."""
+    told: list[tuple[bool, ...]] = []
+    with (SETS / "reports_judge.tsv").open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            collection = collections.get(row["collection"])
+            if collection is not None and row["report"] in collection.reports:
+                told.append(tuple(row[name] == "yes" for name in ("title_tells", "summary_informs", "findings_state")))
+    titles, summaries, findings = (sum(one[n] for one in told) for n in range(3))
+    return {
+        "reports": len(told),
+        "titles_tell": {"value": share(titles, len(told)), "at_least": 0.8},
+        "summaries_inform": {"value": share(summaries, len(told)), "at_least": 0.8},
+        "findings_are_statements": share(findings, len(told)),
+    }
+
+
 def check_figures(name: str, collections: dict[str, Collection]) -> Document:
     """Of the sentences that a model could have written: false ones kept, faithful ones dropped, by words alone."""
     false = kept = faithful = dropped = 0
@@ -161,25 +185,34 @@ def check_figures(name: str, collections: dict[str, Collection]) -> Document:
 
 
 def verified_figures(name: str, collections: dict[str, Collection], searcher: Searcher, every: int) -> Document:
-    """The same of the model of `roles.verify`, which reads every n-th sentence with its sources."""
+    """The same of the model of `roles.verify`, which reads every n-th sentence with its sources; and of both stages
+    together, where the model is not heard on what the words clearly refute."""
     session = searcher.tools.llm_answers().session(searcher.account(searcher.current()))
-    asked: dict[str, list[tuple[Stated, bool]]] = {"en": [], "ja": []}
+    asked: dict[str, list[tuple[Stated, bool, bool]]] = {"en": [], "ja": []}
     for number, row in enumerate(list(_lines(SETS / f"check_{name}.jsonl"))[::every]):
         sources = [source for one in row["sources"] if (source := source_of(one["sentences"], collections))]
         texts = [(10 * number + place, f"{one.about}\n{one.text}") for place, one in enumerate(sources, start=1)]
         stated = Stated(row["text"], tuple(texts))
-        asked["ja" if count_wide(row["text"]) else "en"].append((stated, row["supported"]))
-    outcomes: list[tuple[bool, bool]] = []
+        words = local_check(row["text"], sources)
+        clear = words.verdict != "supported" and words.support < CLEAR
+        asked["ja" if count_wide(row["text"]) else "en"].append((stated, row["supported"], clear))
+    outcomes: list[tuple[bool, bool, bool]] = []
     for language, rows in asked.items():
         verifier = ModelVerifier(session, searcher.settings, language, [])
-        verdicts = run(verifier.verify([stated for stated, _ in rows]))
-        outcomes += [
-            (true, v is not None and v.verdict == "supported") for (_, true), v in zip(rows, verdicts, strict=True)
-        ]
+        verdicts = run(verifier.verify([stated for stated, *_ in rows]))
+        said = [verdict is not None and verdict.verdict == "supported" for verdict in verdicts]
+        outcomes += [(true, yes, yes and not clear) for (_, true, clear), yes in zip(rows, said, strict=True)]
+    return {
+        "sentences": len(outcomes),
+        **_kept_and_dropped([(true, yes) for true, yes, _ in outcomes]),
+        "with_words": _kept_and_dropped([(true, yes) for true, _, yes in outcomes]),
+    }
+
+
+def _kept_and_dropped(outcomes: list[tuple[bool, bool]]) -> Document:
     false = [kept for true, kept in outcomes if not true]
     faithful = [kept for true, kept in outcomes if true]
     return {
-        "sentences": len(outcomes),
         "false_kept": {"value": share(sum(false), len(false)), "at_most": 0.05},
         "faithful_dropped": {"value": share(len(faithful) - sum(faithful), len(faithful)), "at_most": 0.05},
     }
@@ -235,6 +268,7 @@ def main() -> None:
         for kind, figures in (("graph", graph_figures), ("claims", claim_figures), ("check", check_figures)):
             for path in sorted(SETS.glob(f"{kind}_*")):
                 found[path.stem] = figures(path.stem.partition("_")[2], collections)
+        found["reports_judge"] = report_figures(collections)
         if given.verify:
             searcher = Searcher(DataFolder(data), "jose")
             for path in sorted(SETS.glob("check_*")):

@@ -29,6 +29,7 @@ SUMMARIES: Mapping[str, str] = {
     "summarize": "Summarize a paper in its own, cited sentences.",
     "compare": "Compare papers aspect by aspect, in their own, cited sentences.",
     "survey": "Survey a topic: theme by theme what each paper says on it.",
+    "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
     "trace": "Show how a search went, from what is kept of it.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",

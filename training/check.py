@@ -7,7 +7,7 @@ held against sources of another item. Sentences that name a gap are left out: th
 Prints what is
 kept and dropped with whole items left out; `--write` writes the weights.
 
-    PYTHONPATH=.:bench .venv/bin/python training/check.py --data /tmp/knowledge --write
+    PYTHONPATH=.:bench .venv/bin/python training/check.py --data ../data-knowledge --write
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
     if given.write:
         named = {"bias": weights[0], **dict(zip(NAMES, -weights[1:], strict=True))}
         OUT.write_text(
-            json.dumps({"weights": {name: round(float(value), 3) for name, value in named.items()}}, indent=1)
+            json.dumps({"weights": {name: round(float(value), 3) for name, value in named.items()}}, indent=1) + "\n"
         )
 
 

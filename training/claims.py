@@ -5,7 +5,7 @@ keeps seven tenths where the labels say nothing): two hundred labelled sentences
 more. Prints the share of kinds that are right with whole papers left out; `--write` writes the weights. The labels of
 `claims_judge.tsv` are never read.
 
-    PYTHONPATH=.:bench .venv/bin/python training/claims.py --data /tmp/knowledge --write
+    PYTHONPATH=.:bench .venv/bin/python training/claims.py --data ../data-knowledge --write
 """
 
 from __future__ import annotations

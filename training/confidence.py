@@ -5,7 +5,7 @@ right where its quotes have hold of the gold; without the paper none is. A logis
 shows (`monjyu_query.answers.outcome.FEATURES`) gives the chance; the outcomes begin where the wanted shares lie among
 questions that were left out of learning. A question without its paper counts half: two of three can be answered.
 
-    PYTHONPATH=. .venv/bin/python training/confidence.py --data /tmp/evidence --corpora ../shared/corpora --write
+    PYTHONPATH=. .venv/bin/python training/confidence.py --data ../data-evidence --corpora ../shared/corpora --write
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import duckdb
 
 from monjyu_core.paper import Box, Span
+from monjyu_core.retractions import retractions
 from monjyu_query.answers.quote_windows import Window, lone
 from monjyu_query.search.passages import PassageSentence, section_texts, standing
 from monjyu_query.search.result import Citation
@@ -23,11 +24,12 @@ def cite_windows(cursor: duckdb.DuckDBPyConnection, windows: Sequence[Window]) -
     sentences = [sentence for window in windows for sentence in window.sentences]
     texts = section_texts(cursor, sentences)
     real = {sentence.sentence_id for sentence in standing(texts, sentences)}
+    retracted = retractions(cursor)
     whole = [window for window in windows if all(s.sentence_id in real for s in window.sentences)]
-    return [(window, _citation(n, window, texts)) for n, window in enumerate(whole, start=1)]
+    return [(window, _citation(n, window, texts, retracted)) for n, window in enumerate(whole, start=1)]
 
 
-def _citation(number: int, window: Window, texts: dict[tuple[str, int], str]) -> Citation:
+def _citation(number: int, window: Window, texts: dict[tuple[str, int], str], retracted: Container[str]) -> Citation:
     first, last = window.sentences[0], window.sentences[-1]
     spans = _spans(window.sentences)
     return Citation(
@@ -41,6 +43,7 @@ def _citation(number: int, window: Window, texts: dict[tuple[str, int], str]) ->
         page=spans[0].page if spans else None,
         boxes=spans[0].boxes if spans else [],
         spans=spans,
+        retracted=first.passage.paper_id in retracted,
     )
 
 

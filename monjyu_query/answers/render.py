@@ -101,7 +101,8 @@ def quotable(text: str) -> str:
 
 def _source(citation: Citation) -> Text:
     where = f", page {citation.page}" if citation.page else ""
-    return Text(f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}", style="cyan")
+    source = Text(f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}", style="cyan")
+    return source.append(" (retracted)", style="bold red") if citation.retracted else source
 
 
 def _hits(result: SearchResult) -> Table:
@@ -109,6 +110,7 @@ def _hits(result: SearchResult) -> Table:
     for number, hit in enumerate(result.hits, start=1):
         where = Text(safe(hit.paper_title) or safe(hit.paper_id), style="cyan")
         where.append("" if hit.page is None else f", page {hit.page}")
+        where.append(" (retracted)" if hit.retracted else "", style="bold red")
         passage = Text("\n").join((where, Text(_snippet(safe(hit.text)))))
         table.add_row(str(number), f"{hit.score:.2f}", passage)
     return table
@@ -126,7 +128,7 @@ def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = Non
             authors = "; ".join(safe(name) for name in paper["authors"])
             fields = (
                 safe(paper["paper_id"]),
-                safe(paper["title"] or ""),
+                safe(paper["title"] or "") + (" (retracted)" if paper.get("retracted") else ""),
                 authors,
                 paper["year"] or "",
                 paper["chunks"],
@@ -136,12 +138,16 @@ def print_papers(papers: Sequence[dict[str, Any]], console: Console | None = Non
     table = _table(("id", "left"), ("title", "left"), ("authors", "left"), ("year", "right"), ("passages", "right"))
     for paper in papers:
         authors = ", ".join(paper["authors"][:3]) + (" and others" if len(paper["authors"]) > 3 else "")
-        row = (Text(safe(paper["paper_id"])), Text(safe(paper["title"] or "")), Text(safe(authors)))
+        row = (Text(safe(paper["paper_id"])), _title(paper), Text(safe(authors)))
         table.add_row(*row, str(paper["year"] or ""), str(paper["chunks"]))
     longest = max((cell_len(safe(paper["paper_id"])) for paper in papers), default=0)
     table.columns[0].no_wrap, table.columns[0].min_width = True, longest
     console.print(table, width=max(console.width, longest + BESIDE_ID), crop=False)
     console.print(Text(f"{len(papers)} papers", style="dim"))
+
+
+def _title(paper: dict[str, Any]) -> Text:
+    return Text(safe(paper["title"] or "")).append(" (retracted)" if paper.get("retracted") else "", style="bold red")
 
 
 def print_paper(paper: ParsedPaper, console: Console | None = None) -> None:

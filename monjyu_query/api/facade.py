@@ -150,6 +150,34 @@ class Monjyu(Collections):
 
         return compare(self.chosen_searcher(collection), paper_ids, aspects)
 
+    def table(
+        self,
+        columns: Sequence[str] = (),
+        collection: str | None = None,
+        *,
+        paper_ids: Sequence[str] = (),
+        about: str = "",
+        filters: Filters | Mapping[str, Any] | None = None,
+        papers: int | None = None,
+        engine: Literal["extractive", "llm"] | None = None,
+        emit: Emit | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Digest:
+        """A row a paper: what each says on the `columns` (question, method, sample, measure, result, limitation), every
+        cell with its quote. Of the papers named, the best on `about`, or all that pass the `filters`.
+
+        >>> digest = Monjyu(data).table(["limitation"], papers=3)
+        >>> digest.tables[0].columns, len(digest.tables[0].rows)
+        (['Paper', 'limitation'], 3)
+        """
+        from monjyu_query.digests.study_table.study_table import study_table
+        from monjyu_query.search.events import unheard
+
+        request = self.request("table", collection, filters=filters or {})
+        searcher, emit = self.searcher(request.collection), emit or unheard
+        how: dict[str, Any] = {"filters": request.filters, "most": papers, "engine": engine, "cancel": cancel}
+        return study_table(searcher, columns, paper_ids, about=about, emit=emit, **how)
+
     def survey(
         self,
         topic: str,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack
 
 from monjyu_query.api.facade import Event, Monjyu, SearchOptions
 
@@ -120,10 +120,28 @@ class AsyncMonjyu:
         filters: Filters | Mapping[str, Any] | None = None,
     ) -> Digest:
         """An overview of a topic, then paper by paper."""
+        survey = partial(self.blocking.survey, topic, collection, papers=papers, budget=budget, filters=filters)
+        return await self._cancelled_with_us(survey)
+
+    async def table(
+        self,
+        columns: Sequence[str] = (),
+        collection: str | None = None,
+        *,
+        paper_ids: Sequence[str] = (),
+        about: str = "",
+        filters: Filters | Mapping[str, Any] | None = None,
+        papers: int | None = None,
+        engine: Literal["extractive", "llm"] | None = None,
+    ) -> Digest:
+        """A row a paper, a column for each thing asked of all of them; every cell with its quote and page."""
+        of = partial(self.blocking.table, columns, collection, paper_ids=paper_ids, about=about)
+        return await self._cancelled_with_us(partial(of, filters=filters, papers=papers, engine=engine))
+
+    async def _cancelled_with_us(self, work: Callable[..., T]) -> T:
         cancel = threading.Event()
-        survey = partial(self.blocking.survey, papers=papers, budget=budget, filters=filters, cancel=cancel)
         try:
-            return await self.run(partial(survey, topic, collection))
+            return await self.run(partial(work, cancel=cancel))
         finally:
             cancel.set()
 

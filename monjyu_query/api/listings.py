@@ -30,7 +30,7 @@ class CollectionRecord(BaseModel):
 
 
 class PaperRecord(BaseModel):
-    """A paper in short. `chunks` is the number of its passages."""
+    """A paper in short. `chunks` is the number of its passages, `retracted` what notices say."""
 
     paper_id: str
     title: str
@@ -46,6 +46,7 @@ class PaperRecord(BaseModel):
     keywords: list[str]
     source_path: str
     chunks: int
+    retracted: bool = False
 
 
 def collection_record(data: DataFolder, name: str) -> CollectionRecord:

@@ -11,6 +11,7 @@ from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
+from monjyu_query.commands.table_command import table
 from monjyu_query.commands.trace_command import trace
 
 __all__ = [
@@ -26,5 +27,6 @@ __all__ = [
     "serve",
     "summarize",
     "survey",
+    "table",
     "trace",
 ]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from monjyu_query.commands.options import collection_option, json_option, print_json
+from monjyu_query.commands.searching import collection_searcher, printable
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
-    from monjyu_query.search.searcher import Searcher
 
 
 @click.command()
@@ -29,7 +29,10 @@ def summarize(paper: str, collection: str | None, focus: str, length: str, secti
     """
     from monjyu_query.digests.summary import summarize
 
-    _print(summarize(_searcher(collection), _printable(paper), _printable(focus), length, _printable(section)), as_json)
+    _print(
+        summarize(collection_searcher(collection), printable(paper), printable(focus), length, printable(section)),
+        as_json,
+    )
 
 
 @click.command()
@@ -44,7 +47,7 @@ def compare(papers: tuple[str, ...], collection: str | None, aspects: tuple[str,
     """
     from monjyu_query.digests.comparison import compare
 
-    _print(compare(_searcher(collection), [*map(_printable, papers)], [*map(_printable, aspects)]), as_json)
+    _print(compare(collection_searcher(collection), [*map(printable, papers)], [*map(printable, aspects)]), as_json)
 
 
 @click.command()
@@ -68,26 +71,10 @@ def survey(
     from monjyu_query.digests.survey import survey
     from monjyu_query.search.request import make_request
 
-    searcher = _searcher(collection)
+    searcher = collection_searcher(collection)
     filters = {"year_from": year_from, "year_to": year_to}
     request = make_request(query=topic, collection=searcher.collection, filters=filters)
     _print(survey(searcher, request.query, papers, budget, request.filters), as_json)
-
-
-def _searcher(collection: str | None) -> Searcher:
-    """Of the collection named, or of the only one."""
-    from monjyu_core.storage.folders import DataFolder
-    from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.search.searcher import Searcher
-    from monjyu_query.search.which_collection import chosen_collection
-    from monjyu_query.traces.traces import TraceLog
-
-    data = DataFolder.default()
-    return Searcher(data, chosen_collection(data, collection), TraceLog(StateStore(data.state)))
-
-
-def _printable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
 
 
 def _print(digest: Digest, as_json: bool) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import click
 
 from monjyu_core.errors import QueryError
 from monjyu_query.commands.options import CONTROLLERS, MODES, collection_option, json_option, print_json
+from monjyu_query.commands.searching import interrupt
 
 PLAIN = ("vector", "keyword", "hybrid")
 """Modes that are over before one could interrupt them."""
@@ -93,7 +92,7 @@ def search(
 
     listener = (print_json if as_json else _print_event) if stream else None
     searcher = Searcher(data, name, TraceLog(StateStore(data.state)))
-    result = searcher.search(request, listener, None if request.mode in PLAIN else _interrupt())
+    result = searcher.search(request, listener, None if request.mode in PLAIN else interrupt())
     found = result.model_dump(mode="json")
     if as_json and stream:
         for event in last_events(found):
@@ -125,19 +124,6 @@ def read_history(path: Path) -> list[Any]:
     if not isinstance(turns, list):
         raise QueryError(f"--history {path}: holds no list of turns.", shape)
     return turns
-
-
-def _interrupt() -> threading.Event:
-    """Set by the first Ctrl-C, so that what was found until then is printed; the second ends the program."""
-    cancel = threading.Event()
-
-    def handle(number: int, frame: object) -> None:
-        cancel.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, handle)
-    return cancel
 
 
 def _print_event(event: Mapping[str, Any] | list[Any]) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-AspectName = Literal["purpose", "need", "sample", "methods", "results", "limits", "conclusion", "availability"]
+AspectName = Literal[
+    "purpose", "need", "sample", "methods", "results", "limits", "conclusion", "availability", "measures", "licence"
+]
 
 _KINDS = (
     r"(?:course|package|tool|tutorial|library|module|software|curriculum|workshop|set|framework|system|template"
@@ -25,6 +27,9 @@ _NUMBER = (
     r"|six|seven|eigh|nine)ty"
     r"(?:-\w+)?|hundreds?|several)"
 )
+_COUNT = rf"(?<![-\w]){_NUMBER}(?: (?!of\b)[\w-]+){{0,3}} {_PEOPLE}\b"
+COUNTED = re.compile(rf"{_COUNT}|\d ?(?:人|名|例|件|社|校|世帯|頭|匹)", re.IGNORECASE)
+"""Whom or what a study has, in figures."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ ASPECTS: tuple[Aspect, ...] = (
     _aspect(
         "sample",
         ("For whom, and on what data", "対象とデータ"),
-        rf"\b{_NUMBER}(?: (?!of\b)[\w-]+){{0,3}} {_PEOPLE}\b"
+        rf"{_COUNT}"
         r"|\b(?:aimed|targeted|intended|designed|tailored|suitable|written|geared|appropriate|useful|accessible|meant"
         r"|taught"
         r"|offered|addressed) (?:at|to|for|towards?|as)\b.{0,80}\b(?:students?|learners?|undergrad\w*|graduates?"
@@ -227,6 +232,37 @@ ASPECTS: tuple[Aspect, ...] = (
         r"|公開|入手方法?|コード",
     ),
 )
+MEASURES = _aspect(
+    "measures",
+    ("Measures", "測定"),
+    r"\b(?:outcomes?|end ?points?) (?:was|were|is|are|measures?|included?)\b"
+    r"|\b(?:was|were|is|are) (?:\w+ )?(?:measured|assessed|evaluated|quantified|scored|rated|recorded|estimated"
+    r"|determined|monitored|graded|calculated) (?:\w+ )?(?:by|using|with|via|through|from|as|on|at|in terms of)\b"
+    r"|\bwe (?:\w+ )?(?:measured?|assess(?:ed)?|evaluated?|quantif(?:y|ied)|scored?|rated?|record(?:ed)?|surveyed)\b"
+    r"|\b(?:questionnaires?|surveys?|scales?|inventor(?:y|ies)|instruments?|metrics?|scores?|tests?|rubrics?|interviews?)"
+    r"\b.{0,60}\b(?:used|measur\w+|assess\w+|administered|completed|consist\w*|evaluat\w+|conducted|filled)\b"
+    r"|\b(?:accuracy|precision|recall|F1|AUC|AUROC|RMSE|MAE|BLEU|sensitivity|specificity|likert"
+    r"|pre-? ?(?:and|/) ?post|odds ratio|hazard ratio)\b"
+    r"|(?:を|により|によって|で)(?:測定|評価|計測|算出|判定)し|尺度|アンケート|質問紙|指標(?:は|と|に)|測定項目",
+    r"\b(?:measur\w+|metrics?|scores?|questionnaires?|surveys?|assess\w+|criteri\w+|quizzes|exams?)\b|評価|測定|得点",
+    r"measure|outcome|assessment|evaluation|metrics?|instruments?|endpoints?|survey|data collection|測定|評価|指標",
+    ("methods", "experiments"),
+    r"(?:outcome )?(?:measures?|measurements?|metrics?|instruments?|endpoints?)|outcome variables?|測定|評価指標|指標"
+    r"|尺度|評価方法",
+)
+LICENCE = _aspect(
+    "licence",
+    ("Licence", "ライセンス"),
+    r"\blicen[sc]ed? (?:under|as)|\b(?:MIT|BSD|L?GPL\S*|Apache|CC\S*|Creative Commons|public|open)"
+    r"[\w .,()-]{0,30} licen[sc]e|under (?:an?|the) [\w .()-]{0,40}licen[sc]e|creative commons|CC[- ]BY"
+    r"|public domain|ライセンス",
+    r"\blicen[sc]\w+\b|open[- ]source",
+    r"licen[sc]e|availab|ライセンス",
+    (),
+    r"(?:software |content )?licen[sc](?:e|es|ing)|ライセンス",
+)
+"""What a study measures, and how; under what terms something may be used: in study tables alone."""
+OF_TABLES = (MEASURES, LICENCE)
 COMPARED: tuple[AspectName, ...] = (
     *("purpose", "sample", "methods", "results", "limits", "conclusion", "availability"),
 )
@@ -235,7 +271,7 @@ COMPARED: tuple[AspectName, ...] = (
 
 def aspect_named(words: str) -> Aspect | None:
     """The aspect that a reader means by a word or two; None where it is something else."""
-    return next((aspect for aspect in ASPECTS if aspect.named.match(words)), None)
+    return next((aspect for aspect in (*ASPECTS, *OF_TABLES) if aspect.named.match(words)), None)
 
 
 def aspect(name: AspectName) -> Aspect:

@@ -23,7 +23,7 @@ from monjyu_query.ranking.ranker import rank
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages, load_sentences
 from monjyu_query.search.request import SearchRequest, clean_text, make_request
-from monjyu_query.search.result import Cell
+from monjyu_query.search.result import Cell, Citation
 
 MOST_PAPERS = 6
 MOST_ASPECTS = 8
@@ -99,7 +99,7 @@ def _asked(
         rows[words] = {}
         for paper_id, text in texts.items():
             found = _told(draft, text, known) if known else []
-            found = found or _searched(searcher, index, paper_id, words)
+            found = found or as_said(searched(searcher, index, paper_id, words)[:ANSWERS])
             if not found:
                 [label] = draft.labels([paper_id])
                 draft.warnings.append(word("little", draft.language, paper=label, aspect=words))
@@ -111,10 +111,13 @@ def _told(draft: Draft, text: PaperText, known: Aspect) -> list[Said]:
     return draft.quoted(Choice(text).tell(known, ANSWERS))
 
 
-def _searched(searcher: Asker, index: OpenIndex, paper_id: str, words: str) -> list[Said]:
+def searched(
+    searcher: Asker, index: OpenIndex, paper_id: str, words: str, passages: int = ANSWER_PASSAGES
+) -> list[Citation]:
+    """What one paper says on a few words, best first, of so many passages; nothing where an answer would abstain."""
     request = make_request(query=words, collection=searcher.collection, filters={"paper_ids": [paper_id]})
-    answer = extractive_answer(searcher, index, request)
-    return [] if answer.status == "abstained" else as_said(answer.citations[:ANSWERS])
+    answer = extractive_answer(searcher, index, request, passages)
+    return [] if answer.status == "abstained" else answer.citations
 
 
 def _written(
@@ -140,13 +143,13 @@ def _shared_terms(index: OpenIndex, paper_ids: Sequence[str]) -> list[str]:
     return [surface for (surface,) in index.snapshot.cursor().execute(_TERMS, values).fetchall()]
 
 
-def extractive_answer(searcher: Asker, index: OpenIndex, request: SearchRequest) -> Answer:
-    """In the mode that the settings name; of the best passages."""
+def extractive_answer(searcher: Asker, index: OpenIndex, request: SearchRequest, most: int = ANSWER_PASSAGES) -> Answer:
+    """In the mode that the settings name; of the best `most` passages."""
     settings = searcher.settings.search
     asked = index.keywords.query_terms(request.query)
     with charged_to(searcher.account(index)):
         ranking = rank(index, searcher.tools.embedder, request.query, settings.mode, request.filters, settings)
-    rows = best_rows(ranking.scores, index.corpus.work, ANSWER_PASSAGES, passage=index.corpus.passage)
+    rows = best_rows(ranking.scores, index.corpus.work, most, passage=index.corpus.passage)
     chunks = [index.corpus.chunk_ids[row] for row in rows]
     passages = load_passages(index.snapshot.cursor(), chunks, [float(ranking.scores[row]) for row in rows])
     closest = None if ranking.similarity is None or not rows else float(ranking.similarity[rows].max())

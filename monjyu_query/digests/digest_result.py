@@ -53,7 +53,7 @@ class Digest(BaseModel):
     found in its source. `links` are the citations among the papers of the digest, `shared_terms` what they all speak
     of. `language` is that of headings and whatever else is not quoted."""
 
-    kind: Literal["summary", "comparison", "survey"]
+    kind: Literal["summary", "comparison", "survey", "table"]
     subject: str
     language: Language = "en"
     collection: str
@@ -120,6 +120,7 @@ class Digest(BaseModel):
 
 
 def source_line(citation: Citation) -> str:
-    """`[1] Title, page 3 (paper-id)`."""
+    """`[1] Title, page 3 (paper-id)`, and whether it is retracted."""
     page = f", page {citation.page}" if citation.page else ""
-    return f"[{citation.n}] {escaped(citation.paper_title or citation.paper_id)}{page} ({citation.paper_id})"
+    retracted = " (retracted)" if citation.retracted else ""
+    return f"[{citation.n}] {escaped(citation.paper_title or citation.paper_id)}{page} ({citation.paper_id}){retracted}"

@@ -19,7 +19,7 @@ NOTHING = "–"
 """In a cell of a table where a paper says nothing."""
 Said = tuple[str, list[Citation]]
 """A statement with its citations, which are not numbered yet."""
-Kind = Literal["summary", "comparison", "survey"]
+Kind = Literal["summary", "comparison", "survey", "table"]
 
 
 @dataclass
@@ -39,6 +39,7 @@ class WrittenTable:
     columns: list[str]
     rows: list[list[Cell | list[Said]]]
     title: str = ""
+    engine: Engine = "extractive"
 
 
 class Draft:
@@ -70,10 +71,16 @@ class Draft:
         found = paper_labels(self._index, papers, self.language)
         return [found[paper_id] for paper_id in papers]
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Cell | list[Said]]], title: str = "") -> None:
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Cell | list[Said]]],
+        title: str = "",
+        engine: Engine = "extractive",
+    ) -> None:
         """Its cells are numbered after the parts. One without rows is left out."""
         if rows:
-            self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], title))
+            self._tables.append(WrittenTable(list(columns), [list(row) for row in rows], title, engine))
 
     def written(self, heading: str, events: Iterable[dict[str, Any]]) -> None:
         """A model's sentences as the answer writer told of them, put first; one without a source is left out."""
@@ -108,7 +115,7 @@ class Draft:
             parts=parts,
             tables=tables,
             citations=list(numbers.values()),
-            links=links_among(self._index, papers) if kind != "summary" else [],
+            links=links_among(self._index, papers) if kind in ("comparison", "survey") else [],
             shared_terms=self.shared_terms,
             warnings=list(dict.fromkeys(self.warnings)),
             usage=self.usage,
@@ -123,7 +130,7 @@ def _numbered(part: Written, numbers: dict[tuple[str, ...], Citation]) -> Part:
 
 def _numbered_table(table: WrittenTable, numbers: dict[tuple[str, ...], Citation]) -> AnswerTable:
     rows = [[cell if isinstance(cell, Cell) else _cell(cell, numbers) for cell in row] for row in table.rows]
-    return AnswerTable(title=table.title, columns=table.columns, rows=rows)
+    return AnswerTable(title=table.title, columns=table.columns, rows=rows, engine=table.engine)
 
 
 def _cell(statements: Sequence[Said], numbers: dict[tuple[str, ...], Citation]) -> Cell:

@@ -14,7 +14,7 @@ from monjyu_query.answers.evidence_ranking.answer_types import has_digits
 from monjyu_query.answers.evidence_ranking.sentence_features import word_count
 from monjyu_query.answers.quote_windows import Neighbours, Window, connective, joined
 from monjyu_query.answers.selection import Question, alike, asks, is_prose, is_statement
-from monjyu_query.digests.aspects import ASPECTS, Aspect, AspectName
+from monjyu_query.digests.aspects import ASPECTS, COUNTED, OF_TABLES, Aspect, AspectName
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import PassageSentence, load_passages, load_sentences
 from monjyu_query.search.which_section import sections_named
@@ -61,6 +61,7 @@ _MANY = re.compile(
 _OWN = re.compile(
     r"\b(?:we|our|this (?:paper|study|article|course|package|work|module|tutorial))\b|本(?:研究|論文|稿)", re.IGNORECASE
 )
+_OF_TERMS = ("availability", "licence")
 _BACKGROUND = ("introduction", "related_work")
 """Types of sections that tell what is known: their findings are mostly those of others."""
 _LABELS: dict[str, AspectName] = {
@@ -151,14 +152,14 @@ class PaperText:
     @cached_property
     def worth(self) -> dict[str, dict[int, float]]:
         """By aspect and place of the standing sentences."""
-        return {one.name: {place: self._worth(place, one) for place in self.standing} for one in ASPECTS}
+        return {one.name: {place: self._worth(place, one) for place in self.standing} for one in (*ASPECTS, *OF_TABLES)}
 
     def _worth(self, place: int, wanted: Aspect) -> float:
         """How well a standing sentence tells the aspect; 0 where neither its words nor its heading speak of it."""
         sentence = self.sentences[place]
         heading, kind = self.sections[sentence.section_ord]
         label = self.labelled.get(place)
-        if bool(_LICENCE.search(sentence.text)) and wanted.name != "availability":
+        if bool(_LICENCE.search(sentence.text)) and wanted.name not in _OF_TERMS:
             return 0.0
         headed = bool(wanted.headings.search(heading))
         strong = bool(wanted.strong.search(sentence.text))
@@ -182,9 +183,9 @@ class PaperText:
         """What speaks against a sentence where the paper's own part is wanted."""
         if wanted == "need" or _OWN.search(text):
             return 0.0
-        if _MANY.match(text) or (wanted != "availability" and _OTHERS.search(text)):
+        if _MANY.match(text) or (wanted not in _OF_TERMS and _OTHERS.search(text)):
             return _OF_OTHERS
-        return 1.0 if wanted in ("methods", "results", "limits") and background else 0.0
+        return 1.0 if wanted in ("methods", "measures", "results", "limits") and background else 0.0
 
     def _named(self, text: str) -> bool:
         name = re.split(r"[:：–]| - ", self.title)[0].strip().casefold()
@@ -250,9 +251,13 @@ class Choice:
         self._paper = paper
         self._taken: list[int] = []
 
-    def tell(self, wanted: Aspect, most: int) -> list[Window]:
-        """The best windows for an aspect, in reading order; of the purpose the paper's first sentence at least."""
+    def tell(self, wanted: Aspect, most: int, *, counts: bool = False) -> list[Window]:
+        """The best windows for an aspect, in reading order; of the purpose the paper's first sentence at least. Only
+        those that count something, where it `counts`."""
         worth = self._paper.worth[wanted.name]
+        if counts:
+            number = COUNTED.search if wanted.name == "sample" else has_digits
+            worth = {place: value for place, value in worth.items() if number(self._paper.sentences[place].text)}
         found: list[Window] = []
         for least, share in _TIERS:
             good = [p for p, value in worth.items() if value >= max(least, share * self._most(p))]
@@ -270,7 +275,7 @@ class Choice:
         return self.best(sorted(places, key=lambda place: (-self._paper.central[place], place)), most)
 
     def _most(self, place: int) -> float:
-        return max(worth[place] for worth in self._paper.worth.values())
+        return max(self._paper.worth[one.name][place] for one in ASPECTS)
 
     def best(self, places: Sequence[int], most: int) -> list[Window]:
         """The first `most` that can be quoted and say something new."""

@@ -1,4 +1,5 @@
-"""Digests asked for in plain words: "summarise X", "compare X and Y on Z" where X and Y are papers, "survey Z".
+"""Digests asked for in plain words: "summarise X", "compare X and Y on Z" where X and Y are papers, "compare
+all papers on Z", "survey Z".
 
 Few phrases at the beginning of a question, and for papers names that no other paper fits: an ordinary question is none.
 """
@@ -18,6 +19,8 @@ from monjyu_query.digests.asker import Asker
 from monjyu_query.digests.aspects import aspect_named
 from monjyu_query.digests.comparison import MOST_PAPERS, compare
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.study_table.study_table import study_table
+from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import survey_with_hits
 from monjyu_query.search.open_index import OpenIndex
@@ -45,6 +48,15 @@ _SURVEY = re.compile(
     rf"{_PLEASE}{_ARTICLE}(?:(?:literature )?(?:survey|overview|review)) (?:of|on|about) (?P<topic>.+?)\W*$"
     r"|^\W*(?:please )?survey (?:the (?:literature|papers|research) (?:on|about) )?(?P<bare>[^?:]+?)[.!\s]*$"
     r"|^(?P<ja>.+?)(?:について|を)(?:概観|サーベイ)(?:して|を)?(?:ください|下さい|てください)?。?$",
+    re.IGNORECASE,
+)
+_PAPERS = r"(?:all |each |every )?(?:of )?(?:the |these )?(?:papers?|studies|study|articles?|publications)"
+_TABLE = re.compile(
+    rf"{_PLEASE}(?:compare |tabulate |{_ARTICLE}(?:study |comparison )?table (?:of|for|comparing) )(?P<all>{_PAPERS})"
+    r"(?: about (?P<about>[^?]+?))?"
+    r"(?:,? (?:on|by|in terms of|with regard to|with respect to|regarding|as to|with) (?P<columns>[^?]+?))?\W*$"
+    r"|^(?P<ja>(?:全て|すべて|全)の?(?:論文|研究|文献))を(?:(?P<ja_columns>.+?)(?:について|の観点から|の観点で|に関して|で|によって))?"
+    r"(?:比較|表に)(?:して|を)?(?:ください|下さい|てください)?。?$",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\s*(?:,? and |,? versus |,? vs\.? |,? with |,? to |[,;、]\s?|と)\s*", re.IGNORECASE)
@@ -82,7 +94,7 @@ def digest_in_plain_words(searcher: Asker, ask: Ask) -> SearchResult | None:
     request = ask.request
     if request.mode != "auto" or request.controller != "unified" or not request.answer or request.budget is not None:
         return None
-    found = _summary(searcher, ask) or _comparison(searcher, ask) or _survey(searcher, ask)
+    found = _summary(searcher, ask) or _table(searcher, ask) or _comparison(searcher, ask) or _survey(searcher, ask)
     if found is None:
         return None
     digest, hits = found.make()
@@ -133,6 +145,30 @@ def _comparison(searcher: Asker, ask: Ask) -> _Found | None:
         return digest, _hits(ask.index, digest)
 
     return _Found("comparison", f"it asks to compare {len(papers)} papers of the collection", make)
+
+
+def _table(searcher: Asker, ask: Ask) -> _Found | None:
+    asked = _TABLE.match(ask.request.query)
+    if asked is None:
+        return None
+    named = asked["columns"] or asked["ja_columns"] or ""
+    columns = [one.strip(_QUOTES) for one in _BETWEEN.split(named) if one.strip(_QUOTES)][:MOST_COLUMNS]
+    about, filters, language = asked["about"] or "", ask.request.filters, _language(ask)
+
+    def make() -> Made:
+        digest = study_table(
+            searcher,
+            columns,
+            about=about,
+            filters=filters,
+            language=language,
+            index=ask.index,
+            emit=ask.emit,
+            cancel=ask.cancel,
+        )
+        return digest, _hits(ask.index, digest)
+
+    return _Found("table", "it asks for a table of all papers", make)
 
 
 def _survey(searcher: Asker, ask: Ask) -> _Found | None:

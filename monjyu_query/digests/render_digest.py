@@ -10,6 +10,7 @@ from monjyu_query.answers.render import print_table, quotable, safe
 from monjyu_query.answers.segments import pieces
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.digests.digest_wording import word
+from monjyu_query.search.result import AnswerTable
 
 
 def print_digest(digest: Digest, console: Console | None = None) -> None:
@@ -27,10 +28,27 @@ def print_digest(digest: Digest, console: Console | None = None) -> None:
     if text:
         console.print(Padding(text, (1, 0)))
     for table in digest.tables:
-        print_table(table, console)
+        if digest.kind == "table" and console.is_terminal:
+            _print_rows(digest, table, console)
+        else:
+            print_table(table, console)
     if not digest.parts and not digest.tables:
         console.print(Text(word("nothing", digest.language), style="dim"))
     for citation in digest.citations:
         where = f", page {citation.page}" if citation.page else ""
-        line = f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}"
+        retracted = " (retracted)" if citation.retracted else ""
+        line = f"[{citation.n}] {quotable(citation.paper_title or citation.paper_id)}{where}{retracted}"
         console.print(Text(line, style="cyan"))
+
+
+def _print_rows(digest: Digest, table: AnswerTable, console: Console) -> None:
+    """Paper by paper: a terminal is too narrow for six columns of quotes."""
+    titles = {paper.paper_id: paper.title for paper in digest.papers}
+    for name, *cells in table.rows:
+        title = titles.get(name.paper_id or "", "")
+        console.print(Text(f"{quotable(name.text)}  ", style="bold").append(quotable(title), style="not bold"))
+        for column, cell in zip(table.columns[1:], cells, strict=True):
+            marks = "".join(f"[{number}]" for number in cell.citations)
+            line = Text(f"{quotable(column)}: ", style="underline").append(quotable(cell.text), style="not underline")
+            console.print(Padding(line.append(f" {marks}" if marks else "", style="not underline cyan"), (0, 0, 0, 2)))
+        console.print()

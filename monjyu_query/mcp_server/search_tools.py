@@ -1,4 +1,4 @@
-"""Tools that search: `monjyu_search` and `monjyu_survey`."""
+"""Tools that search: `monjyu_search`, `monjyu_survey` and `monjyu_table`."""
 
 from __future__ import annotations
 
@@ -54,6 +54,13 @@ MinScore = Annotated[
         "refuse it."
     ),
 ]
+Columns = Annotated[
+    list[str],
+    Field(
+        max_length=12,
+        description="What to ask of each paper, in words, as “sample size”; else what studies are compared by.",
+    ),
+]
 History = Annotated[
     list[Turn],
     Field(
@@ -105,6 +112,7 @@ def add_search_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
     searches = SearchTools(monjyu)
     tools.add("Search papers", searches.monjyu_search)
     tools.add("Survey a topic", searches.monjyu_survey)
+    tools.add("Make a study table", searches.monjyu_table)
 
 
 class SearchTools:
@@ -178,4 +186,23 @@ class SearchTools:
             if max_papers and papers and max_papers != papers:
                 raise QueryError("max_papers and papers mean the same.", "Give one of them.")
             digest = await run_heard(self._monjyu, context, lambda emit, cancel: survey(emit=emit, cancel=cancel))
+        return given(digest_text(digest), digest)
+
+    async def monjyu_table(
+        self,
+        context: Context[Any, Any],
+        collection: Collection = None,
+        columns: Columns = [],  # noqa: B006
+        paper_ids: Annotated[list[str], Field(max_length=200, description="Only these papers.")] = [],  # noqa: B006
+        about: Annotated[str, Field(description="Only the papers that say most on this topic.")] = "",
+        year_from: YearFrom = None,
+        year_to: YearTo = None,
+        max_papers: Annotated[int | None, Field(ge=1, le=200, description="At most so many papers.")] = None,
+    ) -> Annotated[CallToolResult, Digest]:
+        """A row a paper, a column for each thing asked of all of them; every cell with its quote and page."""
+        filters = {"year_from": year_from, "year_to": year_to}
+        of = partial(self._monjyu.blocking.table, columns, collection, paper_ids=paper_ids, about=about)
+        table = partial(of, filters=filters, papers=max_papers)
+        with as_tool_errors():
+            digest = await run_heard(self._monjyu, context, lambda emit, cancel: table(emit=emit, cancel=cancel))
         return given(digest_text(digest), digest)

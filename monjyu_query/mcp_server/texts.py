@@ -54,4 +54,5 @@ def _passage(number: int, hit: Hit) -> str:
     text = quotable(hit.text)
     text = text if len(text) <= LONGEST_PASSAGE else f"{text[:LONGEST_PASSAGE]} …"
     head = f"({number}) {quotable(hit.paper_title)}{where} ({hit.paper_id}; {hit.section_type}; score {hit.score:.2f})"
+    head += " (retracted)" if hit.retracted else ""
     return f"{head}\n{text}"

@@ -17,12 +17,12 @@ Work = Callable[[Emit, threading.Event], T]
 
 
 async def run_heard(monjyu: AsyncMonjyu, context: Context[Any, Any], work: Work[T]) -> T:
-    """The result of `work(emit, cancel)`; its events of budgets and subqueries become progress notifications."""
+    """The result of `work(emit, cancel)`; its events of budgets, subqueries and rows become progress notifications."""
     loop, cancel = asyncio.get_running_loop(), threading.Event()
     heard: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     def emit(event: dict[str, Any] | None) -> None:
-        if not cancel.is_set() and (event is None or event["event"] in ("budget", "subquery")):
+        if not cancel.is_set() and (event is None or event["event"] in ("budget", "subquery", "row")):
             loop.call_soon_threadsafe(heard.put_nowait, event)
 
     def run() -> T:
@@ -52,6 +52,9 @@ class _Progress:
     async def tell(self, event: dict[str, Any]) -> None:
         if event["event"] == "subquery":
             await self._report(0.0, None, f"Searching: {event['text']}")
+        elif event["event"] == "row":
+            message = f"{event['done']} of {event['total']} papers read"
+            await self._report(float(event["done"]), float(event["total"]), message)
         else:
             message = f"{event['used']} of {event['total']} passages tested"
             await self._report(float(event["used"]), float(event["total"]), message)

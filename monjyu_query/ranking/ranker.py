@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,22 +41,48 @@ def rank(
     filters: Filters,
     settings: SearchSettings,
 ) -> Ranking:
-    """Score every chunk that passes the filters; keywords are looked up while the question is being embedded."""
+    """Score every chunk that passes the filters; keywords are looked up while the question is being embedded. What
+    retracted papers say is treated as `settings.retracted` says."""
+    ranking = _ranked(index, embedder, query, mode, filters, settings)
+    if settings.retracted == "lower" and index.retracted:
+        ranking = replace(ranking, scores=_lowered(ranking.scores, index.corpus.of_papers(list(index.retracted))))
+    return _kept(query, ranking)
+
+
+def _lowered(scores: Scores, which: Mask) -> Scores:
+    """These candidates half as far above the lowest one."""
+    candidates = scores > -np.inf
+    if not candidates.any():
+        return scores
+    lowest = scores[candidates].min()
+    return np.where(which & candidates, lowest + (scores - lowest) / 2, scores).astype(np.float32)
+
+
+def _ranked(
+    index: OpenIndex,
+    embedder: QueryEmbedder,
+    query: str,
+    mode: str,
+    filters: Filters,
+    settings: SearchSettings,
+) -> Ranking:
     if not len(index.corpus):
         return Ranking(np.zeros(0, dtype=np.float32), None, ["The collection holds no text to search."])
     passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
+    if settings.retracted == "exclude" and index.retracted:
+        passing &= ~index.corpus.of_papers(list(index.retracted))
     warnings = [] if passing.any() else ["No passage passes the filters."]
     if mode == "keyword":
         sparse = index.keywords.scores(query).result()
         matched = passing & (sparse > 0)
         if passing.any() and not matched.any():
             warnings.append("No passage has a word of the question.")
-        return _kept(query, Ranking(_only(sparse, matched), None, warnings, sparse))
+        return Ranking(_only(sparse, matched), None, warnings, sparse)
     waiting = index.keywords.scores(query) if mode == "hybrid" else None
     raw = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
     dense = levelled(raw, index.wide, passing)
     if waiting is None:
-        return _kept(query, Ranking(_only(dense, passing), dense, warnings))
+        return Ranking(_only(dense, passing), dense, warnings)
     model = index.snapshot.manifest.embedding.model
     if unread(query, model):
         settings = settings.model_copy(update={"alpha": 0.0})
@@ -67,7 +93,7 @@ def rank(
     fused = fuse(dense, sparse, passing, settings)
     if settings.alpha > 0:  # else similarity has no say, between scripts neither
         fused = merged(fused, dense, index.wide, passing)
-    return _kept(query, Ranking(fused, dense, warnings, sparse))
+    return Ranking(fused, dense, warnings, sparse)
 
 
 def _kept(query: str, ranking: Ranking) -> Ranking:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from monjyu_query.ranking.fusion import Scores
 from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.result import Hit, HitScores
+from monjyu_query.search.result import Citation, Hit, HitScores
 
 _OF_CHUNKS = """SELECT c.chunk_id, c.ord, p.year, p.doi, a.names FROM chunks c JOIN papers p USING (paper_id)
 LEFT JOIN (SELECT paper_id, list(name ORDER BY ord) AS names FROM authors
@@ -30,6 +31,13 @@ def describe_hits(index: OpenIndex, query: str, hits: list[Hit], ranking: Rankin
             hit.ord, hit.year, hit.doi, names = rows[hit.chunk_id]
             hit.authors = list(names or ())
         hit.scores = scores.get(hit.chunk_id)
+        hit.retracted = hit.paper_id in index.retracted
+
+
+def retracted_sources(index: OpenIndex, citations: Iterable[Citation]) -> list[str]:
+    """A warning for each retracted paper that an answer cites."""
+    titles = {one.paper_id: one.paper_title or one.paper_id for one in citations if one.retracted}
+    return [f"“{title}” is retracted ({index.retracted[paper_id]})." for paper_id, title in titles.items()]
 
 
 def _scores(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking) -> dict[str, HitScores]:

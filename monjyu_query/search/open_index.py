@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from monjyu_core.retractions import Retraction, retractions
 from monjyu_core.storage.snapshot import Snapshot, unreadable
 from monjyu_query.ranking.corpus import Corpus, load_corpus
 from monjyu_query.ranking.fusion import Mask
@@ -34,6 +35,11 @@ class OpenIndex:
     def scale(self) -> Scale:
         """What a similarity says under the snapshot's model."""
         return scale_of(self.snapshot.manifest.embedding.model, self.corpus.vectors)
+
+    @cached_property
+    def retracted(self) -> dict[str, Retraction]:
+        """The retracted papers."""
+        return retractions(self.snapshot.cursor())
 
     @cached_property
     def beside_papers(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ import duckdb
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import ParsedPaper
+from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
 
 _SHORT = (
@@ -27,7 +28,8 @@ _CHILDREN = {
 
 
 def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """Every paper in short, by title; `authors` are names, `chunks` a count."""
+    """Every paper in short, by title; `authors` are names, `chunks` a count, `retracted` by its
+    notices."""
     columns = ", ".join(f"p.{name}" for name in _SHORT)
     cursor = snapshot.cursor()
     papers = cursor.execute(f"SELECT {columns} FROM papers p ORDER BY lower(title), paper_id").fetchall()
@@ -35,8 +37,10 @@ def list_papers(snapshot: Snapshot) -> list[dict[str, Any]]:
     for paper_id, name in cursor.execute("SELECT paper_id, name FROM authors ORDER BY paper_id, ord").fetchall():
         authors.setdefault(paper_id, []).append(name)
     counts = dict(cursor.execute("SELECT paper_id, count(*) FROM chunks GROUP BY paper_id").fetchall())
+    retracted = retractions(cursor)
     return [
-        dict(zip(_SHORT, row, strict=True)) | {"authors": authors.get(row[0], []), "chunks": counts.get(row[0], 0)}
+        dict(zip(_SHORT, row, strict=True))
+        | {"authors": authors.get(row[0], []), "chunks": counts.get(row[0], 0), "retracted": row[0] in retracted}
         for row in papers
     ]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -160,6 +161,11 @@ def make_request(**values: Any) -> SearchRequest:
         return SearchRequest(**values)
     except ValidationError as error:
         raise QueryError(sentence(map(problem, error.errors()))) from error
+
+
+def make_filters(values: Mapping[str, Any]) -> Filters:
+    """Checked filters of what needs no question; QueryError as above."""
+    return make_request(query="-", collection="-", filters=dict(values)).filters
 
 
 def problem(error: Any) -> str:

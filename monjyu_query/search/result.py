@@ -49,7 +49,7 @@ class Citation(_Model):
     relevance: float | None = None
     """The chance (0 to 1) that the quote is evidence, by the ranker; None where nothing ranked it."""
     retracted: bool = False
-    """Not looked up yet: always false."""
+    """Whether a notice says so (`scholarly.notices`)."""
 
 
 class SentenceCheck(_Model):
@@ -112,6 +112,7 @@ class Hit(_Model):
     doi: str | None = None
     scores: HitScores | None = None
     found_by: list[str] = []
+    retracted: bool = False
 
 
 class Cell(_Model):
@@ -123,11 +124,13 @@ class Cell(_Model):
 
 
 class AnswerTable(_Model):
-    """A part of an answer that is read across: each row has as many cells as there are columns."""
+    """A part of an answer that is read across: each row has as many cells as there are columns. `engine` says what
+    worded its cells."""
 
     title: str = ""
     columns: list[str]
     rows: list[list[Cell]]
+    engine: Literal["extractive", "llm"] = "extractive"
 
 
 class Usage(_Model):

@@ -30,7 +30,7 @@ from monjyu_query.ranking.ranker import Ranking, rank, rankings_of_search
 from monjyu_query.search.controllers import CONTROLLERS
 from monjyu_query.search.conversation import resolve
 from monjyu_query.search.events import Emit, unheard
-from monjyu_query.search.hit_details import describe_hits
+from monjyu_query.search.hit_details import describe_hits, retracted_sources
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.request import LONGEST_QUERY, Filters, SearchRequest
 from monjyu_query.search.result import SearchResult
@@ -168,6 +168,7 @@ class Searcher:
     def _describe(self, result: SearchResult, ask: Ask, rankings: Mapping[str, Ranking]) -> None:
         """What all modes tell alike: why each hit was found, and which model wrote the answer."""
         describe_hits(ask.index, ask.request.query, result.hits, rankings.get(ask.request.query))
+        result.warnings += retracted_sources(ask.index, result.citations)
         if result.segments and result.mode in _LEADS_ON:
             result.follow_ups = follow_ups(ask.index, ask.request.query, result)
         if result.answer_engine == "llm":

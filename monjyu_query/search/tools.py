@@ -77,6 +77,12 @@ class Ask:
     emit: Emit
     cancel: threading.Event
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether some passages of the collection may not be found."""
+        excluded = self.settings.retracted == "exclude" and bool(self.index.retracted)
+        return excluded or not self.request.filters.empty
+
     def warnings(self) -> list[str]:
         """What is true of every answer of this snapshot to this request."""
         warnings = []

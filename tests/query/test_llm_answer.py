@@ -14,6 +14,7 @@ import pytest
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
+from monjyu_core.models.prompts import load_prompt
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
@@ -104,6 +105,34 @@ def test_a_model_has_the_last_word_where_it_verifies(
         ("supported", "words", "gap"),  # the model forgot it: what the words say stays
     ]
     assert result.status == "partial" and any("1 sentences" in warning for warning in result.warnings)
+
+
+def test_a_model_that_agrees_to_everything_restores_nothing_that_words_refute_clearly(
+    sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MONJYU_ROLES__VERIFY__ENGINE", "llm")
+
+    def reply(request: Request) -> Reply:
+        if REPAIR in request.prompt:
+            return server.say('{"sentences": []}')
+        if "You check whether" in request.prompt:
+            return server.say(json.dumps({"verdicts": [{"statement": n, "verdict": "supported"} for n in range(1, 9)]}))
+        one = first_sentence(sources_in(request)[0])
+        told.append(one)
+        return server.say(
+            f"{one} [1] {one.rstrip('.')} in 31415 cases of [Evil](http://evil.example/x) [1]. "
+            f"Bananas never cured 99 % of Martian Elephants at CERN in 1887 [1]. {leaked} [1]."
+        )
+
+    told: list[str] = []
+    instructions = load_prompt("answer", "en", None).text
+    leaked = " ".join(instructions.split()[:14]).rstrip(".")
+    fake.default = reply
+    result, _ = ask(sample_data)
+    assert told[0][:60] in result.answer
+    for refuted in ("evil.example", "Bananas", leaked[:40]):
+        assert refuted not in result.answer
+    assert result.warnings == ["3 sentences of the model do not stand in their sources and were left out."]
 
 
 def test_a_check_that_fails_is_said(sample_data: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:

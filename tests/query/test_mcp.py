@@ -40,7 +40,7 @@ from monjyu_query.service.access.keys import create_key
 from tests.copies import copy_data
 
 QUESTION = "What does the Leiden algorithm guarantee that Louvain does not?"
-READERS = {"monjyu_search", "monjyu_survey", "monjyu_get_paper", "monjyu_citations", "monjyu_summarize"}
+READERS = {"monjyu_search", "monjyu_survey", "monjyu_get_paper", "monjyu_citations", "monjyu_summarize", "monjyu_table"}
 TOOLS = READERS | {"monjyu_compare", "monjyu_status", "monjyu_index"}
 OUTSIDE = ("../state", "/etc", "way-out", "notes/../../outside", "../outside/secret.md", "no-such-folder", "a\x00b")
 PAPER, OTHER = "answer-provenance-ac1d5330", "relevance-budget-438725c6"
@@ -153,6 +153,7 @@ async def check_digests(client: Client) -> None:
         ("monjyu_compare", {"paper_ids": [PAPER, OTHER]}),
         ("monjyu_compare", {"paper_ids": [PAPER, OTHER], "aspects": ["How long are identifiers?"]}),
         ("monjyu_survey", {"topic": "incremental indexing of document collections", "papers": 4}),
+        ("monjyu_table", {"columns": ["method"], "paper_ids": [PAPER, OTHER]}),
     ):
         digest = Digest.model_validate(await structured(client, name, **arguments))
         assert digest.status == "complete", digest.warnings

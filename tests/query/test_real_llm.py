@@ -14,6 +14,7 @@ import pytest
 
 from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.storage.folders import DataFolder
+from monjyu_query import Monjyu
 from monjyu_query.search.request import make_request
 from monjyu_query.search.searcher import Searcher
 
@@ -29,6 +30,8 @@ def test_a_question_is_answered_with_checked_citations(sample_data: Path, monkey
         "ROLES__ANSWER__ENGINE": "llm",
         "ROLES__ANSWER__TIMEOUT_SECONDS": "600",
         "ROLES__ANSWER__MAX_TOKENS": "300",
+        "ROLES__VERIFY__ENGINE": "llm",
+        "ROLES__VERIFY__TIMEOUT_SECONDS": "600",
         "CACHE__ENABLED": "false",
     }
     monkeypatch.setenv("MONJYU_DATA", str(sample_data))
@@ -60,3 +63,21 @@ def test_lazy_search_runs_through(sample_data: Path, monkeypatch: pytest.MonkeyP
     assert result.citations or result.status == "abstained" or result.warnings, result
     if result.citations:
         assert result.verified
+
+
+def test_a_study_table_is_worded(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever a small model says, each cell rests on sentences of its paper."""
+    values = {
+        "MODELS__DEFAULT__MODEL": os.environ.get("MONJYU_TEST_LLM_MODEL", "local"),
+        "MODELS__DEFAULT__BASE_URL": URL,
+        "ROLES__ANSWER__ENGINE": "llm",
+        "ROLES__ANSWER__TIMEOUT_SECONDS": "600",
+        "ROLES__ANSWER__MAX_TOKENS": "500",
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(f"MONJYU_{name}", value)
+    digest = Monjyu(sample_data).table(["method", "result"], papers=3)
+    assert digest.tables[0].engine == "llm" and digest.usage.llm_calls >= 3, digest.warnings
+    for row in digest.tables[0].rows:
+        cited = {n for cell in row[1:] for n in cell.citations}
+        assert {one.paper_id for one in digest.citations if one.n in cited} <= {row[0].paper_id}

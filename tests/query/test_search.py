@@ -120,7 +120,7 @@ def test_json_is_that_of_the_interface(searcher: Searcher) -> None:
     assert list(result["routing"]) == ["query_type", "reason", "confidence", "runner_up"]
     assert 0.25 <= result["routing"]["confidence"] <= 1 and result["routing"]["runner_up"] in QUERY_TYPES
     hit = ["chunk_id", "paper_id", "paper_title", "score", "text", "section_type", "page", "ord", "year", "authors"]
-    assert list(result["hits"][0]) == [*hit, "doi", "scores", "found_by"]
+    assert list(result["hits"][0]) == [*hit, "doi", "scores", "found_by", "retracted"]
     scores = [one["scores"] for one in result["hits"]]
     assert [one["fused"] for one in scores] == sorted((one["fused"] for one in scores), reverse=True)
     assert all(one["vector_rank"] >= 1 and "noun" in one["matched"] for one in scores[:1])

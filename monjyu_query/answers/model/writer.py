@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass
 
 from monjyu_core.models.accounting.estimate import prompt_tokens
 from monjyu_core.models.call_errors import ModelCallError
@@ -15,22 +15,16 @@ from monjyu_core.models.types import ChatReply, ChatRequest, Message
 from monjyu_core.settings.settings import Settings
 from monjyu_core.text.search_text import count_wide
 from monjyu_query.answers.answer_form import AnswerForm
-from monjyu_query.answers.answering import Answer, abstained
+from monjyu_query.answers.answering import Answer
 from monjyu_query.answers.model.checking import Checked, Checker
-from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, abstains
+from monjyu_query.answers.model.marked import Marked, PaperBrackets, SentenceStream, marked_sentences
+from monjyu_query.answers.model.model_draft import Draft
 from monjyu_query.answers.model.wishes import SENTENCES, wished
-from monjyu_query.answers.segments import markdown, separator
-from monjyu_query.answers.verification.local_check import Verdict
-from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, Stated
+from monjyu_query.answers.verification.model_check import LONGEST_REASON, ModelVerifier, RepairedSentence, Stated
 from monjyu_query.search.events import Emit, unheard
 from monjyu_query.search.passages import Passage
-from monjyu_query.search.request import ResponseType, SearchRequest, Turn
-from monjyu_query.search.result import Citation, Segment, SentenceCheck
+from monjyu_query.search.request import SearchRequest, Turn
 
-REPEATED = 6
-"""Words of the instructions that no sentence of an answer repeats by chance."""
-NEXT = "\n\n"
-"""Before a heading and after it."""
 LONGEST_HISTORY = 6
 """Turns before the question that are sent along."""
 LONGEST_TURN = 4000
@@ -66,8 +60,9 @@ async def write_answer(
     length = wished(request.response_type, form, language, sentences)
     room = context - settings.roles.answer.max_tokens
     messages, used = _messages(request, passages, checker, system, asking, length, room)
-    draft = _Draft(checker, settings.answer.unsupported, emit, request.response_type, system.text)
-    stream = SentenceStream(language, PaperBrackets(passage.text for passage in used))
+    draft = Draft(checker, settings.answer.unsupported, emit, request.response_type, system.text)
+    brackets = PaperBrackets(passage.text for passage in used)
+    stream = SentenceStream(language, brackets)
     finish, room = "stop", settings.roles.answer.max_tokens * LONGEST_TOKEN
     papers = sorted({passage.paper_id for passage in used})
     async with aclosing(session.stream("answer", messages, system.hash + asking.hash, papers)) as pieces:
@@ -84,34 +79,46 @@ async def write_answer(
                 break
     rest = stream.end(cut_off=finish == "length")
     await asyncio.to_thread(draft.add, rest)
-    await _second_look(ModelVerifier(session, settings, language, papers), draft, request.query, settings)
+    anew = Rewriting(request.query, language, brackets)
+    await _second_look(ModelVerifier(session, settings, language, papers), draft, anew, settings)
     return draft.answer(finish)
 
 
-async def _second_look(verifier: ModelVerifier, draft: _Draft, question: str, settings: Settings) -> None:
+@dataclass(frozen=True)
+class Rewriting:
+    """What it takes to read a sentence that was written once more: it may hold markers like the first one."""
+
+    question: str
+    language: str
+    brackets: PaperBrackets
+
+    def read(self, new: RepairedSentence, old: Marked) -> Marked:
+        parts = [one for one in marked_sentences(new.text, self.language, self.brackets) if not one.heading]
+        marked = tuple(dict.fromkeys(number for one in parts for number in one.sources))
+        text = ("" if self.language == "ja" else " ").join(one.text for one in parts)
+        return Marked(text, tuple(new.sources) or marked or old.sources)
+
+
+async def _second_look(verifier: ModelVerifier, draft: Draft, anew: Rewriting, settings: Settings) -> None:
     """Verify by the model of `roles.verify`, where one is set up; let what is not supported be written once more. A
     call that fails leaves what the words say."""
     verifies = settings.roles.verify.engine == "llm"
     try:
         if verifies:
-            await _verified(verifier, draft, draft.checked())
+            await _verified(verifier, draft, [one for one in draft.checked() if not one.settled])
         refuted = draft.refuted()
         if not refuted:
             return
-        anew = await verifier.repaired([_stated(draft, one) for one in refuted], question)
-        written = [
-            (one, Marked(" ".join(new.text.split()), tuple(new.sources) or one.said.sources))
-            for one, new in zip(refuted, anew, strict=True)
-            if new
-        ]
-        repaired = await asyncio.to_thread(draft.replace, written)
+        replies = await verifier.repaired([_stated(draft, one) for one in refuted], anew.question)
+        read = [(one, anew.read(new, one.said)) for one, new in zip(refuted, replies, strict=True) if new]
+        repaired = await asyncio.to_thread(draft.replace, [(one, new) for one, new in read if new.text])
         if verifies and repaired:
             await _verified(verifier, draft, repaired)
     except ModelCallError as error:
         draft.warnings.append(f"Not all sentences were checked by the model: {error}")
 
 
-async def _verified(verifier: ModelVerifier, draft: _Draft, sentences: Sequence[Checked]) -> None:
+async def _verified(verifier: ModelVerifier, draft: Draft, sentences: Sequence[Checked]) -> None:
     verdicts = await verifier.verify([_stated(draft, one) for one in sentences])
     for one, verdict in zip(sentences, verdicts, strict=True):
         if verdict is not None:
@@ -119,13 +126,7 @@ async def _verified(verifier: ModelVerifier, draft: _Draft, sentences: Sequence[
             draft.judged(one, verdict.verdict, reasons)
 
 
-def runs_of_words(text: str) -> set[tuple[str, ...]]:
-    """Every `REPEATED` words of a text that follow each other, in small letters."""
-    words = text.casefold().split()
-    return set(zip(*(words[start:] for start in range(REPEATED)), strict=False))
-
-
-def _stated(draft: _Draft, one: Checked) -> Stated:
+def _stated(draft: Draft, one: Checked) -> Stated:
     return Stated(one.said.text, tuple((number, draft.source(number)) for number in one.sources))
 
 
@@ -151,135 +152,3 @@ def _messages(
 
 def _turn(turn: Turn) -> Message:
     return Message("assistant" if turn.role == "assistant" else "user", turn.content[:LONGEST_TURN])
-
-
-class _Draft:
-    """The sentences of an answer in order, each with its check and its citations, numbered in order."""
-
-    def __init__(
-        self, checker: Checker, unsupported: str, emit: Emit, response_type: ResponseType | None, instructions: str
-    ) -> None:
-        self._checker = checker
-        self._keep = unsupported == "mark"
-        self._emit = emit
-        self._response_type = response_type
-        self._instructions = runs_of_words(instructions)
-        self._said: list[Checked | Marked] = []
-        self._citations: dict[str, Citation] = {}
-        self._told = 0
-        self._abstained = False
-        self.warnings: list[str] = []
-
-    def add(self, sentences: Sequence[Marked]) -> None:
-        """Check the sentences by words, and tell of those that are supported."""
-        for sentence in sentences:
-            if abstains(sentence):
-                self._abstained = True
-            elif sentence.heading:
-                self._said.append(sentence)
-            else:
-                checked = self._checked(sentence)
-                self._said.append(checked)
-                self._tell(checked)
-
-    def _checked(self, sentence: Marked) -> Checked:
-        """A sentence that repeats its instructions is none of the papers', whatever it borrows from them."""
-        if runs_of_words(sentence.text) & self._instructions:
-            check = SentenceCheck(verdict="not_found", method="words", reasons=["repeats the instructions"])
-            return Checked(sentence, [], check, ())
-        return self._checker.check(sentence)
-
-    def source(self, number: int) -> str:
-        return self._checker.source_text(number)
-
-    def checked(self) -> list[Checked]:
-        return [one for one in self._said if isinstance(one, Checked)]
-
-    def kept(self) -> list[Checked]:
-        return [one for one in self.checked() if one.kept]
-
-    def refuted(self) -> list[Checked]:
-        return [one for one in self.checked() if not one.kept]
-
-    def judged(self, one: Checked, verdict: Verdict, reasons: list[str]) -> None:
-        """What the model says of a sentence stands over what its words say."""
-        check = one.check.model_copy(update={"verdict": verdict, "method": "model", "reasons": reasons})
-        self._said[self._said.index(one)] = replace(one, check=check)
-
-    def replace(self, written: Sequence[tuple[Checked, Marked]]) -> list[Checked]:
-        """Sentences in place of refuted ones, those that are supported now."""
-        repaired = []
-        for old, new in written:
-            checked = self._checked(replace(new, begins=old.said.begins, item=old.said.item))
-            if checked.kept:
-                self._said[self._said.index(old)] = checked
-                self._tell(checked)
-                repaired.append(checked)
-        return repaired
-
-    def _tell(self, one: Checked) -> None:
-        if one.kept or self._keep:
-            segment = self._segment(one, first=not self._told)
-            self._told += 1
-            found = [self._numbered(citation).model_dump(mode="json") for citation in one.citations]
-            self._emit(
-                {
-                    "event": "answer",
-                    "text": markdown([segment]).strip(),
-                    "segments": [segment.model_dump()],
-                    "citations": found,
-                }
-            )
-
-    def _numbered(self, citation: Citation) -> Citation:
-        key = citation.sentence_ids[0]
-        if key not in self._citations:
-            self._citations[key] = citation.model_copy(update={"n": len(self._citations) + 1})
-        return self._citations[key]
-
-    def _segment(self, one: Checked, *, first: bool) -> Segment:
-        """A list stays one, and so do paragraphs but in a short answer."""
-        numbers = list(dict.fromkeys(self._numbered(citation).n for citation in one.citations))
-        as_list = "list" if one.said.item else self._response_type
-        new = one.said.begins and self._response_type != "short"
-        lead = separator(as_list, first=first, new_paragraph=new)
-        text = one.said.text if one.kept else f"{one.said.text} (no source)"
-        return Segment(text=lead + text, citations=numbers, check=one.check)
-
-    def _segments(self) -> list[Segment]:
-        """Of what is kept; a heading stands before something, or is left out."""
-        self._citations = {}  # numbered anew: what was told and then refuted leaves no gap
-        segments: list[Segment] = []
-        heading: Marked | None = None
-        for one in self._said:
-            if isinstance(one, Marked):
-                heading = one
-            elif one.kept or self._keep:
-                if heading is not None and self._response_type != "short":
-                    segments.append(Segment(text=f"{NEXT if segments else ''}{heading.text}", heading=True))
-                segment = self._segment(one, first=not segments)
-                if heading is not None and len(segments) > 0 and segments[-1].heading:
-                    segment = segment.model_copy(update={"text": f"{NEXT}{segment.text.lstrip()}"})
-                segments.append(segment)
-                heading = None
-        return segments
-
-    def answer(self, finish: str) -> Answer:
-        """What there is, with a word on what was left out."""
-        segments = self._segments()
-        dropped = len(self.refuted())
-        warnings = list(self.warnings)
-        if dropped:
-            did = "marked" if self._keep else "left out"
-            warnings.append(f"{dropped} sentences of the model do not stand in their sources and were {did}.")
-        if finish == "length":
-            warnings.append("The answer was cut off at roles.answer.max_tokens.")
-        if finish == "content_filter":
-            warnings.append("The server's content filter ended the answer.")
-        if not self._citations:
-            reason = "the passages found do not speak of it" if self._abstained else "no sentence had a source"
-            return abstained(reason, warnings)
-        gaps = any(one.check.kind == "gap" for one in self.kept())
-        status = "complete" if finish == "stop" and not gaps else "partial"
-        verified = not (self._keep and dropped)
-        return Answer(segments, status, list(self._citations.values()), verified, warnings)  # type: ignore[arg-type]

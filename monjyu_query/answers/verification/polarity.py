@@ -1,4 +1,4 @@
-"""What turns a sentence's meaning round: negation, opposites, hedges, words that claim everything."""
+"""What turns a sentence's meaning round: negation, opposites, words that claim everything."""
 
 from __future__ import annotations
 
@@ -14,21 +14,6 @@ NEGATIONS = frozenset(
         "unavailable", "unaffected", "unchanged", "insufficient", "prevent", "prevents", "prevented",
     )
 )  # fmt: skip
-HEDGES = re.compile(
-    r"\b(?:may|might|could|can|suggest\w*|possibl[ey]|perhaps|likely|probabl[ey]|appear\w*|seem\w*|potential\w*|"
-    r"hypothesi\w*|tend\w*|indicat\w*|anecdotal\w*|preliminary|tentative\w*|some|often|sometimes|usually|generally|"
-    r"mostly|typically|believe\w*|expect\w*|hope\w*|aim\w*|plan\w*|approximately|about|around|almost|nearly|"
-    r"at least|up to|estimated?|presum\w+|would|should|in part|partly|assum\w+|unclear|uncertain|not yet|"
-    r"evidence for|considered|think|thought|weak\w*|informal\w*)\b"
-    r"|可能性|かもしれ|考えられ|思われ|とされ|だろう|示唆|場合が|一部|こともあ|ことが多|推定|推測|見られ|おそらく|約|ほぼ|程度|という|いわれ|言われ|らしい|傾向|説",
-    re.I,
-)
-STRONG_HEDGES = re.compile(
-    r"\b(?:may|might|could|suggest\w*|possibl[ey]|perhaps|probabl[ey]|potential\w*|hypothesi\w*|anecdotal\w*|preliminary|"
-    r"hope\w*|aims?|aimed|plan(?:s|ned)?|unclear|uncertain|future|expect\w*|believe\w*|appear\w*|seem\w*)\b"
-    r"|可能性|かもしれ|考えられ|思われ|だろう|示唆|推定|推測|おそらく|予定",
-    re.I,
-)
 _ABSOLUTE = re.compile(
     r"\b(?:all|every|everyone|always|never|prov(?:e|es|ed|en)|proof|guarantee\w*|completely|entire(?:ly)?|definitiv\w+|"
     r"conclusive\w*|eliminat\w+|universal\w*|certainly|undoubted\w*|unequivocal\w*|exclusively|invariabl\w+|nobody|"

@@ -10,41 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_query.answers.verification.alignment import Words, normal
-from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, derived, figures, same_value
-from monjyu_query.answers.verification.polarity import (
-    DIRECTION,
-    DIRECTION_JA,
-    HEDGES,
-    NEGATIONS,
-    SIDES,
-    STRONG_HEDGES,
-    absolutes,
-    negated_ja,
-    negated_words,
-    sides_ja,
+from monjyu_query.answers.verification.attribution import (
+    CLAUSES,
+    NAME,
+    merged_sources,
+    moved_figures,
+    moved_names,
+    turned_directions,
 )
+from monjyu_query.answers.verification.numbers import OF_UNIT, SMALL, Figure, derived, figures, same_value
+from monjyu_query.answers.verification.polarity import NEGATIONS, absolutes, negated_ja, negated_words
 
 NAMES = (
-    "uncovered", "uncovered_run", "beyond_best", "other_source", "missing_number", "moved_number", "missing_name",
-    "moved_name", "merged", "negation", "opposite", "new_direction", "absolute", "hedge_lost",
+    "uncovered", "beyond_best", "missing_number", "moved_number", "missing_name", "moved_name", "merged", "negation",
+    "opposite", "new_direction", "absolute",
 )  # fmt: skip
-FAR = 12
-"""Words, or so, on either side that tell what a figure or a name belongs to."""
-LEAST_ALIKE, STRONG = 0.25, 0.2
-"""How alike two contexts must be to be the same place; how much better another place must fit to be named."""
+STRONG = 0.2
+"""How much better another place must fit to be named."""
 OF_THE_QUESTION = 0.4
 """What a word counts that the question has too: every passage found has such words, so they show little."""
 WINDOW = 3
 """Sentences of a source that one sentence may rest on together."""
-_NAME = re.compile(
-    r"(?<![.!?] )(?<!^)\b(?:[A-Z][\w’'-]*[A-Za-z0-9]|[A-Z]{2,}s?)\b|(?<![A-Za-z0-9])[A-Z]{2,}[A-Za-z0-9-]*(?![A-Za-z])"
-    r"|\b[A-Za-z]+[A-Z]\w*\b"
-    r"|[\u30a1-\u30ffー]{4,}|(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]{2,}(?=[\u3040-\u9fff])"
-)
 _SPLIT = re.compile(r"(?<=[.!?])\s+(?=[A-Z(\[])|(?<=[。！？])")
-_CLAUSES = re.compile(r"[,;:]?\s+(?:and|while|whereas|but|although|though|however)\s+|[;,]\s+|[、。；]")
-_JOINED = re.compile(r"\b(?:both|and|between|than|unlike|like|as well as|compared)\b|と|も", re.I)
-_JOINTS = re.compile(r"[,;:、]|\b(?:and|while|whereas|but|versus|vs|or|than|from|to)\b|(?:一方|が、|より)")
 
 
 @dataclass(frozen=True)
@@ -83,9 +70,7 @@ def signs_of(sentence: str, sources: Sequence[Source], question: str = "") -> Si
     best = _best(said, sentences)
     _figures(signs, said, sentences, about + " " + normal(question))
     _names(signs, said, " ".join(t.text for t in texts), about + " " + normal(question))
-    _moved_names(signs, said, sentences)
-    _merged(signs, said, [Words(normal(f"{source.about} {source.text}")) for source in sources])
-    _directions(signs, said, sentences)
+    _attributed(signs, said, sentences, [Words(normal(f"{source.about} {source.text}")) for source in sources])
     _polarity(signs, said, best, texts)
     return signs
 
@@ -120,9 +105,6 @@ def _coverage(
     union = np.maximum(of_text.max(axis=0, initial=0.0), 0.9 * named)
     missing = 1.0 - union
     signs.values["uncovered"] = float(np.average(missing, weights=weights))
-    signs.values["uncovered_run"] = _longest_run(content, missing)
-    best_text = np.maximum(of_text, named).mean(axis=1).max(initial=0.0)
-    signs.values["other_source"] = float(np.maximum(union, named).mean() - best_text)
     signs.values["beyond_best"] = _clauses_apart(said, content, np.maximum(of_window, 0.9 * named), union)
     if signs.values["uncovered"] > 0.5:
         words = dict.fromkeys(
@@ -131,20 +113,11 @@ def _coverage(
         signs.reasons.append(f"not in the source: {', '.join(list(words)[:6])}")
 
 
-def _longest_run(content: Sequence[tuple[int, str]], missing: NDArray[np.float32]) -> float:
-    """Most content words in a row that no source has, as a share of five."""
-    longest = run = 0.0
-    for lost in missing:
-        run = run + float(lost) if lost > 0.3 else 0.0
-        longest = max(longest, run)
-    return min(1.0, longest / 5)
-
-
 def _clauses_apart(
     said: Words, content: Sequence[tuple[int, str]], of_window: NDArray[np.float32], union: NDArray[np.float32]
 ) -> float:
     """How much a clause needs several places of the sources: what the union has beyond its best one, at worst."""
-    starts = [match.end() for match in _CLAUSES.finditer(said.text)]
+    starts = [match.end() for match in CLAUSES.finditer(said.text)]
     groups: dict[int, list[int]] = {}
     for number, (place, _) in enumerate(content):
         at = said.found[place].start()
@@ -180,7 +153,7 @@ def _figures(signs: Signs, said: Words, texts: Sequence[Words], about: str) -> N
     if missing:
         signs.values["missing_number"] = 1.0
         signs.reasons.append(f"figure not in the source: {', '.join(missing)}")
-    moved = _moved(said, matched, there)
+    moved = moved_figures(said, matched, there)
     if moved:
         signs.values["moved_number"] = moved
         signs.reasons.append("figures belong to something else in the source")
@@ -197,63 +170,19 @@ def _after(text: Words, figure: Figure) -> set[str]:
     return {term for place, term in text.content if place in places}
 
 
-@dataclass(frozen=True)
-class Anchor:
-    """A word that the words around it belong to: a figure, a name, a word of direction; with their weights."""
-
-    word: str
-    context: dict[str, float]
-
-
-def _context(sentence: Words, start: int, end: int) -> dict[str, float]:
-    """Terms of a sentence around a place, with weights that fall with distance and at each joint between."""
-    weights: dict[str, float] = {}
-    for place, term in sentence.content:
-        match = sentence.found[place]
-        if match.start() < end and match.end() > start:
-            continue
-        low, high = (match.end(), start) if match.end() <= start else (end, match.start())
-        between = sentence.text[low:high]
-        distance = len(between) / (4 if sentence.wide else 6)
-        joints = len(_JOINTS.findall(between))
-        if distance <= FAR:
-            weights[term] = max(weights.get(term, 0.0), 1.0 / (1 + 0.35 * distance) / (1 + 2.0 * joints))
-    return weights
-
-
-def _alike(one: dict[str, float], other: dict[str, float]) -> float:
-    norm = np.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in other.values()))
-    return float(sum(weight * other.get(term, 0.0) for term, weight in one.items()) / norm) if norm else 0.0
-
-
-def _anchors(sentence: Words, pattern: re.Pattern[str]) -> list[Anchor]:
-    return [
-        Anchor(match.group().casefold().removesuffix("'s"), _context(sentence, match.start(), match.end()))
-        for match in pattern.finditer(sentence.text)
-    ]
-
-
-def _moved_names(signs: Signs, said: Words, pieces: Sequence[Words]) -> None:
-    """Whether what stands around a name stands around another one in the sources."""
-    there = [anchor for piece in pieces for anchor in _anchors(piece, _NAME)]
-    own = _anchors(said, _NAME)
-    spoken = {anchor.word for anchor in own}
-    worst = 0.0
-    for anchor in own:
-        here = max(
-            (_alike(anchor.context, other.context) for other in there if _one_name(anchor.word, other.word)),
-            default=None,
-        )
-        if here is None:
-            continue
-        for other in there:
-            if not _one_name(anchor.word, other.word) and other.word not in anchor.context:
-                gain = _alike(anchor.context, other.context) - here
-                worst = max(worst, gain * (1.0 if other.word not in spoken else 0.8))
-    if worst > 0:
-        signs.values["moved_name"] = worst
-    if worst > STRONG:
+def _attributed(signs: Signs, said: Words, sentences: Sequence[Words], sources: Sequence[Words]) -> None:
+    """What is said of another name or another paper than in the sources, or the other way round."""
+    signs.values["moved_name"] = moved = moved_names(said, sentences)
+    if moved > STRONG:
         signs.reasons.append("a name belongs to something else in the source")
+    signs.values["merged"] = merged = merged_sources(said, sources)
+    if merged > 0:
+        signs.reasons.append("what one source says is said of another one's subject")
+    opposite, new, turned = turned_directions(said, sentences)
+    signs.values["opposite"] = min(1.0, 2 * opposite)
+    signs.values["new_direction"] = min(1.0, new / 2)
+    if opposite > STRONG:
+        signs.reasons.append(f"the source says the opposite of: {', '.join(turned)}")
 
 
 def _initials(name: str, text: str) -> bool:
@@ -263,104 +192,11 @@ def _initials(name: str, text: str) -> bool:
     return bool(re.search(r"\b" + r"\w*[\s-]+(?:of |and |for )?".join(name) + r"\w*", text))
 
 
-def _merged(signs: Signs, said: Words, sources: Sequence[Words]) -> None:
-    """Whether a clause names what only one source has, and says of it what only another one has."""
-    if len(sources) < 2:
-        return
-    terms = [{term for _, term in source.content} for source in sources]
-    texts = [source.text.casefold() for source in sources]
-    worst = 0.0
-    for clause in map(Words, _CLAUSES.split(said.text)):
-        names = {match.group().casefold() for match in _NAME.finditer(clause.text)}
-        own = {n for n, text in enumerate(texts) if names and all(name in text for name in names)}
-        rest = [term for place, term in clause.content if clause.plain[place] not in names]
-        if not own and names and not _JOINED.search(clause.text):
-            sides = {
-                n
-                for name in names
-                for n, text in enumerate(texts)
-                if name in text and sum(name in t for t in texts) == 1
-            }
-            worst = max(worst, 0.6 if len(sides) > 1 else 0.0)
-        if not own or len(own) == len(texts) or len(rest) < 2:
-            continue
-        shares = [sum(term in known for term in rest) / len(rest) for known in terms]
-        worst = max(worst, max(shares[n] for n in range(len(texts)) if n not in own) - max(shares[n] for n in own))
-    if worst > 0:
-        signs.values["merged"] = min(1.0, worst)
-        signs.reasons.append("what one source says is said of another one's subject")
-
-
-def _one_name(one: str, other: str) -> bool:
-    return one == other or one in other or other in one
-
-
-def _moved(
-    said: Words,
-    matched: Sequence[tuple[Figure, list[tuple[Words, Figure]]]],
-    there: Sequence[tuple[Words, Figure]],
-) -> float:
-    """How much better a figure of the sentence fits another figure's place in the source than its own, or two of them
-    each other's."""
-    contexts = [_context(said, figure.start, figure.end) for figure, _ in matched]
-    here = [_fit(context, own) for context, (_, own) in zip(contexts, matched, strict=True)]
-    worst = 0.0
-    for one, (figure, own) in enumerate(matched):
-        others = [o for o in there if not same_value(figure, o[1]) and o[1].percent == own[0][1].percent]
-        weight = 1.0 if figure.exact or figure.value > SMALL else 0.7
-        worst = max(worst, weight * (_fit(contexts[one], others) - here[one]))
-        for two in range(one):
-            if not same_value(figure, matched[two][0]):
-                crossed = _fit(contexts[one], matched[two][1]) + _fit(contexts[two], own)
-                worst = max(worst, crossed - here[one] - here[two])
-    return max(0.0, worst)
-
-
-def _fit(context: dict[str, float], places: Sequence[tuple[Words, Figure]]) -> float:
-    return max((_alike(context, _context(text, one.start, one.end)) for text, one in places), default=0.0)
-
-
-def _directions(signs: Signs, said: Words, pieces: Sequence[Words]) -> None:
-    """Words of direction whose place in the source has the opposite; those that the source does not have at all."""
-    there = [
-        (anchor, _side_of(anchor.word, wide=piece.wide))
-        for piece in pieces
-        for anchor in _anchors(piece, _pattern(piece))
-    ]
-    opposite = new = 0.0
-    words = []
-    for anchor in _anchors(said, _pattern(said)):
-        sides = _side_of(anchor.word, wide=said.wide)
-        same = [_alike(anchor.context, other.context) for other, known in there if known & sides]
-        other_sides = {(pair, 1 - side) for pair, side in sides}
-        against = [
-            _alike(anchor.context, other.context) for other, known in there if known & other_sides and not known & sides
-        ]
-        gain = max(against, default=0.0) - max(same, default=0.0)
-        if gain > opposite and max(against, default=0.0) > LEAST_ALIKE:
-            opposite = gain
-            words.append(anchor.word)
-        if not same:
-            new += 1
-    signs.values["opposite"] = min(1.0, 2 * opposite)
-    signs.values["new_direction"] = min(1.0, new / 2)
-    if opposite > STRONG:
-        signs.reasons.append(f"the source says the opposite of: {', '.join(dict.fromkeys(words))}")
-
-
-def _pattern(text: Words) -> re.Pattern[str]:
-    return DIRECTION_JA if text.wide else DIRECTION
-
-
-def _side_of(word: str, *, wide: bool) -> set[tuple[int, int]]:
-    return sides_ja(word) if wide else SIDES.get(word, set())
-
-
 def _names(signs: Signs, said: Words, source: str, about: str) -> None:
     there = f"{source} {about}".casefold()
     squeezed = re.sub(r"[\W_]+", "", there)
     missing = []
-    for match in _NAME.finditer(said.text):
+    for match in NAME.finditer(said.text):
         name = match.group().casefold().removesuffix("'s").rstrip("s")
         known = name in there or re.sub(r"[\W_]+", "", name) in squeezed or name.casefold() in OF_UNIT
         if len(name) > 1 and not known and not _initials(name, there):
@@ -383,8 +219,6 @@ def _polarity(signs: Signs, said: Words, best: Words, texts: Sequence[Words]) ->
     if new:
         signs.values["absolute"] = min(1.0, 0.5 + 0.5 * (len(new) > 1))
         signs.reasons.append("claims more than the source: " + ", ".join(sorted(new)))
-    if STRONG_HEDGES.search(best.text) and not HEDGES.search(said.text):
-        signs.values["hedge_lost"] = 1.0
 
 
 def _negation(said: Words, best: Words, texts: Sequence[Words]) -> float:

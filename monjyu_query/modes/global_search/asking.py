@@ -45,7 +45,7 @@ class Asking:
     @cached_property
     def passing(self) -> set[str] | None:
         """The chunks that the filters let pass; None for all."""
-        if self.ask.request.filters.empty:
+        if not self.ask.leaves_out:
             return None
         return {chunk for chunk, row in self.rows.items() if self.ranking.scores[row] > -np.inf}
 

@@ -95,7 +95,7 @@ class LocalSearch:
             return _Around([], [], [], [])
         entities = find_entities(index, question, self._near(ask, ranking), local.entities)
         passages = self._passages(ask, query, ranking, entities)
-        within = None if ask.request.filters.empty else self._passing(index, ranking)
+        within = self._passing(index, ranking) if ask.leaves_out else None
         weigher = context.Weigher(index, question, ranking.similarity, within)
         reports = self.reports(index)
         vector = self.tools.embedder.embed(query, index.snapshot.manifest)

@@ -1,4 +1,4 @@
-"""POST /summarize, POST /compare and POST /survey."""
+"""POST /summarize, POST /compare, POST /survey and POST /table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends
+from fastapi import APIRouter, Body, Depends, Query
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
@@ -17,6 +17,10 @@ from monjyu_query.catalogue.paper_names import one_paper
 from monjyu_query.digests.comparison import MOST_ASPECTS, compare
 from monjyu_query.digests.comparison import MOST_PAPERS as MOST_COMPARED
 from monjyu_query.digests.digest_result import Digest
+from monjyu_query.digests.study_table.study_table import study_table
+from monjyu_query.digests.study_table.table_columns import MOST_COLUMNS
+from monjyu_query.digests.study_table.table_export import as_csv, as_xlsx
+from monjyu_query.digests.study_table.which_papers import MOST_PAPERS as MOST_ROWS
 from monjyu_query.digests.summary import summarize
 from monjyu_query.digests.survey import MOST_PAPERS, survey
 from monjyu_query.search.request import LONGEST_QUERY, NUMBER, Filters, clean_text, make_request
@@ -76,6 +80,20 @@ class SurveyRequest(_Body):
     filters: Filters = Filters()
 
 
+class TableRequest(_Body):
+    """Without `columns`: question, method, sample, measure, result, limitation. Of the papers named (`paper_ids`), the
+    best on a topic (`about`), or all that pass the filters; `papers` of them at most. `engine: extractive` asks no
+    model."""
+
+    collection: Collection = None
+    columns: Annotated[list[Words], Field(max_length=MOST_COLUMNS)] = []
+    paper_ids: Annotated[list[PaperName], Field(max_length=MOST_ROWS)] = []
+    about: Words = ""
+    filters: Filters = Filters()
+    papers: Annotated[int, Field(ge=1, le=MOST_ROWS), NUMBER] | None = None
+    engine: Literal["extractive", "llm"] | None = None
+
+
 def _examples(value: dict[str, Any]) -> Any:
     return Body(openapi_examples={"sample": {"summary": "Of the samples", "value": {"collection": "samples", **value}}})
 
@@ -84,6 +102,15 @@ _PAPERS = ["answer-provenance-ac1d5330", "relevance-budget-438725c6"]
 AskedSummary = Annotated[SummaryRequest, _examples({"paper_id": _PAPERS[0], "length": "short"})]
 AskedComparison = Annotated[ComparisonRequest, _examples({"paper_ids": _PAPERS})]
 AskedSurvey = Annotated[SurveyRequest, _examples({"topic": "incremental indexing", "papers": 3})]
+AskedTable = Annotated[TableRequest, _examples({"columns": ["method", "limitation"], "papers": 3})]
+Form = Annotated[Literal["json", "markdown", "csv", "xlsx"], Query(description="What the table is given as.")]
+_XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_FORMS: dict[str, tuple[str, Callable[[Digest], bytes]]] = {
+    "json": ("application/json", lambda digest: digest.model_dump_json().encode()),
+    "markdown": ("text/markdown; charset=utf-8", lambda digest: digest.text().encode()),
+    "csv": ("text/csv; charset=utf-8", as_csv),
+    "xlsx": (_XLSX, as_xlsx),
+}
 Shared = Annotated[Service, Depends(service_of)]
 
 
@@ -94,9 +121,10 @@ class DigestRun:
     service: Service
     make: Callable[[threading.Event], Digest]
     long: bool = False
+    form: str = "json"
 
     async def run(self) -> bytes:
-        """The digest as JSON."""
+        """The digest in its form."""
         cancel = threading.Event()
         turns = self.service.long_turns if self.long else self.service.turns
         seconds = self.service.settings.service.search_seconds
@@ -105,7 +133,7 @@ class DigestRun:
     def _made(self, cancel: threading.Event) -> bytes:
         digest = self.make(cancel)
         self.service.metrics.digested(digest)
-        return digest.model_dump_json().encode()
+        return _FORMS[self.form][1](digest)
 
 
 @router.post("/summarize", response_model=Digest, summary="A summary of a paper in its own sentences")
@@ -146,9 +174,30 @@ async def topic_survey(asked: AskedSurvey, service: Shared, request: Request) ->
     return await _answered(DigestRun(service, make, long=True), request)
 
 
+@router.post(
+    "/table",
+    response_model=Digest,
+    responses={200: {"content": {kind.partition(";")[0]: {} for kind, _ in _FORMS.values()}}},
+    summary="A study table: a row a paper",
+)
+async def study_table_of(asked: AskedTable, service: Shared, request: Request, format: Form = "json") -> Response:
+    """What each paper says on the same things, every cell with its quote and page; also as Markdown, CSV or XLSX."""
+    searcher = _searcher(service, asked.collection, request, "table", " ".join([asked.about, *asked.columns]).strip())
+
+    def make(cancel: threading.Event) -> Digest:
+        names = [_paper(searcher, name) for name in asked.paper_ids]
+        how = {"about": asked.about, "filters": asked.filters, "most": asked.papers, "engine": asked.engine}
+        return study_table(searcher, asked.columns, names, **how, cancel=cancel)  # type: ignore[arg-type]
+
+    answer = await _answered(DigestRun(service, make, long=True, form=format), request)
+    if format in ("csv", "xlsx"):
+        answer.headers["Content-Disposition"] = f'attachment; filename="table.{format}"'
+    return answer
+
+
 async def _answered(run: DigestRun, request: Request) -> Response:
     content = await watched(run, request)
-    return Response(content, media_type="application/json", headers={"Cache-Control": "no-store"})
+    return Response(content, media_type=_FORMS[run.form][0], headers={"Cache-Control": "no-store"})
 
 
 def _searcher(service: Service, collection: str | None, request: Request, kind: str, words: str) -> Searcher:

@@ -41,16 +41,22 @@ export function answerBlocks(segments, citations, collection) {
     const known = segment.citations.map((number) => byNumber.get(number)).filter(Boolean);
     const label = segment.label && text.startsWith(segment.label) ? segment.label : "";
     if (label) block.append(h("strong", {}, quoted(label)));
-    block.append(quoted(text.slice(label.length)), known.length ? " " : "", ...known.map((citation) => marker(citation, collection)));
+    block.append(quoted(text.slice(label.length)), ...[doubt(segment.check)].flat().filter(Boolean), known.length ? " " : "", ...known.map((citation) => marker(citation, collection)));
   }
   return found;
 }
 
-// A part of an answer that is read across. A cell that names a paper opens it.
-function answerTable(table, citations, collection) {
+// What the check of a model's sentence says against it.
+function doubt(check) {
+  if (!check || check.verdict === "supported") return null;
+  return [" ", h("span", { class: "badge", title: (check.reasons ?? []).join("; ") }, t(`check_${check.verdict}`))];
+}
+
+// A part of an answer that is read across. A cell that names a paper opens it; what it says is text.
+export function answerTable(table, citations, collection) {
   const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
-  const cell = (one) => h("td", {},
-    one.paper_id ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : quoted(one.text),
+  const cell = (one, place) => h("td", {},
+    one.paper_id && (!place || !one.citations.length) ? h("a", { href: paperLink(one.paper_id, collection) }, quoted(one.text)) : quoted(one.text),
     one.citations.length ? " " : "",
     one.citations.map((number) => byNumber.get(number)).filter(Boolean).map((citation) => marker(citation, collection)));
   return h("div", { class: "answer-table", tabindex: "0" }, h("table", {},
@@ -90,7 +96,8 @@ function passage(hit, collection) {
   const citation = { paper_id: hit.paper_id, paper_title: hit.paper_title, page: hit.page, sentence_ids: [], quote: hit.text };
   return h("li", {},
     h("p", { class: "where" }, h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
-      quoted(hit.paper_title || hit.paper_id), hit.page ? `, ${t("page", hit.page)}` : ""), h("span", { class: "dim", title: why(hit) }, ` ${hit.section_type} · ${hit.score.toFixed(2)}`)),
+      quoted(hit.paper_title || hit.paper_id), hit.page ? `, ${t("page", hit.page)}` : ""),
+      hit.retracted ? h("span", { class: "badge" }, t("retracted")) : null, h("span", { class: "dim", title: why(hit) }, ` ${hit.section_type} · ${hit.score.toFixed(2)}`)),
     h("p", { class: "text" }, hit.text));
 }
 

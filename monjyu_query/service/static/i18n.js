@@ -30,6 +30,11 @@ const WORDS = {
     bestSentences: "Best sentences", left: (n) => (n === 1 ? "1 passage was not tested." : `${n} passages were not tested.`), vector: "meaning", keyword: "words",
     ended_enough: "It ended because enough was found.", ended_budget: "It ended because the budget was spent.", ended_everything: "It ended because everything was tested.",
     ended_cap: "It ended because a cap was reached.", ended_cancelled: "It was stopped.",
+    table: "Table", tableLine: "A row a paper, a column for each thing that you ask of all of them. Every number opens the page that says it.",
+    columns: "Columns, with commas between", columnsHint: "question, method, sample, measure, result, limitation", about: "Only papers on", aboutHint: "all",
+    most: "Papers at most", makeTable: "Make the table", reading: "Reading the papers …", as_csv: "CSV", as_xlsx: "Excel", as_markdown: "Markdown",
+    notice_retraction: "Retracted", notice_concern: "Expression of concern", notice_correction: "Corrected", notice_reinstatement: "Reinstated",
+    check_partly: "partly supported", check_contradicted: "contradicted", check_not_found: "not found",
   },
   ja: {
     skip: "本文へ", ask: "質問", papers: "論文", key: "キー", theme: "明暗", cancel: "やめる", use: "使う",
@@ -60,6 +65,11 @@ const WORDS = {
     bestSentences: "最も関連する文", left: (n) => `判定しなかった箇所 ${n} 件。`, vector: "意味", keyword: "語",
     ended_enough: "十分に見つかったため終了しました。", ended_budget: "予算を使い切ったため終了しました。", ended_everything: "すべてを判定したため終了しました。",
     ended_cap: "上限に達したため終了しました。", ended_cancelled: "中止されました。",
+    table: "表", tableLine: "論文ごとに一行、尋ねることごとに一列。番号から、その文のあるページを開けます。",
+    columns: "列（読点で区切る）", columnsHint: "問い、方法、対象、測定、結果、限界", about: "この主題の論文だけ", aboutHint: "すべて",
+    most: "論文の数の上限", makeTable: "表を作る", reading: "論文を読んでいます …", as_csv: "CSV", as_xlsx: "Excel", as_markdown: "Markdown",
+    notice_retraction: "撤回", notice_concern: "懸念の表明", notice_correction: "訂正", notice_reinstatement: "撤回の取り消し",
+    check_partly: "一部のみ確認", check_contradicted: "出典と矛盾", check_not_found: "出典になし",
   },
 };
 

@@ -5,6 +5,7 @@ import { Conversation } from "./ask.js";
 import { h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
 import { paperList, paperPage } from "./papers.js";
+import { studyTable } from "./table.js";
 import { closeViewer } from "./viewer.js";
 
 const main = document.getElementById("main");
@@ -52,7 +53,8 @@ function mark(id, here) {
 async function show() {
   const [, view = "ask", collection, paper] = location.hash.split("/").map(decodeURIComponent);
   mark("nav-ask", view === "ask");
-  mark("nav-papers", view !== "ask");
+  mark("nav-papers", view === "papers" || view === "paper");
+  mark("nav-table", view === "table");
   document.title = "Monjyu";
   if (!collections.length) {
     replace(main, h("p", { class: "column" }, t("nothing")));
@@ -64,6 +66,9 @@ async function show() {
     scrollTo(0, 0);
   } else if (view === "papers") {
     replace(main, paperList(collections, collection || collections[0].collection, (name) => (location.hash = `#/papers/${encodeURIComponent(name)}`)));
+  } else if (view === "table") {
+    replace(main, studyTable(collections, collection || collections[0].collection, (name) => (location.hash = `#/table/${encodeURIComponent(name)}`)));
+    document.title = `${t("table")} · Monjyu`;
   } else {
     conversation ??= new Conversation(collections);
     replace(main, conversation.element);

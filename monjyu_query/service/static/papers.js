@@ -45,7 +45,7 @@ export function paperList(collections, chosen, goTo) {
 
 function item(paper, collection) {
   const facts = [[listed(paper.authors.slice(0, 4)), paper.authors.length > 4 ? " …" : ""], paper.year, paper.venue && quoted(paper.venue), paper.page_count ? t("pages", paper.page_count) : paper.document_type];
-  return h("li", {}, h("p", { class: "title" }, paperLink(paper, collection)), h("p", { class: "dim" }, parted(facts)));
+  return h("li", {}, h("p", { class: "title" }, paperLink(paper, collection), paper.retracted ? [" ", h("span", { class: "badge" }, t("retracted"))] : null), h("p", { class: "dim" }, parted(facts)));
 }
 
 function listed(names) {
@@ -70,6 +70,7 @@ export async function paperPage(collection, id, askThis) {
     h("h1", { tabindex: "-1" }, quoted(paper.title || id)),
     h("p", { class: "authors" }, listed(paper.authors.map((author) => author.name))),
     h("p", { class: "dim" }, parted(facts)),
+    links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,
     h("div", { class: "row" },
       h("button", { type: "button", class: "primary", onclick: () => askThis(paper, collection) }, t("askThis")),
       h("button", { type: "button", onclick: open(paper.document_type === "pdf" ? 1 : null) }, t("open"))),
@@ -78,6 +79,11 @@ export async function paperPage(collection, id, askThis) {
     h("section", {}, h("h2", {}, t("sections")), paper.sections.map((section) => part(section, open))),
     h("section", {}, h("h2", {}, t("references", paper.references.length)),
       h("ul", { class: "references" }, paper.references.map((reference) => h("li", {}, reference.raw_text)))));
+}
+
+function notice(one) {
+  const told = [t(`notice_${one.kind}`), one.date, one.source, one.notice_doi && quoted(one.notice_doi), one.reasons.length ? quoted(one.reasons.join("; ")) : null];
+  return h("li", {}, parted(told));
 }
 
 function part(section, open) {

@@ -310,6 +310,12 @@ def test_digests_are_those_of_the_facade(client: httpx2.Client, service: Served)
         assert answer.status_code == 200, answer.text
         assert answer.json() == digest.model_dump(mode="json")
     survey = client.post("/survey", json={"topic": "incremental indexing", "papers": 2, **SAMPLES}).json()
+    table = client.post("/table", json={"columns": ["method"], "papers": 2, **SAMPLES}).json()
+    assert table["kind"] == "table" and table["tables"][0]["columns"] == ["Paper", "method"]
+    for form, begins in (("csv", b"\xef\xbb\xbfPaper"), ("xlsx", b"PK"), ("markdown", b"# method")):
+        file = client.post(f"/table?format={form}", json={"columns": ["method"], "papers": 2, **SAMPLES})
+        assert file.status_code == 200 and file.content.startswith(begins), file.content[:99]
+        assert ("attachment" in file.headers.get("content-disposition", "")) == (form != "markdown")
     assert survey["kind"] == "survey" and 1 <= len(survey["papers"]) <= 2 and survey["tables"]
 
 
@@ -320,6 +326,9 @@ def test_a_digest_that_cannot_be_made_says_why(client: httpx2.Client) -> None:
         ("/compare", {"paper_ids": ["only-one"]}, 422),
         ("/survey", {"topic": "budgets", "papers": 99}, 422),
         ("/survey", {"topic": "budgets", "collection": "nowhere"}, 404),
+        ("/table", {"paper_ids": ["nowhere"]}, 404),
+        ("/table", {"columns": ["x"] * 13}, 422),
+        ("/table?format=pdf", {}, 422),
     ):
         answer = client.post(path, json={**SAMPLES, **body})
         assert answer.status_code == status, answer.text

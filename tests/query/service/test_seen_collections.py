@@ -112,6 +112,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "POST /summarize": OfOne(_post("/summarize", paper_id=PAPER)),
     "POST /compare": OfOne(_post("/compare", paper_ids=[PAPER, OTHER_PAPER])),
     "POST /survey": OfOne(_post("/survey", topic="graphs")),
+    "POST /table": OfOne(_post("/table", columns=["method"])),
     "POST /v1/chat/completions": OfOne(_chat),
     "GET /v1/models/{model}": OfOne(_model),
     "GET /traces/{trace_id}": OfOne(_trace),
