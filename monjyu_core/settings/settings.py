@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.azure_settings import AzureSettings, check_no_keys
 from monjyu_core.settings.graph_settings import GraphSettings as GraphSettings
 from monjyu_core.settings.levels_settings import LevelSettings as LevelSettings
 from monjyu_core.settings.mcp_settings import McpSettings
@@ -89,11 +90,6 @@ class PublishSettings(Group):
     delete_papers: Annotated[int, NoResult("a guard before a run, not a result")] = Field(5, ge=0)
 
 
-class AzureSettings(Group):
-    openai_endpoint: Annotated[str | None, NoResult("where a model is, not which")] = None
-    openai_api_key: Annotated[SecretStr | None, NoResult("a secret")] = None
-
-
 class Settings(BaseSettings):
     """All settings of one data folder. `Settings.load()` reads file and environment."""
 
@@ -155,6 +151,7 @@ class _FileSource(PydanticBaseSettingsSource):
     def __call__(self) -> dict[str, Any]:
         path = config_file()
         values = read_yaml(path) if path else {}
+        check_no_keys(values, path)
         profiles = checked_profiles(values.pop("profiles", None) or {}, path)
         chosen = os.environ.get("MONJYU_PROFILE") or values.get("profile", "local")
         built_in, own = (by_name.get(chosen, {}) for by_name in (BUILT_IN, profiles))

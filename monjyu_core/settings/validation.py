@@ -23,6 +23,7 @@ _WORDS = {
     "string_type": "must be a text",
     "path_type": "must be a path",
     "string_too_short": "must not be empty",
+    "string_pattern_mismatch": "must have the form {pattern}",
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "too_short": "must hold {min_length} or more",

@@ -1,0 +1,1 @@
+"""What all services of Azure share."""
