@@ -1,6 +1,7 @@
 """The one place that signs in to Azure: for OpenAI, AI Search, Document Intelligence and Blob storage.
 
-A key comes from the environment (`MONJYU_AZURE__SEARCH__API_KEY`), an identity from the default chain of azure-identity.
+A key comes from the environment (`MONJYU_AZURE__SEARCH__API_KEY`), an identity from the default chain of
+azure-identity.
 Neither is ever printed.
 """
 
