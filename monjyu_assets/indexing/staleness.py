@@ -88,7 +88,7 @@ def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> l
     recipes = {
         "paper_identity": identity.identity_recipe(settings),
         "citation_network": citation_network.network_recipe(settings),
-        "scholarly_metadata": scholarly_metadata.scholarly_recipe(work),
+        "scholarly_metadata": scholarly_metadata.scholarly_recipe(work, again=again),
     }
     if level >= 1:
         recipes["noun_graph"] = noun_graph.graph_recipe(settings)

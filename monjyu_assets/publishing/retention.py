@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from monjyu_assets.publishing.lance import compact
 from monjyu_assets.publishing.verify import is_sound
+from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.storage.parts import PartStore
@@ -53,7 +54,11 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
 def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     _collect_lance(folder, manifests)
     _collect_parts(folder, manifests)
-    _collect_sources(folder, manifests)
+    needed = _contents(folder, manifests)
+    for path in folder.sources.glob("[!.]*"):
+        if path.name not in needed:
+            path.unlink()
+    AnswersKept(folder).forget_others(needed)
 
 
 def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
@@ -105,10 +110,8 @@ def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
                 path.unlink()
 
 
-def _collect_sources(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+def _contents(folder: CollectionFolder, manifests: list[Manifest]) -> set[str]:
+    """Hashes of all that is in the sources now or in a kept snapshot."""
     store = PartStore(folder.parts)
     parts = [store.open("manifest", e.shard, e.version) for m in manifests for e in m.parts if e.table == "manifest"]
-    needed = {value for part in [*parts, *store.heads("manifest")] for value in part.read()["sha256"].to_pylist()}
-    for path in folder.sources.glob("[!.]*"):
-        if path.name not in needed:
-            path.unlink()
+    return {value for part in [*parts, *store.heads("manifest")] for value in part.read()["sha256"].to_pylist()}

@@ -50,6 +50,8 @@ class Notice:
     year: int | None = None
     notice_doi: str | None = None
     reasons: tuple[str, ...] = ()
+    paper_id: str | None = None
+    """The paper that it is known to be of, by the paper's own record."""
 
 
 def read_notices(path: Path) -> Iterator[Notice]:
@@ -59,7 +61,8 @@ def read_notices(path: Path) -> Iterator[Notice]:
             first = file.readline(LONGEST_LINE)
             file.seek(0)
             if first.lstrip().startswith("{"):
-                yield from _of_lines(iter(lambda: file.readline(LONGEST_LINE), ""))
+                for work in _works(iter(lambda: file.readline(LONGEST_LINE), "")):
+                    yield from notices_of(work)
             elif "RetractionNature" in first:
                 yield from filter(None, map(_of_retraction_watch, csv.DictReader(file)))
             else:
@@ -97,18 +100,31 @@ def _of_retraction_watch(row: dict[str, str | None]) -> Notice | None:
     )
 
 
-def _of_lines(lines: Iterator[str]) -> Iterator[Notice]:
+def read_works(path: Path) -> Iterator[dict[str, Any]]:
+    """The works of a file of JSON Lines: a work a line, or an answer of Crossref with several. ConfigurationError where
+    it cannot be opened."""
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            yield from _works(iter(lambda: file.readline(LONGEST_LINE), ""))
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}.", "See scholarly.records.") from error
+
+
+def notices_of(work: dict[str, Any]) -> Iterator[Notice]:
+    """The notices that a work of Crossref or OpenAlex brings."""
+    return _of_openalex(work) if "is_retracted" in work else _of_crossref(work)
+
+
+def _works(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(record, dict) and isinstance(record.get("message"), dict):
             record = record["message"]
         items = record.get("items") if isinstance(record, dict) else None
-        for work in items if isinstance(items, list) else [record]:
-            if isinstance(work, dict):
-                yield from _of_openalex(work) if "is_retracted" in work else _of_crossref(work)
+        yield from (work for work in (items if isinstance(items, list) else [record]) if isinstance(work, dict))
 
 
 def _of_crossref(work: dict[str, Any]) -> Iterator[Notice]:

@@ -14,19 +14,22 @@ from monjyu_assets.scholarly.notice_files import Notice
 LONG_TITLE = 30
 """Characters of a title that tells a paper, with its first author and its year."""
 
+_TEXTS = ("kind", "source", "date", "doi", "pmid", "title", "authors", "notice_doi", "paper_id")
 _SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("kind", "source", "date", "doi", "pmid", "title", "authors", "notice_doi")]
-    + [("year", pa.int32()), ("reasons", pa.list_(pa.string()))]
+    [(name, pa.string()) for name in _TEXTS] + [("year", pa.int32()), ("reasons", pa.list_(pa.string()))]
 )
 _MATCHED = f"""
 WITH notice AS (
     SELECT *, clean_doi(doi) AS doi_key, fold(title) AS title_key, fold(authors) AS names FROM notices
 ), hits AS (
-    SELECT p.paper_id, n.*, 'doi' AS matched_by FROM notice n JOIN paper_keys p ON n.doi_key = p.doi
-    UNION ALL
-    SELECT p.paper_id, n.*, 'pmid' FROM notice n JOIN papers p ON n.pmid = p.pmid
-    UNION ALL
-    SELECT p.paper_id, n.*, 'title' FROM notice n JOIN paper_keys p ON n.title_key = p.title_key
+    SELECT * EXCLUDE (paper_id), paper_id, 'record' AS matched_by FROM notice WHERE paper_id IS NOT NULL
+    UNION ALL BY NAME
+    SELECT n.* EXCLUDE (paper_id), p.paper_id, 'doi' AS matched_by FROM notice n JOIN paper_keys p ON n.doi_key = p.doi
+    UNION ALL BY NAME
+    SELECT n.* EXCLUDE (paper_id), p.paper_id, 'pmid' AS matched_by FROM notice n JOIN papers p ON n.pmid = p.pmid
+    UNION ALL BY NAME
+    SELECT n.* EXCLUDE (paper_id), p.paper_id, 'title' AS matched_by
+    FROM notice n JOIN paper_keys p ON n.title_key = p.title_key
     WHERE length(n.title_key) >= {LONG_TITLE} AND (n.doi_key IS NULL OR p.doi IS NULL)
       AND list_contains(words(n.names), p.families[1]) AND abs(n.year - p.year) <= 1
 ), files AS (

@@ -1,14 +1,24 @@
-"""Level 0: what files of scholarly services say of the papers; empty without such files. Nothing is fetched."""
+"""Level 0: what scholarly services and their files say of the papers; empty where none is named. It stands beside what
+the papers print, with its origin."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from monjyu_assets.matching.match_keys import connect
-from monjyu_assets.scholarly.notice_files import read_notices
+from monjyu_assets.scholarly.answers_kept import AnswersKept
+from monjyu_assets.scholarly.asking import ask_services, due, failed_lately
+from monjyu_assets.scholarly.found_records import FoundRecord, PaperIndex
+from monjyu_assets.scholarly.notice_files import Notice, notices_of, read_notices, read_works
 from monjyu_assets.scholarly.notice_matching import matched_notices
+from monjyu_assets.scholarly.record_matching import Lookup
 from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
@@ -16,31 +26,56 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.ids import digest, file_sha256
 from monjyu_core.storage.parts import Part
-from monjyu_core.storage.schemas import COLLECTION_SHARD, empty
+from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 
 ASSET = "scholarly_metadata"
-CODE_VERSION = "1"
+CODE_VERSION = "2"
+_LOOKUPS = """
+SELECT any_value(sha256) AS sha256, paper_id, any_value(p.title) AS title, any_value(k.doi) AS doi,
+       any_value(k.arxiv_id) AS arxiv_id, any_value(k.families) AS families, any_value(k.year) AS year
+FROM papers p JOIN paper_keys k USING (paper_id) GROUP BY paper_id ORDER BY paper_id"""
 
 
-def notice_files(work: Work) -> list[Path]:
-    """Those of `scholarly.notices`, relative to the data folder. ConfigurationError where one is not there."""
-    files = [work.data.root / name for name in work.settings.scholarly.notices]
+def scholarly_recipe(work: Work, *, again: bool = False) -> str:
+    """What the tables are made with: what the files hold, wherever they lie, and what the services answered. Another
+    one while papers wait for a service, unless it failed lately (`again`: even then)."""
+    settings = work.settings.scholarly
+    papers = list(_lookups(work).values()) if settings.services else []
+    kept = AnswersKept(work.folder)
+    waits = any(
+        (again or not failed_lately(kept, service)) and due(kept, service, papers, settings.refresh_days)
+        for service in settings.services
+    )
+    return _recipe(work, papers, kept) + ("+" if waits else "")
+
+
+def _recipe(work: Work, papers: Iterable[Lookup], kept: AnswersKept) -> str:
+    scholarly = work.settings.scholarly
+    files = [*_files(work, "notices", scholarly.notices), *_files(work, "records", scholarly.records)]
+    answers = kept.version(scholarly.services, {paper.sha256 for paper in papers}) if scholarly.services else ""
+    return recipe(ASSET, CODE_VERSION, work.settings, digest(*sorted(map(file_sha256, files))), answers)
+
+
+def _files(work: Work, setting: str, names: Iterable[str]) -> list[Path]:
+    """Files that a setting names, relative to the data folder. ConfigurationError where one is not there."""
+    files = [work.data.root / name for name in names]
     missing = next((path for path in files if not path.is_file()), None)
     if missing is not None:
-        raise ConfigurationError(f"{missing} of scholarly.notices is not there.", "Name it by its full path.")
+        raise ConfigurationError(f"{missing} of scholarly.{setting} is not there.", "Name it by its full path.")
     return files
 
 
-def scholarly_recipe(work: Work) -> str:
-    """It depends on what the files hold, not on where they lie."""
-    return recipe(ASSET, CODE_VERSION, work.settings, digest(*sorted(map(file_sha256, notice_files(work)))))
-
-
 def find_notices(work: Work) -> CollectionReport:
-    """The notices on the papers; `work.warn` hears of each paper that is retracted since the last time."""
+    """Records of the papers and notices on them, services asked where the settings name some; `work.warn` hears of
+    each paper that is retracted since the last time, and of a service that failed."""
     previous = work.parts.head("paper_notices", COLLECTION_SHARD)
     known = _retracted(previous) if previous else {}
-    report = run_collection_stage(work, ASSET, scholarly_recipe(work), _tables)
+    kept = AnswersKept(work.folder)
+    papers: dict[str, Lookup] = {}
+    if work.settings.scholarly.services:
+        papers = _lookups(work)
+        ask_services(work.settings.scholarly, kept, list(papers.values()), work.progress, work.warn)
+    report = run_collection_stage(work, ASSET, _recipe(work, papers.values(), kept), _tables)
     for paper_id, source in sorted(_retracted(report.part).items()):
         if paper_id not in known:
             work.warn(f"{paper_id} is retracted ({source}).")
@@ -53,14 +88,72 @@ def _retracted(part: Part) -> dict[str, str]:
         return {paper_id: str(found) for paper_id, found in retractions(connection).items()}
 
 
+def _lookups(work: Work) -> dict[str, Lookup]:
+    """By paper id what services are asked for; empty where nothing is parsed yet."""
+    if not work.parts.heads("papers"):
+        return {}
+    with _connected(work) as connection:
+        return _lookups_in(connection)
+
+
+def _lookups_in(connection: duckdb.DuckDBPyConnection) -> dict[str, Lookup]:
+    rows = connection.execute(_LOOKUPS).fetchall()
+    return {
+        paper_id: Lookup(sha256, title or "", doi, arxiv_id, tuple(families), year)
+        for sha256, paper_id, title, doi, arxiv_id, families, year in rows
+    }
+
+
+def _connected(work: Work) -> duckdb.DuckDBPyConnection:
+    papers = whole_table(work, "papers", [*PAPER_COLUMNS, "pmid", "sha256"])
+    return connect(papers, whole_table(work, "authors", AUTHOR_COLUMNS))
+
+
 def _tables(work: Work) -> Tables:
-    files = notice_files(work)
-    if not files:
-        return {"paper_notices": empty("paper_notices")}
-    papers, authors = (
-        whole_table(work, "papers", [*PAPER_COLUMNS, "pmid"]),
-        whole_table(work, "authors", AUTHOR_COLUMNS),
-    )
-    with connect(papers, authors) as connection:
+    settings = work.settings.scholarly
+    if not (settings.notices or settings.records or settings.services):
+        return {name: empty(name) for name in ("paper_notices", "scholarly_records")}
+    with _connected(work) as connection:
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
-        return {"paper_notices": matched_notices(connection, (one for path in files for one in read_notices(path)))}
+        found = list(_found(work, _lookups_in(connection)))
+        notices = matched_notices(connection, _notices(work, found))
+    return {"paper_notices": notices, "scholarly_records": _record_rows(found)}
+
+
+def _found(work: Work, papers: dict[str, Lookup]) -> Iterator[FoundRecord]:
+    """The record of each source for each paper: what a service answered goes before what a file says."""
+    index = PaperIndex(papers)
+    for path in _files(work, "records", work.settings.scholarly.records):
+        yield from index.among(read_works(path))
+    kept = AnswersKept(work.folder)
+    for service in work.settings.scholarly.services:
+        for answer in kept.read(service, {paper.sha256 for paper in papers.values()}):
+            day = datetime.fromtimestamp(answer.at, UTC).date().isoformat()
+            yield from index.of_content(service, answer.sha256, answer.works, day)
+
+
+def _notices(work: Work, found: Iterable[FoundRecord]) -> Iterator[Notice]:
+    """Those of the files, which must be matched, and those that a paper's own record brings."""
+    for path in _files(work, "notices", work.settings.scholarly.notices):
+        yield from read_notices(path)
+    for one in found:
+        for notice in notices_of(one.work):
+            own = notice.doi is None or one.match.record.doi in (None, _bare(notice.doi))
+            yield dataclasses.replace(notice, paper_id=one.paper_id if own else None)
+
+
+def _bare(doi: str) -> str:
+    return doi.lower().removeprefix("https://doi.org/").removeprefix("http://dx.doi.org/")
+
+
+def _record_rows(found: Iterable[FoundRecord]) -> pa.Table:
+    """A row for each paper and source, the latest found."""
+    latest: dict[tuple[str, str], FoundRecord] = {}
+    for one in found:
+        latest[one.paper_id, one.match.record.source] = one
+    rows: list[dict[str, Any]] = []
+    for (paper_id, _), one in sorted(latest.items()):
+        ord_ = rows[-1]["ord"] + 1 if rows and rows[-1]["paper_id"] == paper_id else 0
+        match = {"matched_by": one.match.matched_by, "match_score": one.match.score, "retrieved": one.retrieved}
+        rows.append({"paper_id": paper_id, "ord": ord_} | match | dataclasses.asdict(one.match.record))
+    return table_of("scholarly_records", rows)

@@ -100,14 +100,6 @@ class CitationSettings(Group):
     )
 
 
-class ScholarlySettings(Group):
-    notices: Annotated[list[str], NoResult("what the files hold is part of the recipe of scholarly_metadata")] = Field(
-        [],
-        description="files with retractions and corrections, relative to the data folder: Retraction Watch's CSV, "
-        "works of Crossref or OpenAlex as JSON Lines; nothing is fetched",
-    )
-
-
 WARNING_ONLY = NoResult("decides when a check warns")
 
 

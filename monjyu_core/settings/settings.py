@@ -49,8 +49,8 @@ from monjyu_core.settings.papers_settings import ParserSettings as ParserSetting
 from monjyu_core.settings.papers_settings import ParseSettings as ParseSettings
 from monjyu_core.settings.papers_settings import PdfProcessor as PdfProcessor
 from monjyu_core.settings.papers_settings import PdfSettings as PdfSettings
-from monjyu_core.settings.papers_settings import ScholarlySettings as ScholarlySettings
 from monjyu_core.settings.profiles import BUILT_IN, PROFILES
+from monjyu_core.settings.scholarly_settings import ScholarlySettings
 from monjyu_core.settings.search_settings import AnswerSettings as AnswerSettings
 from monjyu_core.settings.search_settings import LazySettings as LazySettings
 from monjyu_core.settings.search_settings import SearchSettings as SearchSettings

@@ -211,7 +211,7 @@ class PaperIdentityRow(TypedDict):
 
 class PaperNoticeRow(TypedDict):
     """A notice on a paper: its `kind` (retraction, concern, correction, reinstatement), who says so (`source`), since
-    when (ISO date, as far as known), and by what it was matched (doi, pmid, title)."""
+    when (ISO date, as far as known), and by what it was matched (doi, pmid, title, or the paper's own record)."""
 
     paper_id: str
     ord: int
@@ -221,6 +221,30 @@ class PaperNoticeRow(TypedDict):
     notice_doi: str | None
     matched_by: str
     reasons: list[str]
+
+
+class ScholarlyRecordRow(TypedDict):
+    """What a scholarly service says of a paper, beside what the paper prints: by what it was matched (doi, arxiv,
+    title) and how well (0 to 1), and on which day the service gave it (ISO; None: from a file)."""
+
+    paper_id: str
+    ord: int
+    source: str
+    source_id: str
+    matched_by: str
+    match_score: float
+    retrieved: str | None
+    title: str
+    authors: list[str]
+    year: int | None
+    venue: str | None
+    doi: str | None
+    arxiv_id: str | None
+    abstract: str | None
+    citation_count: int | None
+    fields: list[str]
+    open_access: str | None
+    reference_dois: list[str]
 
 
 class CitationContextRow(TypedDict):

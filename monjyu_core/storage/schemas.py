@@ -80,6 +80,7 @@ _SPECS = (
         "unresolved_references", "citation_network", rows.UnresolvedReferenceRow, ("paper_id", "ord"), by_shard=False
     ),
     _table("paper_notices", "scholarly_metadata", rows.PaperNoticeRow, ("paper_id", "ord"), by_shard=False),
+    _table("scholarly_records", "scholarly_metadata", rows.ScholarlyRecordRow, ("paper_id", "ord"), by_shard=False),
     _table("phrase_mentions", "noun_phrases", rows.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
     _table("graph_nodes", "noun_graph", rows.GraphNodeRow, ("phrase",), level=1, by_shard=False),
     _table("graph_edges", "noun_graph", rows.GraphEdgeRow, ("source", "target"), level=1, by_shard=False),

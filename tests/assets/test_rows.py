@@ -12,7 +12,15 @@ from monjyu_core.storage.schemas import TABLES
 from tests.assets.changes import full_paper
 from tests.assets.worlds import World
 
-EMPTY = {"figures", "paper_notices", "entity_failures", "report_failures", "claim_failures", "chunk_communities"}
+EMPTY = {
+    "figures",
+    "paper_notices",
+    "scholarly_records",
+    "entity_failures",
+    "report_failures",
+    "claim_failures",
+    "chunk_communities",
+}
 """Tables that these papers have no row of; the last is a view."""
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples" / "papers"
 

@@ -1,0 +1,137 @@
+"""Which of the works that a service found is the paper. Where that is not certain, none is: what stands beside a paper
+must be of that paper."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz import fuzz
+
+from monjyu_assets.matching.match_keys import NUMERALS, PREPRINT_DOIS
+from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
+
+MatchedBy = Literal["doi", "arxiv", "title"]
+LEAST_SCORE = 0.85
+LIKE_ENOUGH = 0.5
+"""Likeness of the titles where an identifier is equal: below it the identifier was printed for another work."""
+SAME_TITLE = 0.93
+"""Likeness of titles that may be of one work."""
+SHORT_TITLE = 3
+"""Words up to which a title ("Introduction", "Editorial") tells nothing without author and year."""
+_NUMERAL, _PREPRINT = re.compile(NUMERALS), re.compile(PREPRINT_DOIS)
+_FAMILY_PARTS = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A paper that services are asked for: what it prints of itself. `families`: of its authors, folded, in order."""
+
+    sha256: str
+    title: str
+    doi: str | None = None
+    arxiv_id: str | None = None
+    families: tuple[str, ...] = ()
+    year: int | None = None
+
+
+@dataclass(frozen=True)
+class Match:
+    """`score` is 0 to 1: of the title, of authors and year where both are known."""
+
+    record: ScholarlyRecord
+    matched_by: MatchedBy
+    score: float
+
+
+def best_match(paper: Lookup, records: Iterable[ScholarlyRecord]) -> Match | None:
+    """The work that the paper is, or None. By an equal identifier with a title that is not another's; else by title,
+    authors and year together. Of several equally good ones, the publication goes before its preprint."""
+    found = [match for record in records if (match := _matched(paper, record))]
+    found.sort(key=lambda one: (one.matched_by == "title", -one.score, _is_preprint(one.record), one.record.source_id))
+    return found[0] if found else None
+
+
+def _matched(paper: Lookup, record: ScholarlyRecord) -> Match | None:
+    likeness = title_likeness(paper.title, record.title)
+    by = _equal_id(paper, record)
+    if by:
+        certain = not paper.title or likeness >= LIKE_ENOUGH or _share(paper, record) >= LIKE_ENOUGH
+        return Match(record, by, round(max(likeness, LIKE_ENOUGH), 3)) if certain else None
+    if paper.doi and record.doi and not (_PREPRINT.match(paper.doi) or _is_preprint(record)):
+        return None  # two DOIs of publishers are two works
+    score = match_score(paper, record)
+    return Match(record, "title", round(score, 3)) if score >= LEAST_SCORE else None
+
+
+def _equal_id(paper: Lookup, record: ScholarlyRecord) -> MatchedBy | None:
+    if paper.doi and record.doi == paper.doi:
+        return "doi"
+    same = paper.arxiv_id and record.arxiv_id and paper.arxiv_id == re.sub(r"v\d+$", "", record.arxiv_id.lower())
+    return "arxiv" if same else None
+
+
+def match_score(paper: Lookup, record: ScholarlyRecord) -> float:
+    """0 where titles differ, or nothing besides a short title is known; else 0.6 for the title's likeness, 0.3 for the
+    share of authors in common, 0.1 for the year, each of what both sides know."""
+    likeness = title_likeness(paper.title, record.title)
+    knows_authors = bool(paper.families and record.authors)
+    knows_year = paper.year is not None and record.year is not None
+    if likeness < SAME_TITLE or (len(_words(paper.title)) <= SHORT_TITLE and not (knows_authors and knows_year)):
+        return 0.0
+    if not knows_authors and (not knows_year or abs((paper.year or 0) - (record.year or 0)) > 1):
+        return 0.0
+    parts = [(0.6, likeness)]
+    if knows_authors:
+        parts.append((0.3, _share(paper, record)))
+    if knows_year:
+        parts.append((0.1, max(0.0, 1 - abs((paper.year or 0) - (record.year or 0)) / 3)))
+    return sum(weight * value for weight, value in parts) / sum(weight for weight, _ in parts)
+
+
+def title_likeness(one: str, other: str) -> float:
+    """0 to 1, of the titles without case, accents and punctuation; 0 where their numerals differ ("Part II")."""
+    first, second = _words(one), _words(other)
+    if not first or not second or _numerals(first) != _numerals(second):
+        return 0.0
+    whole = fuzz.ratio(" ".join(first), " ".join(second)) / 100
+    heads = [_words(re.split(r":\s", text, maxsplit=1)[0]) for text in (one, other)]
+    long_head = min(len(head) for head in heads) > SHORT_TITLE
+    if long_head and (heads[0] == second or heads[1] == first):
+        return max(whole, SAME_TITLE)  # one of them lacks the subtitle
+    return whole
+
+
+def title_key(title: str) -> str:
+    """A title's words in small letters without accents, with single spaces between."""
+    return " ".join(_words(title))
+
+
+def _share(paper: Lookup, record: ScholarlyRecord) -> float:
+    """Of the shorter list of authors, how many families are in the other."""
+    theirs = [set(_FAMILY_PARTS.findall(_folded(name))) for name in record.authors]
+    ours = [family for family in paper.families if family]
+    if not ours or not theirs:
+        return 0.0
+    common = sum(any(set(family.split()) <= names for names in theirs) for family in ours)
+    return min(1.0, common / min(len(ours), len(theirs)))
+
+
+def _is_preprint(record: ScholarlyRecord) -> bool:
+    return bool(record.doi and _PREPRINT.match(record.doi))
+
+
+def _folded(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", _folded(text))
+
+
+def _numerals(words: list[str]) -> list[str]:
+    return sorted(word for word in words if _NUMERAL.match(word))
