@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.scholarly.answers_kept import AnswersKept
-from monjyu_assets.scholarly.asking import ask_services, due, failed_lately
+from monjyu_assets.scholarly.asking_services import ask_services, due, failed_lately
 from monjyu_assets.scholarly.found_records import FoundRecord, PaperIndex
 from monjyu_assets.scholarly.notice_files import Notice, notices_of, read_notices, read_works
 from monjyu_assets.scholarly.notice_matching import matched_notices

@@ -1,12 +1,54 @@
-"""Settings of levels 2 to 4: entities, reports, claims. `roles.extract` and `roles.report` say what makes them."""
+"""Settings of level 1 (noun graph, communities) and of levels 2 to 4: entities, reports, claims. `roles.extract` and
+`roles.report` say what makes them."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from monjyu_core.settings.setting_marks import Changes, Group, NoResult
+
+NODES = Changes("noun_graph")
+PARTITION = Changes("communities", "entity_communities")
+
+
+class GraphSettings(Group):
+    profile: Annotated[Literal["monjyu", "graphrag_compat"], Changes("noun_graph", "communities")] = Field(
+        "monjyu",
+        description="graphrag_compat = microsoft/graphrag's order and defaults of pruning and community size; the "
+        "numbers below are then not read",
+    )
+    min_df: Annotated[int, NODES] = Field(2, ge=1, description="fewest chunks a phrase stands in")
+    max_df_share: Annotated[float, NODES] = Field(
+        0.15,
+        gt=0,
+        le=1,
+        description="a phrase in more than this share of the chunks (and in more than 20) says nothing",
+    )
+    min_cooccurrences: Annotated[int, NODES] = Field(1, ge=1, description="fewest chunks two phrases share")
+    min_degree: Annotated[int, NODES] = Field(1, ge=0)
+    max_degree_std: Annotated[float | None, NODES] = Field(
+        None, gt=0, description="phrases with more neighbours than mean + this many deviations go"
+    )
+    edge_percentile: Annotated[float, NODES] = Field(
+        40.0, ge=0, lt=100, description="edges whose weight is below this percentile go"
+    )
+    max_edges: Annotated[int, NODES] = Field(
+        50,
+        ge=0,
+        description="an edge stays that is among so many of the heaviest of one of its ends, so that a graph grows "
+        "with its phrases; 0 = no limit",
+    )
+    backend: Annotated[Literal["igraph", "leidenalg", "graspologic-native"], PARTITION] = Field(
+        "igraph", description="whose Leiden; as good as each other, igraph is the quickest"
+    )
+    max_community_size: Annotated[int, Changes("communities")] = Field(
+        10, ge=2, description="phrases; a larger community is split until none is larger at the lowest level"
+    )
+    resolution: Annotated[float, PARTITION] = Field(1.0, gt=0)
+    seed: Annotated[int, PARTITION] = Field(42, ge=0, lt=2**31)
+    workers: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="parser processes; 0 = one a core")
 
 
 class EntitySettings(Group):

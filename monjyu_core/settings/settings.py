@@ -23,7 +23,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.azure_settings import AzureSettings, check_no_keys
-from monjyu_core.settings.graph_settings import GraphSettings as GraphSettings
+from monjyu_core.settings.levels_settings import GraphSettings as GraphSettings
 from monjyu_core.settings.levels_settings import LevelSettings as LevelSettings
 from monjyu_core.settings.mcp_settings import McpSettings
 from monjyu_core.settings.models_settings import (

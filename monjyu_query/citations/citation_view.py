@@ -10,6 +10,7 @@ from pydantic import BaseModel
 from monjyu_core.errors import QueryError
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.citations.told_of_papers import PaperNotice, PaperTold, notices_on, records_of
 
 Direction = Literal["cites", "cited_by"]
 MOST_DEPTH = 10
@@ -43,19 +44,9 @@ class Counted(BaseModel):
     count: int
 
 
-class PaperNotice(BaseModel):
-    """What was said of a paper: `kind` is retraction, concern, correction or reinstatement."""
-
-    kind: str
-    date: str | None = None
-    source: str
-    notice_doi: str | None = None
-    reasons: list[str] = []
-
-
 class CitationView(BaseModel):
-    """A paper's place in the citation network, and the notices on it. Files of one paper stand as their canonical one.
-    What rests on a retracted paper is its `cited_by`."""
+    """A paper's place in the citation network, and what scholarly services tell of it. Files of one paper
+    stand as their canonical one. What rests on a retracted paper is its `cited_by`."""
 
     paper_id: str
     title: str
@@ -65,9 +56,9 @@ class CitationView(BaseModel):
     coupled: list[Counted]
     unresolved_references: int
     notices: list[PaperNotice] = []
+    records: list[PaperTold] = []
 
 
-_NOTICES = """SELECT kind, date, source, notice_doi, reasons FROM paper_notices WHERE paper_id = ? ORDER BY ord"""
 _WORKS = """
 SELECT citing_id AS paper_id, 'paper ' || cited_id AS work FROM citation_edges
 UNION SELECT i.canonical_id, u.work_id FROM unresolved_references u JOIN paper_identity i USING (paper_id)
@@ -105,18 +96,9 @@ def citations_of(snapshot: Snapshot, paper_id: str, depth: int = 1) -> CitationV
         co_cited=_counted(cursor, _CO_CITED, canonical, titles),
         coupled=_counted(cursor, _COUPLED, canonical, titles),
         unresolved_references=unresolved,
-        notices=_notices(cursor, canonical),
+        notices=notices_on(cursor, canonical),
+        records=records_of(cursor, canonical),
     )
-
-
-def _notices(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[PaperNotice]:
-    """None in a snapshot of a version that had no such table."""
-    try:
-        rows = cursor.execute(_NOTICES, [paper_id]).fetchall()
-    except duckdb.CatalogException:
-        return []
-    names = list(PaperNotice.model_fields)
-    return [PaperNotice.model_validate(dict(zip(names, row, strict=True))) for row in rows]
 
 
 def canonical_id(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> str:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from monjyu_query.answers.render import safe
 from monjyu_query.citations.citation_view import CitationView, Counted, Linked
+from monjyu_query.citations.told_of_papers import PaperTold
 
 
 def print_citations(
@@ -18,6 +19,11 @@ def print_citations(
     """Cited and citing papers with the sentences that cite; the shared ones where asked."""
     console = console or Console(highlight=False)
     console.print(Text(safe(view.title) or view.paper_id, style="bold"))
+    for notice in view.notices:
+        facts = [notice.kind, notice.date, notice.source, notice.notice_doi, "; ".join(notice.reasons)]
+        console.print(Text(safe(" · ".join(filter(None, facts))), style="red"))
+    for record in view.records:
+        console.print(Text(safe(" · ".join(filter(None, _told(record)))), style="dim"))
     _print_links(console, "cites", view.cites)
     _print_links(console, "cited by", view.cited_by)
     if co_cited:
@@ -25,6 +31,14 @@ def print_citations(
     if coupled:
         _print_counts(console, "cites the same works as", "shared works", view.coupled)
     console.print(Text(f"{view.unresolved_references} cited works are not in the collection", style="dim"))
+
+
+def _told(record: PaperTold) -> list[str | None]:
+    """`Crossref: cited 41 times · Journal of Rooms · 2019 · 10.5555/rooms · open access: gold`, as far as known."""
+    cited = "" if record.citation_count is None else f" cited {record.citation_count} times"
+    access = f"open access: {record.open_access}" if record.open_access else None
+    year = str(record.year) if record.year else None
+    return [f"{record.source}:{cited}", record.venue, year, record.doi, access]
 
 
 def _print_links(console: Console, title: str, links: Sequence[Linked]) -> None:

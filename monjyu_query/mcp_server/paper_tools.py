@@ -115,6 +115,12 @@ class PaperTools:
 
 def _citations(view: CitationView) -> str:
     lines = [f"{safe(view.title)} ({view.paper_id})"]
+    lines += [safe(f"{one.kind} ({one.source}{f', {one.date}' if one.date else ''})") for one in view.notices]
+    lines += [
+        safe(f"{one.source}: cited {one.citation_count} times")
+        for one in view.records
+        if one.citation_count is not None
+    ]
     for name, links in (("Cites", view.cites), ("Cited by", view.cited_by)):
         lines += ["", f"{name}: {len(links)}"]
         for link in links:

@@ -113,6 +113,32 @@ def test_a_reinstated_paper_is_none(data: DataFolder, monkeypatch: pytest.Monkey
     assert Monjyu(data.root).citations(result.citations[0].paper_id, "c").notices[0].kind == "concern"
 
 
+def test_what_services_say_stands_beside_the_paper(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = {
+        "id": "https://openalex.org/W7",
+        "doi": "https://doi.org/10.1234/lichen.a",
+        "title": "Granite lichens and the colour of their rocks",
+        "cited_by_count": 12,
+        "is_retracted": True,
+        "open_access": {"oa_status": "gold"},
+    }
+    (data.root / "works.jsonl").write_text(json.dumps(work))
+    monkeypatch.setenv("MONJYU_SCHOLARLY__RECORDS", '["works.jsonl"]')
+    said = index(data, data.root.parent / "papers")
+    assert any("is retracted (OpenAlex)" in line for line in said)
+    [name] = {one.paper_id for one in ask(data).citations if one.retracted}
+    view = Monjyu(data.root).citations(name, "c")
+    [record] = view.records
+    assert (record.source, record.citation_count, record.open_access, record.matched_by) == (
+        "OpenAlex",
+        12,
+        "gold",
+        "doi",
+    )
+    shown = run_monjyu(data.root, "citations", name, "-c", "c").stdout
+    assert "OpenAlex: cited 12 times" in shown and "retraction · OpenAlex" in shown
+
+
 def test_a_file_that_is_not_there_is_said(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_SCHOLARLY__NOTICES", '["gone.csv"]')
     done = run_monjyu(data.root, "index", data.root.parent / "papers", "-c", "c")

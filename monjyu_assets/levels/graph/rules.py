@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from monjyu_core.settings.graph_settings import GraphSettings
+from monjyu_core.settings.levels_settings import GraphSettings
 
 HUB_FLOOR = 20
 """A phrase in this many chunks or fewer is not a hub, however small the collection."""

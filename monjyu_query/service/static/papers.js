@@ -74,6 +74,7 @@ export async function paperPage(collection, id, askThis) {
     h("div", { class: "row" },
       h("button", { type: "button", class: "primary", onclick: () => askThis(paper, collection) }, t("askThis")),
       h("button", { type: "button", onclick: open(paper.document_type === "pdf" ? 1 : null) }, t("open"))),
+    links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
     paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
     network(links, collection),
     h("section", {}, h("h2", {}, t("sections")), paper.sections.map((section) => part(section, open))),
@@ -84,6 +85,12 @@ export async function paperPage(collection, id, askThis) {
 function notice(one) {
   const told = [t(`notice_${one.kind}`), one.date, one.source, one.notice_doi && quoted(one.notice_doi), one.reasons.length ? quoted(one.reasons.join("; ")) : null];
   return h("li", {}, parted(told));
+}
+
+function told(one) {
+  const facts = [one.source, one.citation_count === null ? null : t("citedTimes", one.citation_count), one.venue && quoted(one.venue), one.year, one.doi && quoted(one.doi),
+    one.open_access ? `${t("access")}: ${one.open_access}` : null, one.fields.length ? quoted(one.fields.slice(0, 3).join(", ")) : null];
+  return h("li", { class: "dim" }, parted(facts));
 }
 
 function part(section, open) {

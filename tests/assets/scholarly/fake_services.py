@@ -1,5 +1,5 @@
 """Crossref, OpenAlex and Semantic Scholar on loopback: they know a few works, refuse what the real ones would refuse,
-and answer in the shape of the recorded answers. `faults` come before answers, in order; `problems` says what was wrong."""
+and answer in the shape of the recorded answers. `faults` come before answers; `problems` says what was wrong."""
 
 from __future__ import annotations
 

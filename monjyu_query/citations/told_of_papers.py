@@ -1,0 +1,60 @@
+"""What scholarly services and their files tell of a paper: notices on it, and records beside what it prints itself."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import duckdb
+from pydantic import BaseModel
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class PaperNotice(BaseModel):
+    """What was said of a paper: `kind` is retraction, concern, correction or reinstatement."""
+
+    kind: str
+    date: str | None = None
+    source: str
+    notice_doi: str | None = None
+    reasons: list[str] = []
+
+
+class PaperTold(BaseModel):
+    """What a service (`source`) says of a paper: by what it was matched (doi, arxiv, title), how well (0 to 1), and on
+    which day the service gave it (ISO; None: from a file). It may differ from what the paper prints."""
+
+    source: str
+    source_id: str
+    matched_by: str
+    match_score: float
+    retrieved: str | None = None
+    title: str
+    authors: list[str] = []
+    year: int | None = None
+    venue: str | None = None
+    doi: str | None = None
+    arxiv_id: str | None = None
+    abstract: str | None = None
+    citation_count: int | None = None
+    fields: list[str] = []
+    open_access: str | None = None
+    reference_dois: list[str] = []
+
+
+def notices_on(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[PaperNotice]:
+    return _rows(cursor, "paper_notices", PaperNotice, paper_id)
+
+
+def records_of(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[PaperTold]:
+    return _rows(cursor, "scholarly_records", PaperTold, paper_id)
+
+
+def _rows(cursor: duckdb.DuckDBPyConnection, table: str, model: type[M], paper_id: str) -> list[M]:
+    """None in a snapshot of a version that had no such table."""
+    columns = ", ".join(f'"{name}"' for name in model.model_fields)
+    try:
+        rows = cursor.execute(f"SELECT {columns} FROM {table} WHERE paper_id = ? ORDER BY ord", [paper_id]).fetchall()
+    except duckdb.CatalogException:
+        return []
+    return [model.model_validate(dict(zip(model.model_fields, row, strict=True))) for row in rows]
