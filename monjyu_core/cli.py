@@ -44,6 +44,7 @@ SUMMARIES: Mapping[str, str] = {
     "automation": "Put what runs by itself on or off; show it; set limits.",
     "purge": "Remove a paper's text everywhere at once, older snapshots included.",
     "cost": "Show what calls of models took: tokens, money, time.",
+    "doctor": "Check the data folder, the settings and every service they name, and say what is wrong.",
     "config": "Show the settings in force, or write a settings file.",
 }
 """One line a command, so that `--help` imports none of them; a test compares them with the commands' own."""

@@ -8,10 +8,11 @@ Neither is ever printed.
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from monjyu_core.errors import ConfigurationError
+from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.azure_settings import AzureCredential, AzureServiceSettings
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from azure.core.credentials import AzureKeyCredential, TokenCredential
     from azure.identity import DefaultAzureCredential
 
+OF_COGNITIVE_SERVICES = "https://cognitiveservices.azure.com/.default"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -67,6 +69,22 @@ def identity() -> DefaultAzureCredential:
     from azure.identity import DefaultAzureCredential
 
     return DefaultAzureCredential(exclude_interactive_browser_credential=True)
+
+
+def azure_token() -> str:
+    """A token for Azure OpenAI; azure-identity keeps it until it is old. ExternalAPIError where no one can sign in."""
+    credential = identity()
+    from azure.core.exceptions import ClientAuthenticationError
+
+    try:
+        return credential.get_token(OF_COGNITIVE_SERVICES).token
+    except ClientAuthenticationError:
+        raise ExternalAPIError("Azure: no identity could sign in.", "`az login`, or set the service's key.") from None
+
+
+def has_extra() -> bool:
+    """Whether the extra `azure` is installed, without loading it."""
+    return find_spec("azure") is not None and find_spec("azure.identity") is not None
 
 
 def with_extra(what: str) -> None:

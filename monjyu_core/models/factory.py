@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
+from monjyu_core.azure.credentials import azure_token, has_extra
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.models.clients.model_server import Server, server_for
 from monjyu_core.models.types import ChatClient, EmbeddingClient, RerankClient, Role
@@ -33,12 +34,10 @@ def named_model(settings: Settings, name: str, where: str) -> tuple[str, ModelSe
             f"Add models.{name} with provider, model and base_url, or name another.",
         )
     if found.provider == "azure":
-        found = found.model_copy(
-            update={
-                "base_url": found.base_url or settings.azure.openai_endpoint,
-                "api_key": found.api_key or settings.azure.openai_api_key,
-            }
-        )
+        key, kind = found.api_key or settings.azure.openai_api_key, settings.azure.credential
+        by_identity = found.identity or kind == "identity" or (kind == "auto" and key is None and has_extra())
+        base_url = found.base_url or settings.azure.openai_endpoint
+        found = found.model_copy(update={"base_url": base_url, "api_key": key, "identity": by_identity})
     return name, found
 
 
@@ -99,6 +98,8 @@ def server_of(name: str, model: ModelSettings) -> Server:
     do not."""
     base_url = _checked_url(name, model)
     key = model.api_key.get_secret_value().strip() if model.api_key else ""
+    if model.provider == "azure" and model.identity:
+        return server_for(name, model.model, base_url, {}, azure_token)
     if not key and (model.provider == "azure" or urlsplit(base_url).hostname in _KEY_NEEDED):
         own = f"MONJYU_MODELS__{name.upper()}__API_KEY"
         where = f"MONJYU_AZURE__OPENAI_API_KEY or {own}" if model.provider == "azure" else own

@@ -21,6 +21,9 @@ class ModelSettings(Group):
         None, description="the server's address; for openai with /v1, for azure the resource's endpoint"
     )
     api_key: Annotated[SecretStr | None, QUERY_TIME] = None
+    identity: Annotated[bool, QUERY_TIME] = Field(
+        False, description="azure only: sign in by azure-identity instead of a key (see azure.credential)"
+    )
     api_version: Annotated[str | None, QUERY_TIME] = Field(None, description="azure only")
     context_tokens: Annotated[int, QUERY_TIME] = Field(8192, ge=512, description="prompt and answer together")
     native_schema: Annotated[bool, QUERY_TIME] = Field(True, description="the server takes a JSON schema")

@@ -6,15 +6,17 @@ every request's headers are laid down here, and its address is held to the one t
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from monjyu_core.azure.credentials import LOOPBACK
 from monjyu_core.models.call_errors import (
     ModelCallError,
     ModelContentFiltered,
@@ -50,6 +52,8 @@ class Server:
     address: str
     """Base address without user, password and query."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token: Callable[[], str] | None = field(default=None, repr=False)
+    """Gives the token of the moment where the server wants one instead of a key; it may wait for the network."""
 
     def __str__(self) -> str:
         return f"Model {self.name!r} ({self.model} at {self.address})"
@@ -64,6 +68,10 @@ class Server:
             for header in set(request.headers) - _KEPT:
                 del request.headers[header]
             request.headers.update({"user-agent": "monjyu", **self.headers})
+            if self.token is not None:
+                if request.url.scheme != "https" and request.url.host not in LOOPBACK:
+                    raise httpx2.UnsupportedProtocol("A token is sent over https only.")
+                request.headers["authorization"] = f"Bearer {await asyncio.to_thread(self.token)}"
 
         waits = httpx2.Timeout(timeout, connect=min(timeout, _CONNECT_SECONDS))
         return httpx2.AsyncClient(
@@ -116,11 +124,13 @@ class Server:
         return f"Look at the server, and whether models.{self.name}.base_url is its API's address."
 
 
-def server_for(name: str, model: str, base_url: str, headers: Mapping[str, str]) -> Server:
+def server_for(
+    name: str, model: str, base_url: str, headers: Mapping[str, str], token: Callable[[], str] | None = None
+) -> Server:
     """The server at `base_url`, whose user, password and query are left out."""
     parts = urlsplit(base_url)
     host = parts.netloc.rpartition("@")[2]
-    return Server(name, model, f"{parts.scheme}://{host}{parts.path}".rstrip("/"), headers)
+    return Server(name, model, f"{parts.scheme}://{host}{parts.path}".rstrip("/"), headers, token)
 
 
 def _origin(url: str) -> tuple[str, str | None, int]:

@@ -302,6 +302,7 @@ class FakeModels:
             return 404, "no such path"
         azure = request.path.startswith("/openai/")
         given = request.headers.get("api-key" if azure else "authorization", "")
+        given = given or request.headers.get("authorization", "")  # Azure takes the token of an identity too
         if self.key and given.removeprefix("Bearer ") != self.key:
             return 401, f"Incorrect API key provided: {given or 'none'}"
         if azure != bool(API_VERSION.fullmatch(request.query.get("api-version", ""))):
