@@ -12,7 +12,17 @@ ARXIV_DOI = r"^10\.48550/arxiv\.(.+)$"
 NUMERALS = r"^([0-9]+|[ivx]+|one|two|three|four|five)$"
 """Words that tell parts of a series apart ("Part II"), however alike the rest of the title is."""
 
+ABOUT_ANOTHER = (
+    r"^(correction|corrections|corrigendum|corrigenda|erratum|errata|addendum|author correction|publisher correction|"
+    r"comment|comments|reply|response|rebuttal|retraction|expression of concern)\b"
+)
+"""How a folded title begins that may be of a notice on another paper, and is then none of the paper itself."""
+RETRACTED_TITLE = r"^\s*(retracted|withdrawn)(\s+(article|paper))?\s*:"
+"""What publishers put before the title of a paper that they take back: it stays the paper's own."""
+
 _MACROS = (
+    "bare(x) AS regexp_replace(x, '" + RETRACTED_TITLE + "', '', 'i')",
+    "about_another(x) AS regexp_extract(x, '" + ABOUT_ANOTHER + "')",
     # Case, accents, markup and punctuation do not count; words are divided by one space.
     "fold(x) AS trim(regexp_replace(strip_accents(lower(regexp_replace(x, '</?[A-Za-z][^<>]{0,20}>', '', 'g'))), "
     "'[^\\p{L}\\p{N}]+', ' ', 'g'))",
@@ -32,7 +42,7 @@ _MACROS = (
 
 _PAPERS = """
 CREATE TABLE paper_keys AS
-SELECT p.paper_id, fold(p.title) AS title_key, fold(split_part(p.title, ': ', 1)) AS main_key,
+SELECT p.paper_id, fold(bare(p.title)) AS title_key, fold(split_part(bare(p.title), ': ', 1)) AS main_key,
        clean_doi(p.doi) AS doi, arxiv_of(p.arxiv_id, p.doi) AS arxiv_id, p.year,
        p.characters, coalesce(a.families, []) AS families,
        count(DISTINCT a.families[1]) OVER (PARTITION BY fold(p.title)) AS title_authors

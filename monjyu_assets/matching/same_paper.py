@@ -39,7 +39,7 @@ SELECT a.paper_id, b.paper_id, a.title_key, b.title_key
 FROM paper_keys a JOIN paper_keys b ON a.families[1] = b.families[1] AND a.paper_id < b.paper_id
 WHERE least(length(a.title_key), length(b.title_key)) >= {SHORTEST_TITLE}
   AND abs(length(a.title_key) - length(b.title_key)) <= 0.1 * length(a.title_key) + 2
-  AND numerals(a.title_key) = numerals(b.title_key)
+  AND numerals(a.title_key) = numerals(b.title_key) AND about_another(a.title_key) = about_another(b.title_key)
   AND len(list_intersect(a.families, b.families)) * 2 >= least(len(a.families), len(b.families))
   AND NOT coalesce(a.doi <> b.doi AND NOT is_preprint(a.doi) AND NOT is_preprint(b.doi), false)
   AND NOT coalesce(a.arxiv_id <> b.arxiv_id, false)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from monjyu_assets.scholarly.record_matching import Lookup, Match, best_match, title_key
+from monjyu_assets.scholarly.record_matching import Lookup, Match, best_match, first_family, title_key
 from monjyu_assets.scholarly.scholarly_record import record_of, service_of
 
 
@@ -32,7 +32,9 @@ class PaperIndex:
         self._contents: dict[str, list[str]] = defaultdict(list)
         for paper_id, paper in papers.items():
             self._contents[paper.sha256].append(paper_id)
-            for key in _keys(paper.doi, paper.arxiv_id, paper.title):
+            family = paper.families[0] if paper.families else ""
+            years = range(paper.year - 1, paper.year + 2) if paper.year and family else ()
+            for key in (*_keys(paper.doi, paper.arxiv_id, paper.title), *(f"by {family} {year}" for year in years)):
                 self._by[key].append(paper_id)
 
     def among(self, works: Iterable[dict[str, Any]]) -> Iterator[FoundRecord]:
@@ -41,7 +43,8 @@ class PaperIndex:
             record = record_of(service_of(work), work)
             if record is None:
                 continue
-            near = {one for key in _keys(record.doi, record.arxiv_id, record.title) for one in self._by.get(key, ())}
+            keys = [*_keys(record.doi, record.arxiv_id, record.title), f"by {first_family(record)} {record.year}"]
+            near = {one for key in keys for one in self._by.get(key, ())}
             for paper_id in sorted(near):
                 match = best_match(self._papers[paper_id], [record])
                 if match:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from rapidfuzz import fuzz
 
-from monjyu_assets.matching.match_keys import NUMERALS, PREPRINT_DOIS
+from monjyu_assets.matching.match_keys import ABOUT_ANOTHER, NUMERALS, PREPRINT_DOIS, RETRACTED_TITLE
 from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
 
 MatchedBy = Literal["doi", "arxiv", "title"]
@@ -20,9 +20,11 @@ LIKE_ENOUGH = 0.5
 """Likeness of the titles where an identifier is equal: below it the identifier was printed for another work."""
 SAME_TITLE = 0.93
 """Likeness of titles that may be of one work."""
-SHORT_TITLE = 3
+SHORT_TITLE = 2
 """Words up to which a title ("Introduction", "Editorial") tells nothing without author and year."""
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,20}>")
 _NUMERAL, _PREPRINT = re.compile(NUMERALS), re.compile(PREPRINT_DOIS)
+_ABOUT_ANOTHER, _RETRACTED = re.compile(ABOUT_ANOTHER), re.compile(RETRACTED_TITLE, re.I)
 _FAMILY_PARTS = re.compile(r"[^\W\d_]+")
 
 
@@ -75,8 +77,8 @@ def _equal_id(paper: Lookup, record: ScholarlyRecord) -> MatchedBy | None:
 
 
 def match_score(paper: Lookup, record: ScholarlyRecord) -> float:
-    """0 where titles differ, or nothing besides a short title is known; else 0.6 for the title's likeness, 0.3 for the
-    share of authors in common, 0.1 for the year, each of what both sides know."""
+    """0 where titles differ, or nothing besides a short title is known; else 0.55 for the title's likeness, 0.25 for
+    the share of authors in common, 0.2 for the year (nothing from three years apart), each of what both sides know."""
     likeness = title_likeness(paper.title, record.title)
     knows_authors = bool(paper.families and record.authors)
     knows_year = paper.year is not None and record.year is not None
@@ -84,18 +86,22 @@ def match_score(paper: Lookup, record: ScholarlyRecord) -> float:
         return 0.0
     if not knows_authors and (not knows_year or abs((paper.year or 0) - (record.year or 0)) > 1):
         return 0.0
-    parts = [(0.6, likeness)]
+    parts = [(0.55, likeness)]
     if knows_authors:
-        parts.append((0.3, _share(paper, record)))
+        parts.append((0.25, _share(paper, record)))
     if knows_year:
-        parts.append((0.1, max(0.0, 1 - abs((paper.year or 0) - (record.year or 0)) / 3)))
+        parts.append((0.2, max(0.0, 1 - abs((paper.year or 0) - (record.year or 0)) / 3)))
     return sum(weight * value for weight, value in parts) / sum(weight for weight, _ in parts)
 
 
 def title_likeness(one: str, other: str) -> float:
-    """0 to 1, of the titles without case, accents and punctuation; 0 where their numerals differ ("Part II")."""
+    """0 to 1, of the titles without case, accents and punctuation; 0 where their numerals differ ("Part II"), or one is
+    a correction or a comment."""
+    one, other = _RETRACTED.sub("", one), _RETRACTED.sub("", other)
     first, second = _words(one), _words(other)
     if not first or not second or _numerals(first) != _numerals(second):
+        return 0.0
+    if _about_another(first) != _about_another(second):
         return 0.0
     whole = fuzz.ratio(" ".join(first), " ".join(second)) / 100
     heads = [_words(re.split(r":\s", text, maxsplit=1)[0]) for text in (one, other)]
@@ -108,6 +114,12 @@ def title_likeness(one: str, other: str) -> float:
 def title_key(title: str) -> str:
     """A title's words in small letters without accents, with single spaces between."""
     return " ".join(_words(title))
+
+
+def first_family(record: ScholarlyRecord) -> str:
+    """The last word of the first author's name, folded."""
+    words = _FAMILY_PARTS.findall(_folded(record.authors[0])) if record.authors else []
+    return words[-1] if words else ""
 
 
 def _share(paper: Lookup, record: ScholarlyRecord) -> float:
@@ -130,7 +142,12 @@ def _folded(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return re.findall(r"[^\W_]+", _folded(text))
+    return re.findall(r"[^\W_]+", _folded(_MARKUP.sub("", text)))
+
+
+def _about_another(words: list[str]) -> str:
+    match = _ABOUT_ANOTHER.match(" ".join(words))
+    return match[0] if match else ""
 
 
 def _numerals(words: list[str]) -> list[str]:

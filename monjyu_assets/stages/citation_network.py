@@ -16,7 +16,7 @@ from monjyu_core.storage.rows import UnresolvedReferenceRow
 from monjyu_core.storage.schemas import table_of
 
 ASSET = "citation_network"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 REFERENCE_COLUMNS = ["paper_id", "ord", "ref_id", "raw_text", "title", "year", "doi", "arxiv_id"]
 _CITATION_COLUMNS = ["paper_id", "ord", "ref_id", "context", "section"]
 
