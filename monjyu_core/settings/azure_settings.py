@@ -1,96 +1,42 @@
-"""Settings of Azure's services: where they are and how Monjyu signs in. Nothing is asked until an endpoint is set."""
+"""Settings of Azure: where its models are and how Monjyu signs in. Nothing is asked until an endpoint is set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.setting_marks import Changes, Group, NoResult
+from monjyu_core.settings.setting_marks import Group, NoResult
 
 _WHERE = NoResult("where a service is, not what it answers")
 _SECRET = NoResult("a secret")
-_PACE = NoResult("how often and how fast a service is asked, not what it answers")
 
-AzureCredential = Literal["auto", "identity", "key", "connection_string"]
-SECRETS = ("api_key", "openai_api_key", "connection_string")
-"""Names of settings under `azure` that belong into the environment."""
-
-
-class AzureServiceSettings(Group):
-    """One resource."""
-
-    endpoint: Annotated[str | None, _WHERE] = Field(None, description="the resource's address, https://...")
-    api_key: Annotated[SecretStr | None, _SECRET] = None
-    timeout_seconds: Annotated[float, _PACE] = Field(60.0, gt=0, description="for each wait of a call")
-    retries: Annotated[int, _PACE] = Field(3, ge=0, le=10, description="of what may pass, with growing waits")
-
-
-class DocumentIntelligenceSettings(AzureServiceSettings):
-    """Azure AI Document Intelligence, for `pdf.processor` and `pdf.fallback`."""
-
-    formulas: Annotated[bool, Changes("parsed_papers")] = Field(
-        False, description="formulas as LaTeX: an add-on that is paid beside the pages"
-    )
-    concurrency: Annotated[int, _PACE] = Field(4, ge=1, description="documents at once")
-    wait_seconds: Annotated[float, _PACE] = Field(600.0, gt=0, description="longest time one document may take")
-    price_per_1000_pages: Annotated[float, _PACE] = Field(10.0, ge=0, description="US dollars, for ledger and caps")
-    formula_price_per_1000_pages: Annotated[float, _PACE] = Field(6.0, ge=0, description="US dollars, with formulas")
-    max_pages_per_run: Annotated[int, _PACE] = Field(0, ge=0, description="a document beyond is not sent; 0 = no cap")
-
-
-class AzureSearchSettings(AzureServiceSettings):
-    """Azure AI Search, for `search.backend: azure_search`."""
-
-    index_prefix: Annotated[str, _WHERE] = Field(
-        "monjyu", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="first part of the names of indexes and aliases"
-    )
-    batch: Annotated[int, _PACE] = Field(500, ge=1, le=1000, description="documents in one upload")
-    semantic: Annotated[bool, NoResult("read at query time")] = Field(
-        False, description="the semantic ranker orders the best 50; it is paid by the query"
-    )
-    keep_indexes: Annotated[int, _PACE] = Field(
-        2, ge=1, description="indexes of one collection that stay for rollback; the tier limits their number"
-    )
+AzureCredential = Literal["auto", "identity", "key"]
 
 
 class AzureSettings(Group):
     credential: Annotated[AzureCredential, _SECRET] = Field(
         "auto",
-        description="auto = a service's key where one is set, else the default chain of azure-identity (environment, "
-        "workload identity, managed identity, Azure CLI); the others ask for one way alone",
+        description="auto = the key where one is set, else the default chain of azure-identity, with the extra `azure` "
+        "(environment, workload identity, managed identity, Azure CLI); the others ask for one way alone",
     )
     keys_in_file: Annotated[bool, _SECRET] = Field(
         False, description="whether keys of Azure may stand in this file; else they are read from the environment only"
     )
     openai_endpoint: Annotated[str | None, _WHERE] = None
     openai_api_key: Annotated[SecretStr | None, _SECRET] = None
-    document_intelligence: DocumentIntelligenceSettings = DocumentIntelligenceSettings()
-    search: AzureSearchSettings = AzureSearchSettings()
 
 
 def check_no_keys(values: dict[str, Any], path: Path | None) -> None:
-    """ConfigurationError where keys of Azure stand in the file and `azure.keys_in_file` does not ask for it."""
+    """ConfigurationError where the key of Azure stands in the file and `azure.keys_in_file` does not ask for it."""
     profiles = values.get("profiles")
     sections = [values, *(profiles.values() if isinstance(profiles, dict) else ())]
     for azure in (one.get("azure") for one in sections if isinstance(one, dict)):
-        if not isinstance(azure, dict) or azure.get("keys_in_file") is True:
-            continue
-        found = [name for name in _names_within(azure) if name.rpartition(".")[2] in SECRETS]
-        if found:
-            variable = f"MONJYU_AZURE__{found[0].upper().replace('.', '__')}"
+        if isinstance(azure, dict) and azure.get("openai_api_key") and azure.get("keys_in_file") is not True:
             raise ConfigurationError(
-                f"{path} holds azure.{found[0]}, a secret.",
-                f"Set {variable} in the environment, or azure.keys_in_file: true where the file is kept as a secret.",
+                f"{path} holds azure.openai_api_key, a secret.",
+                "Set MONJYU_AZURE__OPENAI_API_KEY in the environment, or azure.keys_in_file: true where the file is "
+                "kept as a secret.",
             )
-
-
-def _names_within(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    for name, value in values.items():
-        if isinstance(value, dict):
-            yield from _names_within(value, f"{prefix}{name}.")
-        elif value:
-            yield f"{prefix}{name}"

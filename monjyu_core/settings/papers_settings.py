@@ -42,17 +42,12 @@ class OcrSettings(Group):
     )
 
 
-PdfProcessor = Literal["pypdfium2", "unstructured", "document_intelligence"]
+PdfProcessor = Literal["pypdfium2", "unstructured"]
 
 
 class PdfSettings(Group):
     processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
-        "pypdfium2",
-        description="what PDFs are read with; unstructured needs an installation of its own, "
-        "document_intelligence is a paid service (docs/azure.md)",
-    )
-    fallback: Annotated[Literal["none", "document_intelligence"], Changes("parsed_papers")] = Field(
-        "none", description="what reads a PDF whose text, sections or references the processor does not find"
+        "pypdfium2", description="what PDFs are read with; unstructured needs an installation of its own"
     )
 
 

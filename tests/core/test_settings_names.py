@@ -122,6 +122,7 @@ def test_the_azure_profile_sets_models_and_roles_and_says_what_must_be_given(
     with pytest.raises(ConfigurationError, match="MONJYU_AZURE__OPENAI_ENDPOINT"):
         server_of(*role_model(azure, "answer"))
     monkeypatch.setenv("MONJYU_AZURE__OPENAI_ENDPOINT", "https://mine.openai.azure.com")
+    monkeypatch.setenv("MONJYU_AZURE__CREDENTIAL", "key")
     with pytest.raises(ConfigurationError, match="MONJYU_AZURE__OPENAI_API_KEY"):
         server_of(*role_model(load_settings(), "answer"))
     monkeypatch.setenv("MONJYU_AZURE__OPENAI_API_KEY", "a-key-of-azure")

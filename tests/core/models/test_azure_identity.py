@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +14,6 @@ from monjyu_core.models.call_errors import ModelUnreachable
 from monjyu_core.models.calls.event_loop import run
 from monjyu_core.models.factory import chat_client, named_model, server_of
 from monjyu_core.models.types import ChatRequest, Message
-from monjyu_core.settings.azure_settings import AzureServiceSettings
 from monjyu_core.settings.settings import load_settings
 from tests.core.models.fake_server import KEY, FakeModels
 
@@ -76,39 +76,16 @@ def test_a_token_goes_over_https_only(signing: Signing) -> None:
     assert signing.scopes == []
 
 
-def test_services_sign_in_by_key_or_identity(monkeypatch: pytest.MonkeyPatch, signing: Signing) -> None:
-    search = AzureServiceSettings(endpoint="https://s.search.windows.net/", api_key="k" * 32)
-    assert credentials.credential_for(search, "search", "auto").key == "k" * 32
-    assert credentials.credential_for(search, "search", "identity") is signing
-    assert credentials.credential_for(AzureServiceSettings(), "search", "auto") is signing
-    assert credentials.endpoint_of(search, "search") == "https://s.search.windows.net"
-    for kind, words in (("key", "AZURE__SEARCH__API_KEY"), ("connection_string", "only storage")):
-        with pytest.raises(ConfigurationError, match=words):
-            credentials.credential_for(AzureServiceSettings(), "search", kind)
-    for endpoint in (
-        None,
-        "s.search.windows.net",
-        "http://s.search.windows.net",
-        "https://u:p@s.net",
-        "https://s.net?k=1",
-    ):
-        with pytest.raises(ConfigurationError, match=r"azure\.search\.endpoint"):
-            credentials.endpoint_of(AzureServiceSettings(endpoint=endpoint), "search")
-
-
-def test_a_key_of_azure_in_the_file_is_refused(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pathlib import Path
-
-    file = Path(str(tmp_path)) / "monjyu.yaml"
+def test_a_key_of_azure_in_the_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "monjyu.yaml"
     monkeypatch.setenv("MONJYU_CONFIG", str(file))
     for text in (
-        "azure: {search: {api_key: abcdef}}",
         "azure: {openai_api_key: abcdef}",
-        "profiles: {azure: {azure: {document_intelligence: {api_key: abcdef}}}}",
+        "profiles: {azure: {azure: {openai_api_key: abcdef}}}",
     ):
         file.write_text(text)
         with pytest.raises(ConfigurationError, match="a secret") as raised:
             load_settings()
         assert "MONJYU_AZURE__" in str(raised.value) and "abcdef" not in str(raised.value)
-    file.write_text("azure: {keys_in_file: true, search: {api_key: abcdef}}")
-    assert load_settings().azure.search.api_key is not None
+    file.write_text("azure: {keys_in_file: true, openai_api_key: abcdef}")
+    assert load_settings().azure.openai_api_key is not None
