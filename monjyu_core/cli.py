@@ -22,6 +22,7 @@ SUMMARIES: Mapping[str, str] = {
     "upgrade": "Bring a collection to a higher level and keep it there.",
     "downgrade": "Drop the higher levels of a collection and keep it at a lower one.",
     "sources": "List the sources of a collection; add, move or remove one.",
+    "import": "Bring a reference manager's library into a collection, with its tags.",
     "parse": "Parse files and print what was understood of them.",
     "status": "Show the collections: levels, counts, failures, last build.",
     "search": "Ask a collection a question.",

@@ -8,6 +8,7 @@ import duckdb
 
 from monjyu_assets.indexing.pending import look
 from monjyu_assets.indexing.record_keeping import changing_record
+from monjyu_assets.libraries.library_folder import forget_excluded
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
@@ -194,6 +195,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
             gone = collect(folder, 1, force=True)
+    forget_excluded(data, Work(data, name).record)
     _forget_traces(data, name)
     _forget_answers(data, f"paper:{name}/{paper_id}")
     return {"collection": name, "paper_id": paper_id, "snapshot_id": read_current(folder), "snapshots_removed": gone}

@@ -60,7 +60,8 @@ class Identity:
 def identify(papers: pa.Table, authors: pa.Table) -> list[Identity]:
     """One row a paper, by paper_id. The columns are those that `keys.connect` needs.
 
-    The canonical file is the one with a publisher's DOI, then with most text, then with the smallest id.
+    The canonical file is the one with a publisher's DOI, then with most text, then with the smallest id; one with less
+    than a quarter of another's text (a library's record, an abstract) gives way to it.
     """
     with connect(papers, authors) as connection:
         groups: UnionFind[str] = UnionFind()
@@ -70,15 +71,19 @@ def identify(papers: pa.Table, authors: pa.Table) -> list[Identity]:
             for paper_id in (one, other):
                 reasons.setdefault(paper_id, set()).add(reason)
         ranked = connection.execute(
-            "SELECT paper_id FROM paper_keys ORDER BY doi IS NULL, coalesce(is_preprint(doi), true), "
+            "SELECT paper_id, characters FROM paper_keys ORDER BY doi IS NULL, coalesce(is_preprint(doi), true), "
             "characters DESC, paper_id"
         ).fetchall()
+    longest: dict[str, int] = {}
+    for paper_id, characters in ranked:
+        longest[groups.find(paper_id)] = max(characters, longest.get(groups.find(paper_id), 0))
     canonical: dict[str, str] = {}
-    for (paper_id,) in ranked:
-        canonical.setdefault(groups.find(paper_id), paper_id)
+    for paper_id, characters in ranked:
+        if characters * 4 >= longest[groups.find(paper_id)]:
+            canonical.setdefault(groups.find(paper_id), paper_id)
     return [
         _identity(paper_id, canonical[groups.find(paper_id)], reasons.get(paper_id, set()))
-        for (paper_id,) in sorted(ranked)
+        for paper_id, _ in sorted(ranked)
     ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from monjyu_assets.scholarly.record_matching import Lookup, Match, best_match, first_family, title_key
-from monjyu_assets.scholarly.scholarly_record import record_of, service_of
+from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord, record_of
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,9 @@ class PaperIndex:
             for key in (*_keys(paper.doi, paper.arxiv_id, paper.title), *(f"by {family} {year}" for year in years)):
                 self._by[key].append(paper_id)
 
-    def among(self, works: Iterable[dict[str, Any]]) -> Iterator[FoundRecord]:
+    def among(self, works: Iterable[tuple[ScholarlyRecord, dict[str, Any]]]) -> Iterator[FoundRecord]:
         """The works of a file that are papers of the collection; nothing of the others is kept."""
-        for work in works:
-            record = record_of(service_of(work), work)
-            if record is None:
-                continue
+        for record, work in works:
             keys = [*_keys(record.doi, record.arxiv_id, record.title), f"by {first_family(record)} {record.year}"]
             near = {one for key in keys for one in self._by.get(key, ())}
             for paper_id in sorted(near):

@@ -100,6 +100,18 @@ def _of_retraction_watch(row: dict[str, str | None]) -> Notice | None:
     )
 
 
+def is_lines(path: Path) -> bool:
+    """Whether a file holds JSON Lines, by its first: a library of JSON is one list or object over many lines."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(LONGEST_LINE).strip()
+        return (
+            first.startswith(b"{") and isinstance(record := json.loads(first), dict) and "itemType" not in str(record)
+        )
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
 def read_works(path: Path) -> Iterator[dict[str, Any]]:
     """The works of a file of JSON Lines: a work a line, or an answer of Crossref with several. ConfigurationError where
     it cannot be opened."""

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz
 from monjyu_assets.matching.match_keys import ABOUT_ANOTHER, NUMERALS, PREPRINT_DOIS, RETRACTED_TITLE
 from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
 
-MatchedBy = Literal["doi", "arxiv", "title"]
+MatchedBy = Literal["doi", "arxiv", "title", "library"]
 LEAST_SCORE = 0.85
 LIKE_ENOUGH = 0.5
 """Likeness of the titles where an identifier is equal: below it the identifier was printed for another work."""

@@ -21,7 +21,8 @@ _ARXIV_DOI = re.compile(r"^10\.48550/arxiv\.(.+)$", re.I)
 
 @dataclass(frozen=True)
 class ScholarlyRecord:
-    """One work. `authors` as the service writes them, `reference_dois` lower case, `open_access` as gold, green, …."""
+    """One work. `authors` as the service writes them, `reference_dois` lower case, `open_access` as gold, green, ….
+    `tags` and `shelves` (paths of a library's collections, as `Thesis/Methods`) are of a reference manager."""
 
     source: str
     source_id: str
@@ -36,6 +37,8 @@ class ScholarlyRecord:
     fields: tuple[str, ...] = ()
     open_access: str | None = None
     reference_dois: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    shelves: tuple[str, ...] = ()
 
 
 def record_of(service: str, work: Any) -> ScholarlyRecord | None:

@@ -11,7 +11,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.schemas import table_of
 
 ASSET = "paper_identity"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 PAPER_COLUMNS = ["paper_id", "title", "doi", "arxiv_id", "year", "characters"]
 AUTHOR_COLUMNS = ["paper_id", "ord", "name"]
 

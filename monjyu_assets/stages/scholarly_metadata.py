@@ -12,13 +12,16 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
+from monjyu_assets.libraries.library_folder import library_records, library_states
 from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_assets.scholarly.asking_services import ask_services, due, failed_lately
 from monjyu_assets.scholarly.found_records import FoundRecord, PaperIndex
-from monjyu_assets.scholarly.notice_files import Notice, notices_of, read_notices, read_works
+from monjyu_assets.scholarly.notice_files import Notice, is_lines, notices_of, read_notices, read_works
 from monjyu_assets.scholarly.notice_matching import matched_notices
-from monjyu_assets.scholarly.record_matching import Lookup
+from monjyu_assets.scholarly.record_matching import Lookup, Match
+from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord, record_of, service_of
 from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
@@ -29,7 +32,7 @@ from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import COLLECTION_SHARD, empty, table_of
 
 ASSET = "scholarly_metadata"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 _LOOKUPS = """
 SELECT any_value(sha256) AS sha256, paper_id, any_value(p.title) AS title, any_value(k.doi) AS doi,
        any_value(k.arxiv_id) AS arxiv_id, any_value(k.families) AS families, any_value(k.year) AS year
@@ -52,6 +55,7 @@ def scholarly_recipe(work: Work, *, again: bool = False) -> str:
 def _recipe(work: Work, papers: Iterable[Lookup], kept: AnswersKept) -> str:
     scholarly = work.settings.scholarly
     files = [*_files(work, "notices", scholarly.notices), *_files(work, "records", scholarly.records)]
+    files += library_states(work.data, work.name)
     answers = kept.version(scholarly.services, {paper.sha256 for paper in papers}) if scholarly.services else ""
     return recipe(ASSET, CODE_VERSION, work.settings, digest(*sorted(map(file_sha256, files))), answers)
 
@@ -111,7 +115,7 @@ def _connected(work: Work) -> duckdb.DuckDBPyConnection:
 
 def _tables(work: Work) -> Tables:
     settings = work.settings.scholarly
-    if not (settings.notices or settings.records or settings.services):
+    if not (settings.notices or settings.records or settings.services or library_states(work.data, work.name)):
         return {name: empty(name) for name in ("paper_notices", "scholarly_records")}
     with _connected(work) as connection:
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
@@ -121,15 +125,29 @@ def _tables(work: Work) -> Tables:
 
 
 def _found(work: Work, papers: dict[str, Lookup]) -> Iterator[FoundRecord]:
-    """The record of each source for each paper: what a service answered goes before what a file says."""
+    """The record of each source for each paper: what a service answered goes before what a file says, and a library's
+    word on what it brought before both."""
     index = PaperIndex(papers)
     for path in _files(work, "records", work.settings.scholarly.records):
-        yield from index.among(read_works(path))
+        yield from index.among(_works_of(path))
     kept = AnswersKept(work.folder)
     for service in work.settings.scholarly.services:
         for answer in kept.read(service, {paper.sha256 for paper in papers.values()}):
             day = datetime.fromtimestamp(answer.at, UTC).date().isoformat()
             yield from index.of_content(service, answer.sha256, answer.works, day)
+    for paper_id, record in library_records(work.data, work.record):
+        if paper_id in papers:
+            yield FoundRecord(paper_id, Match(record, "library", 1.0), {})
+
+
+def _works_of(path: Path) -> Iterator[tuple[ScholarlyRecord, dict[str, Any]]]:
+    """The works of a service's file, each as it came, or of an exported library."""
+    if path.suffix.lower() in ENDINGS and not is_lines(path):
+        yield from ((item.record, {}) for item in read_library_file(path, ())[0])
+        return
+    for work in read_works(path):
+        if record := record_of(service_of(work), work):
+            yield record, work
 
 
 def _notices(work: Work, found: Iterable[FoundRecord]) -> Iterator[Notice]:

@@ -23,7 +23,8 @@ class ScholarlySettings(Group):
     records: Annotated[list[str], _IN_FILES] = Field(
         [],
         description="files with records of papers, relative to the data folder: works of Crossref or OpenAlex as JSON "
-        "Lines (also their notices), papers of Semantic Scholar; nothing is fetched",
+        "Lines (also their notices), papers of Semantic Scholar, exported libraries (.bib, .json, .rdf); nothing is "
+        "fetched",
     )
     services: Annotated[list[ScholarlyService], _ANSWERS] = Field(
         [], description="asked for each paper by DOI, arXiv id or title: crossref, openalex, semantic_scholar"

@@ -224,8 +224,9 @@ class PaperNoticeRow(TypedDict):
 
 
 class ScholarlyRecordRow(TypedDict):
-    """What a scholarly service says of a paper, beside what the paper prints: by what it was matched (doi, arxiv,
-    title) and how well (0 to 1), and on which day the service gave it (ISO; None: from a file)."""
+    """What a scholarly service or a library says of a paper, beside what the paper prints: by what it was matched (doi,
+    arxiv, title; library: it came from there) and how well (0 to 1), and on which day the service gave it (ISO; None:
+    from a file). `shelves` are paths of a library's collections."""
 
     paper_id: str
     ord: int
@@ -245,6 +246,8 @@ class ScholarlyRecordRow(TypedDict):
     fields: list[str]
     open_access: str | None
     reference_dois: list[str]
+    tags: list[str]
+    shelves: list[str]
 
 
 class CitationContextRow(TypedDict):

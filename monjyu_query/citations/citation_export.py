@@ -1,9 +1,11 @@
-"""The citation network as GraphML; papers and their references as BibTeX or RIS."""
+"""The citation network as GraphML; papers and their references as BibTeX, RIS or CSL JSON."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from monjyu_core.storage.snapshot import Snapshot
@@ -63,6 +65,13 @@ def entries(snapshot: Snapshot, paper_id: str | None) -> list[Entry]:
         rows = cursor.execute(_REFERENCES, [paper_id]).fetchall()
     before = "ref" if paper_id else ""
     return [_entry(f"{before}{row[0]}", *row[1:]) for row in rows]
+
+
+def entries_of(snapshot: Snapshot, paper_ids: Iterable[str]) -> list[Entry]:
+    """These papers of the collection, each once in their order. QueryError for one that it does not have."""
+    wanted = list(dict.fromkeys(canonical_id(snapshot.cursor(), paper_id) for paper_id in paper_ids))
+    known = {entry.id: entry for entry in entries(snapshot, None)}
+    return [known[paper_id] for paper_id in wanted]
 
 
 def _entry(
@@ -136,3 +145,40 @@ def ris(found: list[Entry]) -> str:
         [{name: value for name, value in record.items() if value} for record in records], implementation=Writer
     )
     return text
+
+
+def csl(found: list[Entry]) -> str:
+    """CSL JSON, as Zotero, pandoc and citeproc read it. A name is taken apart at its last space or its comma."""
+    keys = distinct(
+        citation_key(entry.authors[0] if entry.authors else "", entry.year, entry.title, entry.id) for entry in found
+    )
+    items = [
+        {
+            "id": key,
+            "type": "article-journal" if entry.venue else "article",
+            "title": entry.title,
+            "author": [_csl_name(name) for name in entry.authors],
+            "issued": {"date-parts": [[entry.year]]} if entry.year else None,
+            "container-title": entry.venue,
+            "DOI": entry.doi,
+            "number": f"arXiv:{entry.arxiv_id}" if entry.arxiv_id else None,
+        }
+        for key, entry in zip(keys, found, strict=True)
+    ]
+    kept = [{name: value for name, value in item.items() if value} for item in items]
+    return json.dumps(kept, ensure_ascii=False, indent=1) + "\n"
+
+
+def _csl_name(name: str) -> dict[str, str]:
+    family, comma, given = name.partition(",")
+    if not comma:
+        given, _, family = name.rpartition(" ")
+    return {"family": family.strip(), "given": given.strip()} if given.strip() else {"literal": name.strip()}
+
+
+FORMS: Mapping[str, tuple[Callable[[list[Entry]], str], str, str]] = {
+    "bibtex": (bibtex, "application/x-bibtex", "bib"),
+    "ris": (ris, "application/x-research-info-systems", "ris"),
+    "csl": (csl, "application/vnd.citationstyles.csl+json", "json"),
+}
+"""By format what writes it, its media type and the ending of its file."""

@@ -40,6 +40,8 @@ class PaperTold(BaseModel):
     fields: list[str] = []
     open_access: str | None = None
     reference_dois: list[str] = []
+    tags: list[str] = []
+    shelves: list[str] = []
 
 
 def notices_on(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[PaperNotice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from monjyu_query.commands.papers_command import open_chosen
 if TYPE_CHECKING:
     from monjyu_core.storage.snapshot import Snapshot
 
-FORMATS = ("graphml", "bibtex", "ris")
+FORMATS = ("graphml", "bibtex", "ris", "csl")
 
 
 @click.command()
@@ -23,6 +24,12 @@ FORMATS = ("graphml", "bibtex", "ris")
 @click.option("--co-cited", is_flag=True, help="Papers that are cited together with this one.")
 @click.option("--coupled", is_flag=True, help="Papers that cite the same works.")
 @click.option("--export", "form", type=click.Choice(FORMATS), help="The network, or PAPER_ID's references, as a file.")
+@click.option(
+    "--answer",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
+    metavar="FILE",
+    help="With --export: the papers that an answer cites, of `monjyu search --json`; - is stdin.",
+)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where --export writes.")
 @json_option
 def citations(
@@ -32,20 +39,24 @@ def citations(
     co_cited: bool,
     coupled: bool,
     form: str | None,
+    answer: Path | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
     """Show what a paper cites within the collection, and what cites it.
 
-    With --export graphml the whole network; with bibtex or ris the references of PAPER_ID, or without one the papers.
+    With --export graphml the whole network; with bibtex, ris or csl (JSON) the references of PAPER_ID, the papers that
+    an answer cites (--answer), or without either all papers.
     """
+    if answer is not None and (form in (None, "graphml") or paper_id is not None):
+        raise click.UsageError("--answer goes with --export bibtex, ris or csl, and with no paper.")
     if form is None and paper_id is None:
         raise click.UsageError("Name a paper (`monjyu papers list` shows them), or use --export.")
     if output is not None and form is None:
         raise click.UsageError("-o goes with --export.")
     with open_chosen(collection) as snapshot:
         if form is not None:
-            _write(_exported(snapshot, form, _printable(paper_id)), output)
+            _write(_exported(snapshot, form, _printable(paper_id), answer), output)
             return
         from monjyu_query.citations.citation_view import citations_of
 
@@ -62,12 +73,22 @@ def _printable(paper_id: str | None) -> str | None:
     return None if paper_id is None else paper_id.encode("utf-8", "replace").decode()
 
 
-def _exported(snapshot: Snapshot, form: str, paper_id: str | None) -> str:
-    from monjyu_query.citations.citation_export import bibtex, entries, graphml, ris
+def _exported(snapshot: Snapshot, form: str, paper_id: str | None, answer: Path | None) -> str:
+    from monjyu_query.citations.citation_export import FORMS, entries, entries_of, graphml
 
     if form == "graphml":
         return graphml(snapshot)
-    return (bibtex if form == "bibtex" else ris)(entries(snapshot, paper_id))
+    found = entries(snapshot, paper_id) if answer is None else entries_of(snapshot, _cited_in(answer))
+    return FORMS[form][0](found)
+
+
+def _cited_in(answer: Path) -> list[str]:
+    """The papers that a search result cites."""
+    try:
+        with click.open_file(str(answer), encoding="utf-8") as file:
+            return [str(one["paper_id"]) for one in json.load(file)["citations"]]
+    except (ValueError, KeyError, TypeError):
+        raise click.UsageError(f"{answer} is no search result: `monjyu search … --json` prints one.") from None
 
 
 def _write(text: str, output: Path | None) -> None:

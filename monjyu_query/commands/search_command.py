@@ -51,6 +51,12 @@ PLAIN = ("vector", "keyword", "hybrid")
 @click.option("--paper", "paper_ids", multiple=True, metavar="PAPER_ID", help="Only this paper (repeatable).")
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
 @click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
+)
+@click.option(
+    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
+)
+@click.option(
     "--history",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
     metavar="FILE",
@@ -147,7 +153,7 @@ def _number_or_word(value: str | None) -> str | int | None:
 
 
 def _request_values(options: dict[str, Any]) -> dict[str, Any]:
-    filters = ("year_from", "year_to", "authors", "section_types", "paper_ids", "languages")
+    filters = ("year_from", "year_to", "authors", "section_types", "paper_ids", "languages", "tags", "shelves")
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
     values = {name: value for name, value in given.items() if name not in filters}
     values |= {name: _number_or_word(options[name]) for name in ("budget", "sufficiency")}

@@ -27,6 +27,12 @@ FORMATS = ("table", "markdown", "csv", "xlsx", "json")
 @click.option("--year-to", type=int, metavar="YEAR", help="Only papers of this year or earlier.")
 @click.option("--author", "authors", multiple=True, metavar="NAME", help="Only papers by this author (repeatable).")
 @click.option("--language", "languages", multiple=True, metavar="CODE", help="Only papers in it, as en (repeatable).")
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
+)
+@click.option(
+    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @click.option("--no-llm", is_flag=True, help="Quotes only, also where roles.answer is a model.")

@@ -76,6 +76,8 @@ Authors = Annotated[list[str], Field(description="Only papers by one of these.")
 SectionTypes = Annotated[list[SectionType], Field(description="Only such sections.")]
 PaperIds = Annotated[list[str], Field(description="Only these papers.")]
 Languages = Annotated[list[str], Field(description="Only papers in these, as en or ja.")]
+Tags = Annotated[list[str], Field(description="Only papers with one of these tags of an imported library.")]
+Shelves = Annotated[list[str], Field(description="Only papers in one of these collections of it, as Thesis/Methods.")]
 Form = Annotated[
     ResponseType | None,
     Field(description="Form of the answer: two sentences, a paragraph a paper, a list, a table, a report."),
@@ -139,6 +141,8 @@ class SearchTools:
         section_types: SectionTypes = [],  # noqa: B006
         paper_ids: PaperIds = [],  # noqa: B006
         languages: Languages = [],  # noqa: B006
+        tags: Tags = [],  # noqa: B006
+        shelves: Shelves = [],  # noqa: B006
         response_type: Form = None,
         max_level: MaxLevel = None,
         max_calls: MaxCalls = None,
@@ -156,6 +160,7 @@ class SearchTools:
         """
         filters: dict[str, Any] = {"year_from": year_from, "year_to": year_to, "authors": authors}
         filters |= {"section_types": section_types, "paper_ids": paper_ids, "languages": languages}
+        filters |= {"tags": tags, "shelves": shelves}
         wanted: dict[str, Any] = {"mode": mode, "controller": controller, "top_k": top_k, "budget": budget}
         wanted |= {"min_score": min_score, "answer": answer, "filters": filters, "history": history}
         wanted |= {"response_type": response_type, "max_level": max_level, "max_calls": max_calls}

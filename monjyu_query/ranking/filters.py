@@ -24,6 +24,14 @@ _AUTHORED = f"""EXISTS (
         OR (regexp_matches(wanted.name, '[^\\x00-\\x{{024F}}]')
             AND contains(lower(authors.name), lower(wanted.name)))))"""
 
+# A label on one file of a paper holds for all its files. A shelf holds what stands on those inside it, too.
+_LABELLED = """
+SELECT f.paper_id FROM paper_identity f WHERE f.canonical_id IN (
+    SELECT i.canonical_id FROM scholarly_records JOIN paper_identity i USING (paper_id), unnest({labels}) AS l(label)
+    WHERE len(list_filter($wanted::VARCHAR[], lambda one: lower(label) = one OR {inside})) > 0)"""
+_TAGGED = _LABELLED.format(labels="tags", inside="false")
+_SHELVED = _LABELLED.format(labels="shelves", inside="starts_with(lower(label), one || '/')")
+
 _PASSING = f"""SELECT paper_id FROM papers
 WHERE ($year_from::INT IS NULL OR year >= $year_from::INT)
   AND ($year_to::INT IS NULL OR year <= $year_to::INT)
@@ -48,11 +56,24 @@ def passing_chunks(corpus: Corpus, cursor: duckdb.DuckDBPyConnection, filters: F
 
 def passing_papers(cursor: duckdb.DuckDBPyConnection, filters: Filters) -> list[str]:
     """The ids of the papers that pass. QueryError for a paper the collection does not have."""
-    values: dict[str, Any] = filters.model_dump(exclude={"section_types"})
+    values: dict[str, Any] = filters.model_dump(exclude={"section_types", "tags", "shelves"})
     values["languages"] = [language.lower() for language in filters.languages]
     if filters.paper_ids:
         _check_known(cursor, filters.paper_ids)
-    return [row[0] for row in cursor.execute(_PASSING, values).fetchall()]
+    passing = [row[0] for row in cursor.execute(_PASSING, values).fetchall()]
+    for query, wanted in ((_TAGGED, filters.tags), (_SHELVED, filters.shelves)):
+        if wanted:
+            labelled = _labelled(cursor, query, wanted)
+            passing = [paper_id for paper_id in passing if paper_id in labelled]
+    return passing
+
+
+def _labelled(cursor: duckdb.DuckDBPyConnection, query: str, wanted: list[str]) -> set[str]:
+    try:
+        rows = cursor.execute(query, {"wanted": [one.strip("/ ").lower() for one in wanted]}).fetchall()
+    except (duckdb.BinderException, duckdb.CatalogException):
+        return set()  # a snapshot of a version that knew no labels
+    return {row[0] for row in rows}
 
 
 def _check_known(cursor: duckdb.DuckDBPyConnection, paper_ids: list[str]) -> None:

@@ -60,7 +60,8 @@ class Filters(_Model):
     """What a passage's paper (or section) must be. Filters of different kinds must all hold, values of one kind any.
 
     `year_from` and `year_to` are inclusive and a paper without a year passes neither. An author filter holds where all
-    its words are words of one author's name, whatever their order, case and accents.
+    its words are words of one author's name, whatever their order, case and accents. Tags and shelves (a library's
+    collections, as `Thesis/Methods`; those below count) are those of `monjyu import`, whatever their case.
     """
 
     year_from: Year | None = None
@@ -69,8 +70,10 @@ class Filters(_Model):
     section_types: list[SectionType] = []
     paper_ids: list[str] = _NAMES
     languages: list[str] = _NAMES
+    tags: list[str] = _NAMES
+    shelves: list[str] = _NAMES
 
-    @field_validator("authors", "paper_ids", "languages")
+    @field_validator("authors", "paper_ids", "languages", "tags", "shelves")
     @classmethod
     def _no_blanks(cls, values: list[str]) -> list[str]:
         if not all(value.strip() for value in values):

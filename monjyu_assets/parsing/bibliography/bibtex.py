@@ -107,6 +107,15 @@ def read_bibliography(files: Sequence[tuple[str, bytes]], settings: ParseSetting
 
 
 def _add_bibtex(text: str, found: Bibliography) -> None:
+    entries, broken = bibtex_entries(text)
+    for entry in entries:
+        found.add(entry.key, partial(bibtex_work, entry))
+    if broken:
+        found.warnings.append(f"bibliography: {broken} entries could not be read")
+
+
+def bibtex_entries(text: str) -> tuple[list[BibtexEntry], int]:
+    """The entries of a file, and how many could not be read."""
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.middlewares.enclosing import RemoveEnclosingMiddleware
     from bibtexparser.model import Entry
@@ -117,16 +126,14 @@ def _add_bibtex(text: str, found: Bibliography) -> None:
     doubled = [entry for entry in twice_said if isinstance(entry, Entry)]  # saying "year" twice does not spoil an entry
     for entry in doubled:
         RemoveEnclosingMiddleware().transform_entry(entry, library)
-    for entry in [*library.entries, *doubled]:
-        found.add(entry.key, partial(_bibtex_work, entry))
-    broken = len(library.failed_blocks) - len(doubled)
-    if broken:
-        found.warnings.append(f"bibliography: {broken} entries could not be read")
+    return [*library.entries, *doubled], len(library.failed_blocks) - len(doubled)
 
 
-def _bibtex_work(entry: BibtexEntry) -> Work:
+def bibtex_work(entry: BibtexEntry) -> Work:
     raw = {item.key.lower(): value for item in entry.fields if (value := str(item.value).strip())}
-    fields = {name: _plain(value) for name, value in raw.items() if name not in ("author", "editor", "abstract")}
+    fields = {
+        name: plain_of_latex(value) for name, value in raw.items() if name not in ("author", "editor", "abstract")
+    }
     eprint = fields.get("eprint") or fields.get("arxivid", "")
     arxiv = ARXIV_IN_FIELD.fullmatch(eprint) or ARXIV_IN_JOURNAL.search(
         f"{fields.get('journal', '')} {fields.get('url', '')}"
@@ -159,15 +166,15 @@ def _bibtex_people(text: str) -> list[tuple[str, str]]:
         try:
             parts = parse_single_name_into_parts(name)
         except InvalidNameError:
-            people.append(("", _plain(name).strip(" ,")))
+            people.append(("", plain_of_latex(name).strip(" ,")))
             continue
-        family = _plain(" ".join([*parts.von, *parts.last, *parts.jr]))
+        family = plain_of_latex(" ".join([*parts.von, *parts.last, *parts.jr]))
         if family and family.lower() != "others":
-            people.append((_plain(" ".join(parts.first)), family))
+            people.append((plain_of_latex(" ".join(parts.first)), family))
     return people
 
 
-def _plain(latex: str) -> str:
+def plain_of_latex(latex: str) -> str:
     """LaTeX as text: accents, braces and commands resolved, maths left as written."""
     from pylatexenc.latex2text import LatexNodes2Text
 
@@ -184,10 +191,10 @@ def _add_csl(text: str, found: Bibliography) -> None:
     if not isinstance(items, list) or not all(isinstance(item, dict) and "id" in item for item in items):
         raise ValueError("no CSL JSON, which is a list of objects with an id")
     for item in items:
-        found.add(str(item["id"]), partial(_csl_work, item))
+        found.add(str(item["id"]), partial(csl_work, item))
 
 
-def _csl_work(item: dict[str, Any]) -> Work:
+def csl_work(item: dict[str, Any]) -> Work:
     def text_of(*names: str) -> str:
         values = (item.get(name) for name in names)
         text = next((str(value) for value in values if isinstance(value, str | int) and str(value)), "")

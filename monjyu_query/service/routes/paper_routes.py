@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, Path, Query
 from fastapi.responses import Response
@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.search.paper_records import list_papers, show_paper
 from monjyu_query.service.pages.page_images import page_image
@@ -77,6 +78,24 @@ def citations(
 ) -> CitationView:
     snapshot = _snapshot_with(service, collection, paper_id)
     return citations_of(snapshot, paper_id, depth)
+
+
+BibliographyForm = Literal["bibtex", "ris", "csl"]
+
+
+@router.get("/bibliography", summary="Papers as BibTeX, RIS or CSL JSON", response_class=Response)
+def bibliography(
+    service: Shared,
+    collection: Collection = None,
+    paper_id: Annotated[list[str], Query(description="Only these; else all papers.", max_length=200)] = [],  # noqa: B006
+    format: BibliographyForm = "bibtex",
+) -> Response:
+    name = service.only_collection(collection)
+    snapshot = service.snapshot(name)
+    write, media_type, ending = FORMS[format]
+    found = entries_of(snapshot, paper_id) if paper_id else entries(snapshot, None)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.{ending}"', "Cache-Control": "no-store"}
+    return Response(write(found), media_type=f"{media_type}; charset=utf-8", headers=headers)
 
 
 @router.get(

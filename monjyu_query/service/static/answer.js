@@ -1,6 +1,7 @@
 // A result: the answer with its markers as buttons, the sources, the passages, and what it took.
 
-import { h, quoted } from "./dom.js";
+import { request } from "./api.js";
+import { h, quoted, saved } from "./dom.js";
 import { t } from "./i18n.js";
 import { explanation } from "./explanation.js";
 import { openCitation } from "./viewer.js";
@@ -13,7 +14,7 @@ export function renderResult(result, askFurther = () => {}) {
       answerBlocks(result.segments, result.citations, result.collection),
       (result.tables ?? []).map((table) => answerTable(table, result.citations, result.collection))),
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
-      h("ol", {}, result.citations.map((citation) => source(citation, result.collection)))) : null,
+      h("ol", {}, result.citations.map((citation) => source(citation, result.collection))), bibliography(result)) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
     result.lazy ? explanation(result.lazy, result.usage) : null,
@@ -21,6 +22,16 @@ export function renderResult(result, askFurther = () => {}) {
       h("ul", {}, result.follow_ups.map((question) => h("li", {},
         h("button", { type: "button", class: "link", onclick: () => askFurther(question) }, quoted(question)))))) : null,
     facts(result));
+}
+
+const BIBLIOGRAPHIES = { bibtex: ["BibTeX", "bib"], ris: ["RIS", "ris"], csl: ["CSL", "json"] };
+
+function bibliography(result) {
+  const failed = h("p", { class: "error", role: "alert", hidden: true });
+  const papers = [...new Set(result.citations.map((citation) => citation.paper_id))].slice(0, 200);
+  const asked = (form) => request(`/bibliography?${new URLSearchParams([["collection", result.collection], ["format", form], ...papers.map((id) => ["paper_id", id])])}`);
+  return h("p", { class: "dim" }, t("asFile"), Object.entries(BIBLIOGRAPHIES).map(([form, [name, ending]]) => [" ",
+    h("button", { type: "button", class: "link", onclick: () => saved(() => asked(form), `${result.collection}.${ending}`, failed) }, name)]), failed);
 }
 
 // Paragraphs and lists as the white space before each segment parts them. Only a segment's own numbers become buttons:

@@ -36,3 +36,16 @@ export function quoted(text) {
 export function say(text) {
   document.getElementById("said").textContent = straight(text);
 }
+
+// What the service answers as a file; `failed` is shown what went wrong.
+export async function saved(asked, name, failed) {
+  failed.hidden = true;
+  try {
+    const address = URL.createObjectURL(await (await asked()).blob());
+    h("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  } catch (error) {
+    failed.hidden = false;
+    replace(failed, error.message);
+  }
+}

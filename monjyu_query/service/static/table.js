@@ -2,7 +2,7 @@
 
 import { request } from "./api.js";
 import { answerTable } from "./answer.js";
-import { h, replace, say } from "./dom.js";
+import { h, replace, saved, say } from "./dom.js";
 import { t } from "./i18n.js";
 
 const FORMS = ["csv", "xlsx", "markdown"];
@@ -61,15 +61,6 @@ function shown(digest, wanted) {
     digest.tables.map((table) => answerTable(table, digest.citations, digest.collection)));
 }
 
-async function download(form, wanted, failed) {
-  failed.hidden = true;
-  try {
-    const file = await (await asked(`/table?format=${form}`, wanted)).blob();
-    const address = URL.createObjectURL(file);
-    h("a", { href: address, download: `${wanted.collection}.${ENDINGS[form]}` }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 1000);
-  } catch (error) {
-    failed.hidden = false;
-    replace(failed, error.message);
-  }
+function download(form, wanted, failed) {
+  return saved(() => asked(`/table?format=${form}`, wanted), `${wanted.collection}.${ENDINGS[form]}`, failed);
 }

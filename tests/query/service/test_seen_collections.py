@@ -117,6 +117,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "GET /v1/models/{model}": OfOne(_model),
     "GET /traces/{trace_id}": OfOne(_trace),
     "GET /papers": OfOne(_get("/papers")),
+    "GET /bibliography": OfOne(_get("/bibliography")),
     "GET /papers/{paper_id:path}": OfOne(_get(f"/papers/{PAPER}")),
     "GET /papers/{paper_id:path}/citations": OfOne(_get(f"/papers/{PAPER}/citations")),
     "GET /papers/{paper_id:path}/pages/{number}.png": OfOne(_get(f"/papers/{PAPER}/pages/1.png")),

@@ -1,0 +1,85 @@
+"""Commands `import zotero|bibtex`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_assets.commands.index_command import deletes_option, json_option
+from monjyu_assets.commands.index_output import describe, progress_bar, tell
+from monjyu_assets.commands.sources_command import collection_option
+from monjyu_core.wording import counted
+
+if TYPE_CHECKING:
+    from monjyu_assets.libraries.importing import Kind
+    from monjyu_assets.libraries.library_folder import Synced
+
+level_option = click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to bring the collection to.")
+
+
+@click.group("import")
+def import_group() -> None:
+    """Bring a reference manager's library into a collection, with its tags.
+
+    The same command again adds, updates and removes what changed in the library, which itself is only read.
+    """
+
+
+@import_group.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@collection_option
+@level_option
+@deletes_option
+@json_option
+def zotero(path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
+    """PATH: Zotero's data folder (with zotero.sqlite), or a library exported as RDF, Better BibTeX JSON, CSL JSON or
+    BibTeX, with its files beside it."""
+    _import("zotero", path, collection, level, allow_deletes, as_json)
+
+
+@import_group.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@collection_option
+@level_option
+@deletes_option
+@json_option
+def bibtex(path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
+    """PATH: a .bib file. Files that it names are read where they lie in its folder; the other works become papers of
+    title and abstract, which citations find."""
+    _import("bibtex", path, collection, level, allow_deletes, as_json)
+
+
+def _import(kind: Kind, path: Path, collection: str, level: int | None, allow_deletes: bool, as_json: bool) -> None:
+    from monjyu_assets.libraries.importing import import_library
+    from monjyu_core.storage.folders import DataFolder
+
+    with progress_bar() as progress:
+        done = import_library(
+            DataFolder.default(),
+            kind,
+            path,
+            collection,
+            level=level,
+            allow_deletes=allow_deletes,
+            progress=progress,
+            say=tell,
+        )
+    if as_json:
+        parts = {"library": done.library.model_dump(), "index": json.loads(done.index.model_dump_json())}
+        click.echo(json.dumps({"collection": collection, **parts}, ensure_ascii=False))
+    else:
+        click.echo(f"{_described(done.library)}\n{describe(done.index)}")
+    sys.exit(1 if done.index.failures else 0)
+
+
+def _described(done: Synced) -> str:
+    works = done.added + done.updated + done.unchanged
+    changes = f"{done.added} added, {done.updated} changed, {done.removed} removed"
+    unreadable = (
+        f"; {counted(done.unreadable, 'entry', 'entries')} without a title or unreadable" if done.unreadable else ""
+    )
+    return f"Library: {counted(works, 'work')}, {done.with_file} with a file; {changes}{unreadable}."

@@ -1,0 +1,1 @@
+"""Libraries of reference managers: Zotero's own folder and what programs export, brought into a collection."""

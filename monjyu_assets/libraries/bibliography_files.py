@@ -1,0 +1,175 @@
+"""Libraries from what reference managers export: BibTeX, CSL JSON, Better BibTeX JSON, Zotero RDF."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files
+from monjyu_assets.parsing.bibliography.bibtex import (
+    Work,
+    bibtex_entries,
+    bibtex_work,
+    csl_work,
+    plain_of_latex,
+)
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
+from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
+from monjyu_core.errors import ConfigurationError
+
+ENDINGS = (".bib", ".json", ".rdf")
+MOST_LABELS = 200
+_VENUES = ("publicationTitle", "proceedingsTitle", "bookTitle", "conferenceName", "university", "publisher")
+_NO_WORKS = ("attachment", "note", "annotation")
+
+
+def read_library_file(path: Path, readable: tuple[str, ...]) -> tuple[list[LibraryItem], int]:
+    """The works of an exported library, and how many entries could not be read. ConfigurationError where the file as a
+    whole cannot be."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ConfigurationError(f"{path} is larger than {LARGEST_FILE >> 20} MB.", "Export a part of it.")
+        text = path.read_text("utf-8-sig", errors="replace")
+        ending = path.suffix.lower()
+        if ending == ".bib":
+            items, broken = _of_bibtex(text, path.parent, readable)
+        elif ending == ".json":
+            items, broken = _of_json(text, path.parent, readable), 0
+        elif ending == ".rdf":
+            from monjyu_assets.libraries.zotero_rdf import read_zotero_rdf
+
+            items, broken = read_zotero_rdf(text.encode(), path.parent, readable), 0
+        else:
+            raise ConfigurationError(f"{path.name} is no exported library.", f"Known types: {' '.join(ENDINGS)}.")
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {str(error)[:200]}.", "Export the library again.") from None
+    if len(items) > MOST_ITEMS:
+        raise ConfigurationError(f"{path} has more than {MOST_ITEMS} items.", "Export a part of it.")
+    return items, broken
+
+
+def _of_bibtex(text: str, folder: Path, readable: tuple[str, ...]) -> tuple[list[LibraryItem], int]:
+    entries, broken = bibtex_entries(text)
+    items = []
+    for entry in entries:
+        raw = {field.key.lower(): str(field.value).strip() for field in entry.fields}
+        tags = [plain_of_latex(tag) for tag in re.split(r"[;,]", raw.get("keywords", ""))]
+        shelves = [plain_of_latex(name).replace(" > ", "/") for name in raw.get("groups", "").split(",")]
+        record = replace(
+            _record("BibTeX", bibtex_work(entry)),
+            abstract=plain_of_latex(raw.get("abstract", "")[:LONGEST_ABSTRACT]) or None,
+            tags=labels_of(tags),
+            shelves=labels_of(shelves),
+        )
+        items.append(LibraryItem(entry.key, record, *own_files(folder, _bibtex_files(raw, folder), readable)))
+    return items, broken
+
+
+def _bibtex_files(raw: dict[str, str], folder: Path) -> list[Path]:
+    """`file = {a.pdf}`, `{:a.pdf:PDF}` or `{Title:a.pdf:application/pdf;…}`, with `\\:` and `\\;` inside names."""
+    found = []
+    for one in re.split(r"(?<!\\);", raw.get("file", "")):
+        parts = [re.sub(r"\\([:;\\])", r"\1", part).strip() for part in re.split(r"(?<!\\):", one)]
+        name = next((part for part in parts if re.search(r"\.\w{2,5}$", part)), "")
+        if name:
+            found.append(folder / name)
+    return found
+
+
+def _record(source: str, work: Work) -> ScholarlyRecord:
+    return ScholarlyRecord(
+        source=source,
+        source_id=work.key,
+        title=work.title,
+        authors=tuple(f"{given} {family}".strip() for given, family in work.authors),
+        year=work.year,
+        venue=work.venue or None,
+        doi=work.doi,
+        arxiv_id=work.arxiv_id,
+    )
+
+
+def _of_json(text: str, folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
+    data = json.loads(text)
+    items = data.get("items") or data.get("references") if isinstance(data, dict) else data
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise ValueError("neither CSL JSON nor Better BibTeX JSON")
+    if isinstance(data, dict) and any("itemType" in item for item in items):
+        return list(_of_better_bibtex(data, items, folder, readable))
+    return [_of_csl(item) for item in items if item.get("id")]
+
+
+def _of_csl(item: dict[str, Any]) -> LibraryItem:
+    tags = re.split(r"[;,]", _text(item, "keyword", "keywords"))
+    abstract = _text(item, "abstract")[:LONGEST_ABSTRACT] or None
+    record = replace(_record("CSL", csl_work(item)), abstract=abstract, tags=labels_of(tags))
+    return LibraryItem(record.source_id, record)
+
+
+def _of_better_bibtex(
+    data: dict[str, Any], items: list[dict[str, Any]], folder: Path, readable: tuple[str, ...]
+) -> Iterator[LibraryItem]:
+    shelves = _better_bibtex_shelves(data.get("collections"))
+    for item in items:
+        key = _text(item, "itemKey", "key", "citationKey")
+        if not key or item.get("itemType") in _NO_WORKS:
+            continue
+        extra, address = _text(item, "extra"), _text(item, "url")
+        arxiv = ARXIV_ADDRESS.search(f"{_text(item, 'archiveID')} {extra} {address}")
+        record = ScholarlyRecord(
+            source="Zotero",
+            source_id=key,
+            title=_text(item, "title"),
+            authors=tuple(filter(None, map(_name, _objects(item.get("creators"))))),
+            year=year_in(_text(item, "date")),
+            venue=_text(item, *_VENUES) or None,
+            doi=find_doi(f"{_text(item, 'DOI')} {extra} {address}"),
+            arxiv_id=arxiv[1] if arxiv else None,
+            abstract=_text(item, "abstractNote")[:LONGEST_ABSTRACT] or None,
+            tags=labels_of(_text(tag, "tag") for tag in _objects(item.get("tags"))),
+            shelves=labels_of(shelves.get(str(item.get("itemID")), ())),
+        )
+        files = [folder / path for one in _objects(item.get("attachments")) if (path := str(one.get("path") or ""))]
+        yield LibraryItem(key, record, *own_files(folder, files, readable))
+
+
+def _better_bibtex_shelves(collections: Any) -> dict[str, list[str]]:
+    """By item id the paths of its collections: `{"KEY": {"name", "parent", "items": [id]}}`."""
+    shelves = collections if isinstance(collections, dict) else {}
+    shelves = {str(key): one for key, one in shelves.items() if isinstance(one, dict)}
+    found: dict[str, list[str]] = {}
+    for key, one in shelves.items():
+        names, passed = [_text(one, "name")], {key}
+        above = str(one.get("parent") or "")
+        while above in shelves and above not in passed:
+            passed.add(above)
+            names.insert(0, _text(shelves[above], "name"))
+            above = str(shelves[above].get("parent") or "")
+        items = one.get("items")
+        for item in items if isinstance(items, list) else ():
+            found.setdefault(str(item), []).append("/".join(names))
+    return found
+
+
+def _name(creator: dict[str, Any]) -> str:
+    if creator.get("creatorType") in ("editor", "translator", "reviewedAuthor", "seriesEditor"):
+        return ""
+    return f"{_text(creator, 'firstName')} {_text(creator, 'lastName', 'name')}".strip()
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def _text(item: dict[str, Any], *names: str) -> str:
+    return next((text for name in names if (text := " ".join(str(item.get(name) or "").split()))), "")
+
+
+def labels_of(names: Any) -> tuple[str, ...]:
+    """Each once, without blanks, in their order."""
+    return tuple(dict.fromkeys(filter(None, (" ".join(name.split())[:500] for name in names))))[:MOST_LABELS]

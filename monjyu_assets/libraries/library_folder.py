@@ -1,0 +1,213 @@
+"""What a library brought into a collection: a folder in `papers/<collection>/` with its files (links where the file
+system allows), a record a line for works without one, and `.library.json` with what the library says of each work."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from monjyu_assets.indexing.sources import rules_of, source_root
+from monjyu_assets.libraries.library_item import LibraryItem
+from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord
+from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_core.storage.folders import DataFolder, temporary_for, write_atomically
+from monjyu_core.storage.ids import digest, file_paper_id
+
+STATE = ".library.json"
+RECORDS = "records.jsonl"
+
+
+@dataclass(frozen=True)
+class KeptItem:
+    """A work as it was brought in: `name` of its file in the folder, or the id of its record where it has none."""
+
+    name: str | None
+    record_id: str
+    record: ScholarlyRecord
+
+
+class Synced(BaseModel):
+    """What an import did to the works of a library. `with_file` counts those with a file that is read, `outside` the
+    files that lie elsewhere or are gone, `unreadable` the entries without a title or that could not be read."""
+
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    with_file: int = 0
+    outside: int = 0
+    unreadable: int = 0
+
+
+def folder_for(data: DataFolder, collection: str, library: Path, stem: str) -> Path:
+    """The folder of a library in a collection: the one that it had, or a free one named `stem`."""
+    base = data.papers / collection
+    for state in sorted(base.glob(f"*/{STATE}")):
+        if _state(state).get("library") == str(library):
+            return state.parent
+    stem = re.sub(r"[^a-z0-9_-]+", "-", stem.lower()).strip("-")[:40] or "library"
+    names = (stem, *(f"{stem}-{number}" for number in range(2, 1000)))
+    return next(base / name for name in names if not (base / name).exists())
+
+
+def sync_folder(
+    folder: Path, library: Path, items: Sequence[LibraryItem], excluded: Sequence[str], salt: str
+) -> Synced:
+    """Bring the folder to these works. What is needed is written before anything is removed, so a killed import is
+    finished by the next. Works whose paper id is `excluded` (purged) stay out."""
+    before = {item.name or item.record_id: item for item in kept_items(folder)}
+    titled = [item for item in items if item.record.title]
+    kept, done = {}, Synced(outside=sum(item.outside for item in items), unreadable=len(items) - len(titled))
+    folder.mkdir(parents=True, exist_ok=True)
+    for item in titled:
+        entry = _entry(folder, item)
+        place = entry.name or entry.record_id
+        if place in kept or _paper_id(folder, entry, salt) in excluded:
+            continue
+        changed = bool(entry.name) and _brought(item.files[0], folder / str(entry.name))
+        kept[place] = entry
+        done.with_file += entry.name is not None
+        old = before.get(place)
+        if old is None:
+            done.added += 1
+        elif changed or old != entry:
+            done.updated += 1
+        else:
+            done.unchanged += 1
+    done.removed = len(before.keys() - kept.keys())
+    _write(folder, str(library), list(kept.values()))
+    return done
+
+
+def forget_excluded(data: DataFolder, record: CollectionRecord) -> None:
+    """Remove what libraries brought of papers that are purged: file, record, and what was said of them."""
+    for state in (data.papers / record.name).glob(f"*/{STATE}"):
+        items = kept_items(state.parent)
+        salt = salt_of(record, state.parent)
+        stay = [item for item in items if _paper_id(state.parent, item, salt) not in record.excluded]
+        if len(stay) < len(items):
+            _write(state.parent, str(_state(state).get("library", "")), stay)
+
+
+def library_records(data: DataFolder, record: CollectionRecord) -> Iterator[tuple[str, ScholarlyRecord]]:
+    """What the collection's libraries say, by paper id."""
+    for state in library_states(data, record.name):
+        salt = salt_of(record, state.parent)
+        for item in kept_items(state.parent):
+            yield _paper_id(state.parent, item, salt), item.record
+
+
+def library_states(data: DataFolder, collection: str) -> list[Path]:
+    return sorted((data.papers / collection).glob(f"*/{STATE}"))
+
+
+def kept_items(folder: Path) -> list[KeptItem]:
+    """The works of a library's folder; StorageError where it is damaged."""
+    try:
+        return _KEPT.validate_python(_state(folder / STATE).get("items", []))
+    except ValidationError:
+        raise _damaged(folder / STATE) from None
+
+
+_KEPT = TypeAdapter(list[KeptItem])
+
+
+def salt_of(record: CollectionRecord, folder: Path) -> str:
+    """The salt of the source that holds the folder; that of a first source where none does yet."""
+    holds = [
+        rules.salt for source, rules in rules_of(record).items() if folder.is_relative_to(source_root(Path(source)))
+    ]
+    return holds[0] if holds else ""
+
+
+def _paper_id(folder: Path, item: KeptItem, salt: str) -> str:
+    return file_paper_id(f"{folder.name}/{item.name}", salt) if item.name else item.record_id
+
+
+def _entry(folder: Path, item: LibraryItem) -> KeptItem:
+    """Named by the key, so that a paper keeps its id whatever is edited, or when its file is changed."""
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", item.key).strip("-.")[:60]
+    if stem != item.key:
+        stem = f"{stem}-{digest(item.key, length=8)}".lstrip("-")
+    name = f"{stem}{item.files[0].suffix.lower()}" if item.files else None
+    return KeptItem(name, file_paper_id(f"{folder.name}/{stem}.pdf"), item.record)
+
+
+def _brought(source: Path, target: Path) -> bool:
+    """Link or copy a file; False where it is there already."""
+    if target.is_file():
+        there, here = source.stat(), target.stat()
+        if os.path.samestat(there, here) or (there.st_size, there.st_mtime_ns) == (here.st_size, here.st_mtime_ns):
+            return False
+    temporary = temporary_for(target)
+    try:
+        try:
+            os.link(source.resolve(), temporary)
+        except OSError:  # another file system, or one without links
+            shutil.copy2(source, temporary)
+        temporary.replace(target)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(f"{source} cannot be copied: {error.strerror or error}.", "Import again.") from error
+    return True
+
+
+def _write(folder: Path, library: str, items: list[KeptItem]) -> None:
+    alone = [item for item in items if item.name is None]
+    if alone:
+        write_atomically(folder / RECORDS, "".join(map(_line, alone)).encode())
+    state = {"library": library, "items": [asdict(item) for item in items]}
+    write_atomically(folder / STATE, json.dumps(state, ensure_ascii=False, indent=0).encode())
+    wanted = {STATE, *(item.name for item in items), *([RECORDS] if alone else [])}
+    for path in folder.iterdir():
+        if path.name not in wanted and path.is_file():
+            path.unlink()
+
+
+def _line(item: KeptItem) -> str:
+    """A work without a file as a record that is read like a paper: its title and abstract."""
+    said = item.record
+    metadata = {"venue": said.venue, "arxiv_id": said.arxiv_id, "keywords": list(said.tags)}
+    record: dict[str, Any] = {
+        "id": item.record_id,
+        "title": said.title,
+        "text": said.abstract or "",
+        "authors": list(said.authors),
+        "year": said.year,
+        "doi": said.doi,
+        "metadata": {name: value for name, value in metadata.items() if value},
+    }
+    return json.dumps({name: value for name, value in record.items() if value is not None}, ensure_ascii=False) + "\n"
+
+
+def _state(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        state = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        raise _damaged(path) from None
+    if not isinstance(state, dict):
+        raise _damaged(path)
+    return state
+
+
+def _damaged(path: Path) -> StorageError:
+    return StorageError(f"{path} is damaged.", "Delete it and import the library again.")
+
+
+def check_library(path: Path) -> Path:
+    """The absolute path of a library; ConfigurationError where nothing is there."""
+    path = path.expanduser().absolute()
+    if not path.exists():
+        raise ConfigurationError(f"{path} does not exist.", "Name Zotero's data folder or an exported file.")
+    return path

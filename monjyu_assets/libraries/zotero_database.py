@@ -1,0 +1,151 @@
+"""The library in Zotero's data folder. The database is read from a copy: Zotero may be at work, and nothing of its own
+is opened for writing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from monjyu_assets.libraries.library_item import LARGEST_FILE, MOST_ITEMS, LibraryItem, own_files
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
+from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, MOST_AUTHORS, ScholarlyRecord
+from monjyu_core.errors import ConfigurationError
+
+DATABASE = "zotero.sqlite"
+SOURCE = "Zotero"
+_NO_WORKS = ("attachment", "note", "annotation")
+_VENUES = ("publicationTitle", "proceedingsTitle", "bookTitle", "conferenceName", "university", "publisher")
+
+_ITEMS = f"""
+SELECT i.itemID, i.key, CASE l.type WHEN 'user' THEN '' ELSE 'g' || i.libraryID || '-' END
+FROM items i JOIN itemTypes t USING (itemTypeID) JOIN libraries l USING (libraryID)
+WHERE t.typeName NOT IN ({", ".join(f"'{name}'" for name in _NO_WORKS)}) AND l.type IN ('user', 'group')
+  AND i.itemID NOT IN (SELECT itemID FROM deletedItems)
+ORDER BY i.libraryID, i.key LIMIT {MOST_ITEMS + 1}"""
+_FIELDS = """
+SELECT d.itemID, f.fieldName, v.value
+FROM itemData d JOIN fields f USING (fieldID) JOIN itemDataValues v USING (valueID)
+"""
+_CREATORS = """
+SELECT ic.itemID, c.firstName, c.lastName FROM itemCreators ic JOIN creators c USING (creatorID)
+JOIN creatorTypes t USING (creatorTypeID)
+WHERE t.creatorType IN ('author', 'presenter', 'inventor', 'programmer', 'podcaster', 'director', 'interviewee')
+ORDER BY ic.itemID, ic.orderIndex"""
+_TAGS = "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY it.itemID, t.name"
+_FILES = """
+SELECT a.parentItemID, i.key, a.path FROM itemAttachments a JOIN items i USING (itemID)
+WHERE a.parentItemID IS NOT NULL AND a.path IS NOT NULL AND i.itemID NOT IN (SELECT itemID FROM deletedItems)
+ORDER BY i.dateAdded, i.key"""
+_SHELVES = "SELECT collectionID, collectionName, parentCollectionID FROM collections"
+_ON_SHELF = "SELECT itemID, collectionID FROM collectionItems"
+_DELETED_SHELVES = "SELECT collectionID FROM deletedCollections"
+
+
+def read_zotero_folder(folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
+    """The works of all libraries in a Zotero data folder (its own and those of groups), without what is in the bin;
+    notes and annotations are left out. ConfigurationError where the database cannot be read."""
+    try:
+        with _copy(folder / DATABASE) as connection:
+            return list(_items(connection, folder, readable))
+    except sqlite3.Error as error:
+        raise ConfigurationError(
+            f"{folder / DATABASE} cannot be read: {error}.", "Is it Zotero's data folder?"
+        ) from None
+
+
+@contextmanager
+def _copy(database: Path) -> Iterator[sqlite3.Connection]:
+    """A copy with its journal, so that what Zotero was writing is rolled back in the copy."""
+    beside = [path for end in ("", "-journal", "-wal") if (path := database.with_name(database.name + end)).is_file()]
+    if sum(path.stat().st_size for path in beside) > LARGEST_FILE * 8:
+        raise ConfigurationError(f"{database} is too large.", "At most 4 GiB of a library's database are read.")
+    with tempfile.TemporaryDirectory(prefix="monjyu-zotero-") as place:
+        for path in beside:
+            shutil.copyfile(path, Path(place) / path.name)
+        with closing(sqlite3.connect(Path(place) / DATABASE)) as connection:
+            connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            yield connection
+
+
+def _items(connection: sqlite3.Connection, folder: Path, readable: tuple[str, ...]) -> Iterator[LibraryItem]:
+    rows = connection.execute(_ITEMS).fetchall()
+    if len(rows) > MOST_ITEMS:
+        raise ConfigurationError(f"The library has more than {MOST_ITEMS} items.", "Export a part of it.")
+    fields: dict[int, dict[str, str]] = defaultdict(dict)
+    for item, name, value in connection.execute(_FIELDS):
+        fields[item][name] = " ".join(str(value).split())[:LONGEST_ABSTRACT]
+    authors = _lists(connection, _CREATORS)
+    tags, shelves, files = _lists(connection, _TAGS), _shelves(connection), _lists(connection, _FILES)
+    for item, key, library in rows:
+        found, outside = own_files(folder, [_place(folder, *one) for one in files[item]], readable)
+        names = tuple(" ".join(filter(None, map(str.strip, map(_text, name)))) for name in authors[item][:MOST_AUTHORS])
+        labels = tuple(_text(name) for (name,) in tags[item])
+        record = _record(f"{library}{key}", fields[item], tuple(filter(None, names)), labels, sorted(shelves[item]))
+        yield LibraryItem(f"{library}{key}", record, found, outside)
+
+
+def _lists(connection: sqlite3.Connection, query: str) -> dict[int, list[tuple[object, ...]]]:
+    lists: dict[int, list[tuple[object, ...]]] = defaultdict(list)
+    for item, *values in connection.execute(query):
+        lists[item].append(tuple(values))
+    return lists
+
+
+def _shelves(connection: sqlite3.Connection) -> dict[int, set[str]]:
+    """By item the paths of its Zotero collections, as `Thesis/Chapter 2`."""
+    folders = {one: (_text(name), parent) for one, name, parent in connection.execute(_SHELVES)}
+    try:
+        gone = {one for (one,) in connection.execute(_DELETED_SHELVES)}
+    except sqlite3.OperationalError:
+        gone = set()  # Zotero before 6 had no bin for collections
+    paths: dict[int, set[str]] = defaultdict(set)
+    for item, shelf in connection.execute(_ON_SHELF):
+        names: list[str] = []
+        passed: set[int] = set()
+        while shelf in folders and shelf not in passed:
+            passed.add(shelf)
+            name, parent = folders[shelf]
+            names.insert(0, name.replace("/", "∕"))
+            shelf = parent
+        if names and not passed & gone:
+            paths[item].add("/".join(names))
+    return paths
+
+
+def _place(folder: Path, key: object, path: object) -> Path:
+    """Where an attachment lies: `storage:NAME` in the folder of its key, else where it was linked."""
+    kind, _, name = str(path).replace("\0", "").partition(":")
+    if kind == "storage" and re.fullmatch(r"[A-Za-z0-9]{1,32}", _text(key)):
+        return folder / "storage" / _text(key) / name
+    return Path(str(path).replace("\0", ""))
+
+
+def _text(value: object) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _record(
+    key: str, fields: dict[str, str], authors: tuple[str, ...], tags: tuple[str, ...], shelves: list[str]
+) -> ScholarlyRecord:
+    extra, address = fields.get("extra", ""), fields.get("url", "")
+    arxiv = ARXIV_ADDRESS.search(f"{fields.get('archiveID', '')} {extra} {address}")
+    return ScholarlyRecord(
+        source=SOURCE,
+        source_id=key,
+        title=fields.get("title", ""),
+        authors=authors,
+        year=year_in(fields.get("date", "")),
+        venue=next((fields[name] for name in _VENUES if fields.get(name)), None),
+        doi=find_doi(f"{fields.get('DOI', '')} {extra} {address}"),
+        arxiv_id=arxiv[1] if arxiv else None,
+        abstract=fields.get("abstractNote") or None,
+        tags=tags,
+        shelves=tuple(shelves),
+    )

@@ -1,0 +1,105 @@
+"""A library that Zotero exported as RDF, with its `files/` beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from monjyu_assets.libraries.library_item import LARGEST_FILE, LibraryItem, own_files
+from monjyu_assets.parsing.bibliography.dates import year_in
+from monjyu_assets.parsing.bibliography.identifiers import ARXIV_ADDRESS, find_doi
+from monjyu_assets.parsing.xml.xml_tree import read_tree
+from monjyu_assets.scholarly.scholarly_record import LONGEST_ABSTRACT, ScholarlyRecord
+from monjyu_core.errors import DocumentError
+from monjyu_core.settings.settings import ParseSettings
+
+_NO_WORKS = ("Collection", "Attachment", "Memo", "Journal", "Series", "AutomaticTag")
+Element = Any
+
+
+def read_zotero_rdf(data: bytes, folder: Path, readable: tuple[str, ...]) -> list[LibraryItem]:
+    """The works of an export. ValueError where it is no RDF of Zotero's."""
+    try:
+        root = read_tree(data, ParseSettings(max_characters=LARGEST_FILE))
+    except DocumentError as error:
+        raise ValueError(str(error)) from None
+    if root.tag != "RDF":
+        raise ValueError("no RDF of Zotero's")
+    by_name = {name: node for node in root if (name := node.get("about"))}
+    shelves = _shelves([node for node in root if node.tag == "Collection"])
+    works = [node for node in root if isinstance(node.tag, str) and node.tag not in _NO_WORKS]
+    items = [_item(node, by_name, shelves, folder, readable) for node in works]
+    return [item for item in items if item is not None]
+
+
+def _item(
+    node: Element, by_name: dict[str, Element], shelves: dict[str, list[str]], folder: Path, readable: tuple[str, ...]
+) -> LibraryItem | None:
+    name, title = node.get("about") or "", _text(node.find("title"))
+    kind = _text(node.find("itemType"))
+    if not name or not title or kind in ("attachment", "note"):
+        return None
+    wholes = [one for part in node.findall("isPartOf") if (one := _whole(part, by_name)) is not None]
+    told = " ".join(_told(node)) + " " + " ".join(" ".join(_told(whole)) for whole in wholes)
+    arxiv = ARXIV_ADDRESS.search(told)
+    record = ScholarlyRecord(
+        source="Zotero",
+        source_id=name,
+        title=title,
+        authors=tuple(_authors(node)),
+        year=year_in(_text(node.find("date"))),
+        venue=next((text for whole in wholes if (text := _text(whole.find("title")))), None),
+        doi=find_doi(told),
+        arxiv_id=arxiv[1] if arxiv else None,
+        abstract=_text(node.find("abstract"))[:LONGEST_ABSTRACT] or None,
+        tags=tuple(dict.fromkeys(filter(None, map(_text, node.findall("subject"))))),
+        shelves=tuple(sorted(shelves.get(name, ()))),
+    )
+    linked = [by_name[link] for one in node.findall("link") if (link := one.get("resource") or "") in by_name]
+    paths = [folder / path for one in linked for part in one.findall("resource") if (path := part.get("resource"))]
+    return LibraryItem(name, record, *own_files(folder, paths, readable))
+
+
+def _shelves(collections: list[Element]) -> dict[str, list[str]]:
+    """By the name of a work the paths of its collections; a collection's parts are works and other collections."""
+    names = {node.get("about"): _text(node.find("title")) for node in collections}
+    parts = {node.get("about"): [part.get("resource") for part in node.findall("hasPart")] for node in collections}
+    above = {part: name for name, inside in parts.items() for part in inside if part in names}
+    found: dict[str, list[str]] = {}
+    for name, inside in parts.items():
+        path, passed, at = [names[name]], {name}, above.get(name)
+        while at is not None and at not in passed:
+            passed.add(at)
+            path.insert(0, names[at])
+            at = above.get(at)
+        for part in inside:
+            if part not in names:
+                found.setdefault(part, []).append("/".join(path))
+    return found
+
+
+def _whole(part: Element, by_name: dict[str, Element]) -> Element | None:
+    """The journal or book that a work is part of, written inside or named."""
+    inside = next(iter(part), None)
+    return inside if inside is not None else by_name.get(part.get("resource") or "")
+
+
+def _told(node: Element) -> Iterator[str]:
+    yield node.get("about") or ""
+    for name in ("identifier", "description"):
+        yield from map(_text, node.findall(name))
+
+
+def _authors(node: Element) -> Iterator[str]:
+    for person in node.iterfind("authors//Person"):
+        given, family = (
+            _text(person.find("givenName")) or _text(person.find("givenname")),
+            _text(person.find("surname")),
+        )
+        if name := f"{given} {family}".strip():
+            yield name
+
+
+def _text(node: Element | None) -> str:
+    return "" if node is None else " ".join("".join(node.itertext()).split())
