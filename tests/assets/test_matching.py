@@ -84,7 +84,10 @@ def test_short_titles_say_nothing() -> None:
 
 
 def test_the_published_file_stands_for_the_paper() -> None:
-    papers = {"preprint": {"doi": "10.48550/arxiv.2001.00001", "characters": 900}, "journal": {"doi": "10.1/x"}}
+    papers = {
+        "preprint": {"doi": "10.48550/arxiv.2001.00001", "characters": 900},
+        "journal": {"doi": "10.1/x", "characters": 800},
+    }
     assert {canonical for canonical, _ in reasons(papers).values()} == {"journal"}
 
 
