@@ -111,13 +111,11 @@ def upgrade(
     from monjyu_core.storage.folders import DataFolder
 
     if estimate:
-        from dataclasses import asdict
-
         from monjyu_assets.indexing.estimating import describe_estimate, estimate_upgrade
 
         cost = estimate_upgrade(DataFolder.default(), collection, level)
         cost.cost_usd = round(cost.cost_usd, 6)
-        click.echo(json.dumps(asdict(cost)) if as_json else describe_estimate(cost, level))
+        click.echo(json.dumps(cost.as_json()) if as_json else describe_estimate(cost, level))
         return
     with progress_for(verbose=verbose) as progress:
         done = upgrade_collection(

@@ -22,6 +22,7 @@ STAGES = {
     "start": "Starting",
     "parse": "Parsing",
     "ocr": "Reading scans",
+    "analyse": "Analysing",
     "chunk": "Chunking",
     "embed": "Embedding",
     "phrases": "Finding phrases",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from monjyu_assets.analysis.analyses_kept import AnalysesKept
+from monjyu_assets.analysis.analyst import page_price
 from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level
 from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
 from monjyu_assets.levels.engines.answers import ModelClaims, ModelEntities, ModelReport
@@ -36,14 +38,15 @@ from monjyu_core.wording import counted
 def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
     """Calls, tokens and dollars of an upgrade to a level. Results in parts or in the cache cost nothing again."""
     work = Work(data, name)
+    reading = _reading(work)
     if level < 2 or not _pays(work):
-        return Estimate()
+        return reading
     if not work.parts.heads("chunks"):
         raise ConfigurationError(
             f"{name} has no chunks yet, so that nothing can be counted.",
             "Index it at level 0 or 1 first; that is free.",
         )
-    total = Estimate()
+    total = reading
     if level >= 2:
         total += _of(work, "extract", _entity_calls(work))
     if level >= 3:
@@ -56,11 +59,27 @@ def estimate_upgrade(data: DataFolder, name: str, level: int) -> Estimate:
 
 def describe_estimate(cost: Estimate, level: int) -> str:
     """The estimate as text."""
+    pages = f" Azure Document Intelligence would read {counted(cost.pages, 'page')}." if cost.pages else ""
     if not cost.llm_calls:
-        return f"Level {level} makes no call of a model."
+        money = f" ${cost.cost_usd:.2f}." if cost.pages else ""
+        return f"Level {level} makes no call of a model.{pages}{money}"
     tokens = f"{cost.prompt_tokens} + {cost.completion_tokens} tokens"
     calls = counted(cost.llm_calls, "call of a model", "calls of models")
-    return f"Level {level} would make about {calls}: {tokens}, ${cost.cost_usd:.2f}."
+    return f"Level {level} would make about {calls}: {tokens}, ${cost.cost_usd:.2f}.{pages}"
+
+
+def _reading(work: Work) -> Estimate:
+    """Pages of papers that `pdf.processor: document_intelligence` has still to read; what `pdf.fallback` would is known
+    only when papers are parsed."""
+    settings = work.settings.azure.document_intelligence
+    if work.settings.pdf.processor != "document_intelligence":
+        return Estimate()
+    kept = AnalysesKept(work.folder, formulas=settings.formulas)
+    columns = ["sha256", "document_type", "page_count"]
+    rows = [row for part in work.parts.heads("papers") for row in part.read(columns).to_pylist()]
+    new = {row["sha256"]: row["page_count"] for row in rows if row["document_type"] == "pdf"}
+    pages = sum(count for sha256, count in new.items() if not (kept.found(sha256) or kept.refused(sha256)))
+    return Estimate(pages=pages, cost_usd=pages * page_price(settings))
 
 
 def _pays(work: Work) -> bool:

@@ -66,6 +66,7 @@ def _services(settings: Settings) -> Iterator[Finding]:
         yield _looked("cache (Redis)", lambda: _redis(settings))
     for service in settings.scholarly.services:
         yield _looked(SOURCES[service], partial(_scholarly, settings, service))
+    yield _looked("Azure Document Intelligence", lambda: _document_intelligence(settings))
 
 
 def _looked(name: str, look: Callable[[], str | None]) -> Finding:
@@ -174,3 +175,14 @@ def _scholarly(settings: Settings, service: ScholarlyService) -> str:
             return f"answers ({len(await client.works(request))} works for a known title)"
 
     return run(ask())
+
+
+def _document_intelligence(settings: Settings) -> str | None:
+    if not settings.azure.document_intelligence.endpoint:
+        return None
+    from monjyu_assets.analysis.analysis_client import AnalysisClient
+
+    service = settings.azure.document_intelligence.model_copy(update={"timeout_seconds": LONGEST_CALL, "retries": 0})
+    azure = settings.azure.model_copy(update={"document_intelligence": service})
+    with AnalysisClient(azure) as client:
+        return f"{service.endpoint} answers, {client.custom_models()} custom models"

@@ -30,8 +30,8 @@ _PARTS_OF_JATS = ("front", "body", "back", "front-stub")
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
     """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
 
-    `beside` names files of a Markdown or LaTeX paper that its kept copy does not hold already. An XML file's
-    `document_type` is that of the paper in it.
+    `analysis` is what a service saw in a PDF; then nothing else is read. `beside` names files of a Markdown or LaTeX
+    paper that its kept copy does not hold already. An XML file's `document_type` is that of the paper in it.
     """
     document_type = task["document_type"]
     if document_type == "duplicate":
@@ -46,6 +46,12 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
         )
     if size == 0:
         raise EmptyDocument("The file is empty.", "Replace it.")
+    if task.get("analysis"):
+        from monjyu_assets.parsing.formats.pdf.analysis_paper import parse_analysis
+
+        paper = parse_analysis(Path(task["analysis"]), settings)
+        _check_text(paper, settings)
+        return paper
     paper = (
         _record(path, task)
         if document_type == "jsonl"

@@ -8,6 +8,7 @@ import shutil
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from monjyu_assets.analysis.analyses_kept import forget_other_analyses
 from monjyu_assets.publishing.lance import compact
 from monjyu_assets.publishing.verify import is_sound
 from monjyu_assets.scholarly.answers_kept import AnswersKept
@@ -59,6 +60,7 @@ def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> Non
         if path.name not in needed:
             path.unlink()
     AnswersKept(folder).forget_others(needed)
+    forget_other_analyses(folder, needed)
 
 
 def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:

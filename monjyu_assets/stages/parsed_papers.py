@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.analysis.analyst import Analyst, Wanted
 from monjyu_assets.indexing.scan import WHOLE_FILES
 from monjyu_assets.indexing.sources import source_root
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256
@@ -20,6 +21,7 @@ from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
+from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
 from monjyu_core.storage.folders import temporary_for
 from monjyu_core.storage.ids import digest, file_sha256
@@ -69,7 +71,8 @@ class Donor:
 
 @dataclass
 class _Shard:
-    """A shard being made: its manifest rows, where kept results come from, and new rows."""
+    """A shard being made: its manifest rows, where kept results come from, and new rows. `unanalysed`: a service should
+    have read a paper, and could not yet."""
 
     shard: str
     manifest: dict[str, ManifestRow]
@@ -79,12 +82,14 @@ class _Shard:
     waiting: set[str] = field(default_factory=set)
     rows: PaperRows = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
+    unanalysed: bool = False
     report: ShardReport = field(default_factory=lambda: ShardReport(""))
 
 
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Parse the new papers of these shards. Each shard is written as soon as its last paper is done."""
     timer = Timer()
+    analyst = Analyst(work, ASSET)
     donors, reuse = _donors(work), ReuseKeys.under(work.settings)
     plans = {shard: _plan(work, shard, donors, reuse) for shard in shards}
     tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
@@ -99,12 +104,32 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
         work.progress("ocr", pages["begun"], pages["all"])
 
     with ParserPool(parser_settings(work.settings), count_pages) as pool:
+        for_service: list[Task] = []
         for done, (task, outcome) in enumerate(pool.map(tasks), start=1):
             plan = plans[task["shard"]]
-            _take(plan, task, outcome)
             work.progress("parse", done, len(tasks))
+            if analyst.wants(task["document_type"], Path(task["path"]).name, outcome):
+                known = outcome.page_count if isinstance(outcome, ParsedPaper) else 0
+                for_service.append(task | {"pages": known})
+                continue
+            _take(plan, task, outcome)
             if not plan.waiting:
                 yield _write(work, plan, timer)
+        for task, outcome in pool.map(_analysed(analyst, for_service)):
+            plan = plans[task["shard"]]
+            _take(plan, task, outcome, unanalysed=task["analysis"] is None)
+            if not plan.waiting:
+                yield _write(work, plan, timer)
+
+
+def _analysed(analyst: Analyst, tasks: list[Task]) -> Iterator[Task]:
+    """The tasks again, each with its analysis. One without is parsed on this machine, for now."""
+    by_path: dict[Path, list[Task]] = {}
+    for task in tasks:
+        by_path.setdefault(Path(task["path"]), []).append(task)
+    for wanted, analysis in analyst.analyse([Wanted(path, same[0]["pages"]) for path, same in by_path.items()]):
+        for task in by_path[wanted.path]:
+            yield task | {"analysis": str(analysis) if analysis else None}
 
 
 def _donors(work: Work) -> dict[str, Donor]:
@@ -198,10 +223,13 @@ def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
     return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
 
 
-def _take(plan: _Shard, task: Task, outcome: Outcome) -> None:
+def _take(plan: _Shard, task: Task, outcome: Outcome, *, unanalysed: bool = False) -> None:
     paper_id, row = task["paper_id"], plan.manifest[task["paper_id"]]
     plan.waiting.discard(paper_id)
     key, failed, lacking = plan.reuse.of(row)
+    if unanalysed:  # under a key that nothing is looked up by, so that the next run tries again
+        plan.unanalysed, key = True, digest(key, "unanalysed")
+        failed = lacking = key
     if isinstance(outcome, DocumentError):
         plan.rows["failures"].append(failure_row(paper_id, outcome.error_type, str(outcome)))
         plan.keys[paper_id] = lacking if isinstance(outcome, ScannedDocument) else failed
@@ -220,7 +248,7 @@ def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
         tables,
         inputs={"paper_manifest": plan.input_version},
         keys=plan.keys,
-        code_version=parse_recipe(work.settings),
+        code_version=parse_recipe(work.settings) + ("+" if plan.unanalysed else ""),
     )
     causes = tables["failures"]["error_type"].to_pylist()
     plan.report.failed = len(causes)

@@ -1,20 +1,57 @@
-"""The one place that signs in to Azure by an identity: the default chain of azure-identity (environment, workload
-identity, managed identity, Azure CLI). Nothing of it is ever printed."""
+"""The one place that signs in to Azure: with a key of the environment, or by the default chain of azure-identity
+(environment, workload identity, managed identity, Azure CLI). Neither is ever printed."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from monjyu_core.errors import ConfigurationError, ExternalAPIError
 from monjyu_core.extras import install_line
+from monjyu_core.settings.azure_settings import AzureCredential, AzureServiceSettings
 
 if TYPE_CHECKING:
+    from azure.core.credentials import AzureKeyCredential, TokenCredential
     from azure.identity import DefaultAzureCredential
 
 OF_COGNITIVE_SERVICES = "https://cognitiveservices.azure.com/.default"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def endpoint_of(service: AzureServiceSettings, name: str) -> str:
+    """The address of `azure.<name>`, without a slash at its end; ConfigurationError where it is none, or is not TLS
+    and not of this machine."""
+    setting = f"azure.{name}.endpoint"
+    if not service.endpoint:
+        raise ConfigurationError(f"{setting} is missing.", f"Set MONJYU_AZURE__{name.upper()}__ENDPOINT=https://...")
+    parts = urlsplit(service.endpoint)
+    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+        raise ConfigurationError(f"{setting} is no address.", "It is https://RESOURCE... without user and query.")
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK:
+        raise ConfigurationError(f"{setting} is not encrypted.", "Write https:// before it.")
+    return service.endpoint.rstrip("/")
+
+
+def credential_for(
+    service: AzureServiceSettings, name: str, kind: AzureCredential
+) -> AzureKeyCredential | TokenCredential:
+    """What a client of `azure.<name>` signs in with, by `azure.credential`. ConfigurationError for a missing key or
+    extra."""
+    key = service.api_key.get_secret_value().strip() if service.api_key else ""
+    if kind == "key" and not key:
+        raise ConfigurationError(
+            f"azure.credential is key, but azure.{name}.api_key is missing.",
+            f"Set MONJYU_AZURE__{name.upper()}__API_KEY, or azure.credential to identity.",
+        )
+    if not has_extra():
+        raise ConfigurationError(f"azure.{name} needs the extra `azure`.", f"Install it: {install_line('azure')}")
+    if key and kind != "identity":
+        from azure.core.credentials import AzureKeyCredential
+
+        return AzureKeyCredential(key)
+    return identity()
 
 
 @cache

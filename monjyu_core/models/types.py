@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 
 Role = Literal["expand", "assess", "claims", "extract", "report", "answer", "verify", "embed", "rerank"]
 """What a model is asked to do; each role has a model, limits and a prompt of its own."""
+CallKind = Role | Literal["read"]
+"""What a line of the ledger is for: a role, or a document that a service read."""
 ChatRole = Literal["expand", "assess", "claims", "extract", "report", "answer", "verify"]
 Finish = Literal["stop", "length", "content_filter"]
 

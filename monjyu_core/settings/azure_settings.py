@@ -1,19 +1,47 @@
-"""Settings of Azure: where its models are and how Monjyu signs in. Nothing is asked until an endpoint is set."""
+"""Settings of Azure: where its services are and how Monjyu signs in. Nothing is asked until an endpoint is set."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SecretStr
 
 from monjyu_core.errors import ConfigurationError
-from monjyu_core.settings.setting_marks import Group, NoResult
+from monjyu_core.settings.setting_marks import Changes, Group, NoResult
 
 _WHERE = NoResult("where a service is, not what it answers")
 _SECRET = NoResult("a secret")
 
+_PACE = NoResult("how often and how fast a service is asked, not what it answers")
+
 AzureCredential = Literal["auto", "identity", "key"]
+_SECRETS = ("api_key", "openai_api_key")
+
+
+class AzureServiceSettings(Group):
+    """One resource."""
+
+    endpoint: Annotated[str | None, _WHERE] = Field(None, description="the resource's address, https://...")
+    api_key: Annotated[SecretStr | None, _SECRET] = None
+    timeout_seconds: Annotated[float, _PACE] = Field(60.0, gt=0, description="for each wait of a call")
+    retries: Annotated[int, _PACE] = Field(3, ge=0, le=10, description="of what may pass, with growing waits")
+
+
+class DocumentIntelligenceSettings(AzureServiceSettings):
+    """Azure AI Document Intelligence, for `pdf.processor` and `pdf.fallback`."""
+
+    formulas: Annotated[bool, Changes("parsed_papers")] = Field(
+        False, description="formulas as LaTeX: an add-on that is paid beside the pages"
+    )
+    concurrency: Annotated[int, _PACE] = Field(4, ge=1, le=32, description="documents at once")
+    wait_seconds: Annotated[float, _PACE] = Field(600.0, gt=0, description="longest time one document may take")
+    price_per_1000_pages: Annotated[float, _PACE] = Field(10.0, ge=0, description="US dollars, for ledger and caps")
+    formula_price_per_1000_pages: Annotated[float, _PACE] = Field(6.0, ge=0, description="US dollars, with formulas")
+    max_pages_per_run: Annotated[int, _PACE] = Field(
+        0, ge=0, description="a document that would pass it waits for the next run; 0 = no cap"
+    )
 
 
 class AzureSettings(Group):
@@ -27,16 +55,28 @@ class AzureSettings(Group):
     )
     openai_endpoint: Annotated[str | None, _WHERE] = None
     openai_api_key: Annotated[SecretStr | None, _SECRET] = None
+    document_intelligence: DocumentIntelligenceSettings = DocumentIntelligenceSettings()
 
 
 def check_no_keys(values: dict[str, Any], path: Path | None) -> None:
-    """ConfigurationError where the key of Azure stands in the file and `azure.keys_in_file` does not ask for it."""
+    """ConfigurationError where a key of Azure stands in the file and `azure.keys_in_file` does not ask for it."""
     profiles = values.get("profiles")
     sections = [values, *(profiles.values() if isinstance(profiles, dict) else ())]
     for azure in (one.get("azure") for one in sections if isinstance(one, dict)):
-        if isinstance(azure, dict) and azure.get("openai_api_key") and azure.get("keys_in_file") is not True:
+        if not isinstance(azure, dict) or azure.get("keys_in_file") is True:
+            continue
+        found = next((name for name in _names_within(azure) if name.rpartition(".")[2] in _SECRETS), None)
+        if found:
+            variable = f"MONJYU_AZURE__{found.upper().replace('.', '__')}"
             raise ConfigurationError(
-                f"{path} holds azure.openai_api_key, a secret.",
-                "Set MONJYU_AZURE__OPENAI_API_KEY in the environment, or azure.keys_in_file: true where the file is "
-                "kept as a secret.",
+                f"{path} holds azure.{found}, a secret.",
+                f"Set {variable} in the environment, or azure.keys_in_file: true where the file is kept as a secret.",
             )
+
+
+def _names_within(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _names_within(value, f"{prefix}{name}.")
+        elif value:
+            yield f"{prefix}{name}"

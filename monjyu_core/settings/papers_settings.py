@@ -42,12 +42,17 @@ class OcrSettings(Group):
     )
 
 
-PdfProcessor = Literal["pypdfium2", "unstructured"]
+PdfProcessor = Literal["pypdfium2", "unstructured", "document_intelligence"]
 
 
 class PdfSettings(Group):
     processor: Annotated[PdfProcessor, Changes("parsed_papers")] = Field(
-        "pypdfium2", description="what PDFs are read with; unstructured needs an installation of its own"
+        "pypdfium2",
+        description="what PDFs are read with; unstructured needs an installation of its own, "
+        "document_intelligence is a paid service (docs/azure.md)",
+    )
+    fallback: Annotated[Literal["none", "document_intelligence"], Changes("parsed_papers")] = Field(
+        "none", description="what reads a PDF of which the processor finds no title, references or half of its text"
     )
 
 

@@ -52,6 +52,11 @@ class CollectionFolder:
         return self.root / "sources"
 
     @property
+    def analyses(self) -> Path:
+        """What a paid service saw in the sources, by their hashes."""
+        return self.root / "analyses"
+
+    @property
     def current(self) -> Path:
         return self.root / "CURRENT"
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from monjyu_assets.maintenance.doctor import examine
+from tests.assets.analysis.fake_intelligence import KEY as INTELLIGENCE_KEY
+from tests.assets.analysis.fake_intelligence import FakeIntelligence
 from tests.assets.scholarly.fake_services import FakeServices, Fault, KnownWork
 from tests.conftest import call_monjyu
 from tests.core.models.conftest import fake
@@ -30,22 +33,38 @@ def test_without_settings_nothing_is_wrong(tmp_path: Path) -> None:
     assert done.returncode == 0 and seen["data folder"] == seen["settings"] == "ok"
 
 
-def test_every_service_is_asked_once(tmp_path: Path, fake: FakeModels, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def intelligence() -> Iterator[FakeIntelligence]:
+    service = FakeIntelligence()
+    yield service
+    service.close()
+
+
+def test_every_service_is_asked_once(
+    tmp_path: Path, fake: FakeModels, intelligence: FakeIntelligence, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with FakeServices([KnownWork("Attention is all you need", "10.5555/attention")]) as scholarly:
         settings = scholarly.settings("crossref", retries=0) | {
             "models": {"default": fake.models()["openai"]},
             "roles": {"answer": {"engine": "llm"}, "verify": {"engine": "llm"}},
+            "azure": {"keys_in_file": True, "document_intelligence": intelligence.settings()},
         }
         seen = found(tmp_path / "data", settings, monkeypatch)
         assert {name: one.state for name, one in seen.items() if one.state == "wrong"} == {}
         assert len(fake.requests) == 1 and seen["model default"].detail == "fake-model-1 answers"
         assert "1 works" in seen["Crossref"].detail
+        assert "2 custom models" in seen["Azure Document Intelligence"].detail
 
         fake.key, scholarly.faults = "another", [Fault(500)]
+        settings["azure"] |= {"document_intelligence": intelligence.settings(api_key="wrong-key-99")}
         seen = found(tmp_path / "data", settings, monkeypatch)
-        assert {name for name, one in seen.items() if one.state == "wrong"} == {"model default", "Crossref"}
+        assert {name for name, one in seen.items() if one.state == "wrong"} == {
+            *("model default", "Crossref", "Azure Document Intelligence"),
+        }
+        assert "wrong" in seen["Azure Document Intelligence"].hint
         assert "401" in seen["model default"].detail and "api_key" in seen["model default"].hint
-        assert KEY not in json.dumps([one.as_json() for one in seen.values()])
+        shown = json.dumps([one.as_json() for one in seen.values()])
+        assert not any(secret in shown for secret in ("wrong-key-99", KEY, INTELLIGENCE_KEY))
 
 
 def test_settings_that_cannot_be_read_end_it(tmp_path: Path) -> None:

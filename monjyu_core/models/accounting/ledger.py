@@ -17,7 +17,7 @@ from typing import Literal
 
 from monjyu_core.errors import StorageError
 from monjyu_core.models.accounting.ledger_segments import COLUMNS, Segment
-from monjyu_core.models.types import Role, TokenUsage
+from monjyu_core.models.types import CallKind, TokenUsage
 from monjyu_core.storage.folders import DataFolder
 
 Status = Literal["ok", "failed", "cancelled", "partial"]
@@ -48,7 +48,7 @@ class Entry:
     """
 
     scope: Scope
-    role: Role
+    role: CallKind
     model: str
     provider: str
     usage: TokenUsage = field(default_factory=TokenUsage)

@@ -13,7 +13,8 @@ import pytest
 
 from monjyu_assets.parsing.dispatch import parse_document
 from monjyu_assets.parsing.formats.pdf import unstructured_pdf
-from monjyu_assets.parsing.formats.pdf.unstructured_pdf import FAST, Piece, parse_with_unstructured
+from monjyu_assets.parsing.formats.pdf.given_pieces import Piece
+from monjyu_assets.parsing.formats.pdf.unstructured_pdf import FAST, parse_with_unstructured
 from monjyu_assets.parsing.sandbox.pool import ParserPool
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.settings import ParserSettings, PdfSettings
@@ -71,7 +72,7 @@ def test_pieces_become_a_paper(partitioned: list[Piece]) -> None:
         Piece("NarrativeText", text * 40, 1, (50.0, 160.0, 300.0, 600.0)),
         Piece("NarrativeText", "2 Related Work Others have done the like. " + text, 2, box),
         Piece("FigureCaption", "Figure 1: A tree.", 2, box),
-        Piece("Table", "a b", 2, box, "<table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table>"),
+        Piece("Table", "a b", 2, box, (), (("a", "b"), ("1", "2"))),
         Piece("Title", "References", 2, box),
         Piece("ListItem", "[1] J. Smith. Graph-based retrieval for search. Journal of Tests, 2019.", 2, box),
     ]

@@ -12,18 +12,13 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from monjyu_assets.parsing.bibliography.names import author_line
-from monjyu_assets.parsing.office.office_sections import SectionBuilder
+from monjyu_assets.parsing.formats.pdf.given_pieces import Piece, paper_of
 from monjyu_assets.parsing.office.partition import quiet, table_rows
-from monjyu_assets.parsing.text.front_lines import take_field, take_line
-from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
-from monjyu_assets.parsing.text.text_headings import heading_at
 from monjyu_core.errors import ConfigurationError, DocumentTooLarge, EmptyDocument
-from monjyu_core.paper import Box, Figure, ParsedPaper, Section, Span, Table
+from monjyu_core.paper import Box, ParsedPaper
 from monjyu_core.settings.settings import ParserSettings
 
 if TYPE_CHECKING:
@@ -45,17 +40,6 @@ LEAST_SHARE = 0.3
 _DROPPED = {"Header", "Footer", "PageNumber", "PageBreak", "Image"}
 
 
-@dataclass(frozen=True)
-class Piece:
-    """An element: its category, its text, its page (from 1) and its box in points, origin top-left."""
-
-    kind: str
-    text: str
-    page: int
-    box: Box | None
-    html: str = ""
-
-
 def parse_with_unstructured(path: Path, settings: ParserSettings) -> ParsedPaper:
     """Parse a PDF; if unstructured fails, pypdfium2 reads it and a warning says so.
 
@@ -73,7 +57,7 @@ def parse_with_unstructured(path: Path, settings: ParserSettings) -> ParsedPaper
         notes.append(f"unstructured gave {found} of {expected} characters; pypdfium2 has parsed the file instead")
         return _fallback(path, settings, notes)
     try:
-        paper = _paper(pieces, len(sizes))
+        paper = paper_of(pieces, len(sizes))
     except EmptyDocument:
         return _fallback(path, settings, [*notes, "unstructured gave no text; pypdfium2 has parsed the file instead"])
     paper.processor, paper.warnings = f"unstructured-{strategy}", notes
@@ -144,7 +128,9 @@ def _pieces(elements: list[Element], sizes: list[tuple[float, float]]) -> Iterat
         if element.category in _DROPPED or not key or texts[key] > max(2, 0.4 * len(sizes)):
             continue
         box = _box(element.metadata.coordinates, sizes[page - 1])
-        yield Piece(element.category, element.text, page, box, element.metadata.text_as_html or "")
+        html = element.metadata.text_as_html or ""
+        rows = table_rows(html) if html else [[element.text]]
+        yield Piece(element.category, element.text, page, box, (), rows if element.category == "Table" else ())
 
 
 def _repeated_key(element: Element) -> str:
@@ -158,94 +144,3 @@ def _box(coordinates: Any, size: tuple[float, float]) -> Box | None:
     across, down = size[0] / coordinates.system.width, size[1] / coordinates.system.height
     x, y = [point[0] * across for point in coordinates.points], [point[1] * down for point in coordinates.points]
     return (round(min(x), 2), round(min(y), 2), round(max(x), 2), round(max(y), 2))
-
-
-def _paper(pieces: list[Piece], pages: int) -> ParsedPaper:
-    paper = ParsedPaper(document_type="pdf", page_count=pages)
-    body = _take_front(paper, pieces)
-    builder = SectionBuilder()
-    blocks = [[" ".join(piece.text.split())] for piece in body]
-    for index, piece in enumerate(body):
-        _add(builder, piece, blocks, index)
-    builder.finish(paper)
-    _place(paper.sections, pieces)
-    return paper
-
-
-def _take_front(paper: ParsedPaper, pieces: list[Piece]) -> list[Piece]:
-    """Title, authors and date from the first pieces; returns the other pieces."""
-    first = next((i for i, piece in enumerate(pieces[:8]) if piece.kind == "Title" and len(piece.text) > 8), None)
-    if first is None or section_type(pieces[first].text) != "other":
-        return pieces
-    paper.title = " ".join(pieces[first].text.split())
-    rest: list[Piece] = []
-    for piece in pieces[first + 1 : first + 8]:
-        if len(piece.text) < 300 and (take_field(paper, piece.text) or take_line(paper, piece.text, names_fit=True)):
-            continue
-        names = "" if paper.authors or piece.kind == "NarrativeText" else _leading_authors(piece.text)
-        if names:
-            paper.authors = author_line(names)
-            continue
-        rest.append(piece)
-    return [*pieces[:first], *rest, *pieces[first + 8 :]]
-
-
-def _leading_authors(text: str) -> str:
-    """The names in front of an affiliation in one piece: the shortest beginning that holds most names."""
-    words = text.split()[:60]
-    starts = [" ".join(words[:stop]) for stop in range(4, len(words) + 1)]
-    counts = [len(author_line(start)) for start in starts]
-    most = max(counts, default=0)
-    return starts[counts.index(most)] if most > 1 else ""
-
-
-def _add(builder: SectionBuilder, piece: Piece, blocks: list[list[str]], index: int) -> None:
-    text = blocks[index][0]
-    if piece.kind == "Table":
-        builder.table(table_rows(piece.html) if piece.html else [[text]], piece.page)
-        _last_box(builder.tables, piece)
-    elif piece.kind == "FigureCaption":
-        builder.caption(text, piece.page)
-        _last_box(builder.figures, piece)
-    else:
-        in_references = builder.sections[-1].section_type == "references"
-        found = heading_at(blocks, index, in_references, marked=len(builder.sections) > 1)
-        if found and (piece.kind == "Title" or found.run_in):
-            builder.heading(found.text, found.level, piece.page)
-            builder.paragraph(found.run_in, piece.page)
-            return
-        heading = "" if in_references else _run_in(text)
-        if heading:
-            number, _ = strip_numbering(heading)
-            builder.heading(heading, 1 + (number or "").rstrip(".").count("."), piece.page)
-        builder.paragraph(text[len(heading) :].strip(), piece.page)
-
-
-def _last_box(things: list[Table] | list[Figure], piece: Piece) -> None:
-    if things and things[-1].page == piece.page:
-        things[-1].box = piece.box
-
-
-def _run_in(text: str) -> str:
-    """A known section name at the start of a paragraph, as the fast strategy joins them: "2 Related Work We …"."""
-    words = text.split(" ")
-    for count in range(min(6, len(words) - 4), 0, -1):
-        heading, following = " ".join(words[:count]), words[count]
-        starts = following[:1].isupper() or not following[:1].isalpha()
-        if starts and words[count - 1][:1].isalpha() and section_type(heading) != "other":
-            return heading
-    return ""
-
-
-def _place(sections: list[Section], pieces: list[Piece]) -> None:
-    """Each sentence gets the box of the piece in which it begins."""
-    keys = [(re.sub(r"\W+", "", piece.text), piece) for piece in pieces if piece.box]
-    at = 0
-    for section in sections:
-        for sentence in section.sentences:
-            key = re.sub(r"\W+", "", sentence.text)[:40]
-            for index in range(at, min(at + 40, len(keys))) if key else ():
-                text, piece = keys[index]
-                if key in text and piece.box:
-                    sentence.spans, at = [Span(page=piece.page, boxes=[piece.box])], index
-                    break

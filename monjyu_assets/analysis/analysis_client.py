@@ -1,0 +1,169 @@
+"""One document to Document Intelligence and its analysis back, by Microsoft's client."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from monjyu_assets.analysis.analyses_kept import MODEL
+from monjyu_core.azure.credentials import credential_for, endpoint_of
+from monjyu_core.errors import ExternalAPIError, MonjyuError
+from monjyu_core.settings.azure_settings import AzureSettings
+
+if TYPE_CHECKING:
+    from azure.ai.documentintelligence import DocumentIntelligenceClient
+    from azure.core.exceptions import HttpResponseError
+
+API_VERSION = "2024-11-30"
+LONGEST_WAIT = 30.0
+"""Seconds between two looks at an operation, whatever the service asks for."""
+_OPERATION = re.compile(r"/analyzeResults/([A-Za-z0-9-]{1,100})(?:\?|$)")
+_HINTS = {401: "Its key is wrong or has expired.", 403: "The key or identity may not use it.", 404: "See its endpoint."}
+
+
+class DocumentRefused(MonjyuError):
+    """The service will never analyse this document; `code` is its reason."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"Document Intelligence refuses the document ({code}).")
+        self.code = code
+
+
+class OperationGone(MonjyuError):
+    """The service knows the operation no more."""
+
+
+class AnalysisClient:
+    """For several threads. Every failure is told in our words: theirs hold requests with headers."""
+
+    def __init__(self, azure: AzureSettings) -> None:
+        service = azure.document_intelligence
+        self._settings = service
+        self._endpoint = endpoint_of(service, "document_intelligence")
+        credential = credential_for(service, "document_intelligence", azure.credential)
+        from azure.ai.documentintelligence import DocumentIntelligenceClient
+
+        self._client: DocumentIntelligenceClient = DocumentIntelligenceClient(
+            self._endpoint,
+            credential,
+            api_version=API_VERSION,
+            connection_timeout=service.timeout_seconds,
+            read_timeout=service.timeout_seconds,
+            retry_total=service.retries,
+            retry_backoff_max=LONGEST_WAIT,
+        )
+
+    def __enter__(self) -> AnalysisClient:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self._client.close()
+
+    def custom_models(self) -> int:
+        """How many models of its own the resource has: a question that costs nothing."""
+        from azure.core.rest import HttpRequest
+
+        address = f"{self._endpoint}/documentintelligence/info"
+        request = HttpRequest("GET", address, params={"api-version": API_VERSION})
+        answer = self._called(lambda: _read(self._client.send_request(request)))
+        found = answer.get("customDocumentModels")
+        return int(found["count"]) if isinstance(found, dict) and isinstance(found.get("count"), int) else 0
+
+    def begin(self, path: Path) -> str:
+        """Send a document, which is paid; the id of the operation. Raises DocumentRefused, ExternalAPIError."""
+        told: list[str] = []
+
+        def hear(response: Any) -> None:
+            told.append(response.http_response.headers.get("Operation-Location", ""))
+
+        features = ["formulas"] if self._settings.formulas else None
+        with path.open("rb") as file:
+            self._called(
+                lambda: self._client.begin_analyze_document(
+                    MODEL,
+                    file,
+                    content_type="application/octet-stream",
+                    features=features,
+                    string_index_type="unicodeCodePoint",
+                    polling=False,
+                    raw_response_hook=hear,
+                )
+            )
+        found = _OPERATION.search(told[-1]) if told else None
+        if found is None:
+            raise ExternalAPIError("Document Intelligence named no operation.", "See its endpoint.")
+        return found[1]
+
+    def result(self, operation: str) -> dict[str, Any]:
+        """The analysis of an operation, when it is done. Only the endpoint of the settings is asked, whatever address
+        the service gives. Raises DocumentRefused, OperationGone, ExternalAPIError (also where it takes too long)."""
+        from azure.core.rest import HttpRequest
+
+        path = f"/documentintelligence/documentModels/{MODEL}/analyzeResults/{operation}"
+        request = HttpRequest("GET", f"{self._endpoint}{path}", params={"api-version": API_VERSION})
+        end = time.monotonic() + self._settings.wait_seconds
+        while True:
+            response = self._called(lambda: self._client.send_request(request))
+            if response.status_code == 404:
+                raise OperationGone(f"Operation {operation} is gone.")
+            answer = self._called(partial(_read, response))
+            if answer.get("status") == "succeeded" and isinstance(answer.get("analyzeResult"), dict):
+                return dict(answer["analyzeResult"])
+            if answer.get("status") in ("failed", "canceled"):
+                raise DocumentRefused(_code(answer))
+            wait = _seconds(response.headers.get("Retry-After"))
+            if time.monotonic() + wait > end:
+                raise ExternalAPIError(
+                    f"An analysis is not done after {self._settings.wait_seconds:g} s.", "The next run asks for it."
+                )
+            time.sleep(wait)
+
+    def _called(self, call: Callable[[], Any]) -> Any:
+        from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+
+        try:
+            return call()
+        except HttpResponseError as error:
+            raise _in_words(error) from None
+        except ClientAuthenticationError:
+            raise ExternalAPIError("Azure: no identity could sign in.", "`az login`, or set a key.") from None
+        except AzureError as error:
+            kind = type(error).__name__
+            raise ExternalAPIError(f"Document Intelligence was not reached ({kind}).", "See its endpoint.") from None
+
+
+def _read(response: Any) -> dict[str, Any]:
+    from azure.core.exceptions import HttpResponseError
+
+    response.raise_for_status()
+    try:
+        answer = response.json()
+    except ValueError:
+        raise HttpResponseError("no JSON", response=response) from None
+    return answer if isinstance(answer, dict) else {}
+
+
+def _in_words(error: HttpResponseError) -> MonjyuError:
+    status = error.status_code or 0
+    if status in (400, 413, 415, 422):
+        return DocumentRefused(re.sub(r"[^A-Za-z0-9_]", "", str(getattr(error.error, "code", "") or status))[:60])
+    hint = _HINTS.get(status, "The next run tries again.")
+    return ExternalAPIError(f"Document Intelligence answered {status}.", hint)
+
+
+def _code(answer: dict[str, Any]) -> str:
+    error = answer.get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    return re.sub(r"[^A-Za-z0-9_]", "", str(code or "failed"))[:60]
+
+
+def _seconds(header: str | None) -> float:
+    try:
+        return min(max(float(header or 1.0), 0.02), LONGEST_WAIT)
+    except ValueError:
+        return 1.0

@@ -1,0 +1,211 @@
+"""PDFs read by Document Intelligence: paid once, mapped with their boxes, and nothing lost when it fails."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pypdfium2 as pdfium
+import pytest
+from azure.ai.documentintelligence.models import AnalyzeResult
+
+from monjyu_assets.analysis.analyses_kept import AnalysesKept
+from monjyu_assets.analysis.analyst import Analyst
+from monjyu_assets.indexing.estimating import estimate_upgrade
+from monjyu_assets.maintenance.index_operations import purge_paper
+from monjyu_core.models.accounting.ledger_totals import totals
+from tests.assets.analysis.fake_intelligence import FakeIntelligence, layout_of
+from tests.assets.worlds import World
+from tests.conftest import SAMPLES
+
+PDFS = sorted(SAMPLES.glob("*.pdf"))
+READ = {"pdf": {"processor": "document_intelligence"}}
+
+
+@pytest.fixture
+def service() -> Iterator[FakeIntelligence]:
+    fake = FakeIntelligence()
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One PDF of forty pages."""
+    place = tmp_path / "papers"
+    place.mkdir()
+    whole = pdfium.PdfDocument.new()
+    while len(whole) < 40:
+        for path in PDFS:
+            whole.import_pages(pdfium.PdfDocument(path))
+    while len(whole) > 40:
+        whole[len(whole) - 1].close()
+        whole.del_page(len(whole) - 1)
+    whole.save(place / "long.pdf")
+    return place
+
+
+@pytest.fixture
+def make(tmp_path: Path, folder: Path, service: FakeIntelligence, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A world with these settings."""
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+
+    def made(settings: dict[str, Any], **more: Any) -> World:
+        world = World(tmp_path / "data", folder)
+        azure = {"keys_in_file": True, "document_intelligence": service.settings(**more)}
+        (world.data.root / "monjyu.yaml").write_text(json.dumps({**settings, "azure": azure}))
+        return world
+
+    return made
+
+
+def test_forty_pages_are_paid_once_and_every_sentence_has_its_boxes(make: Any, service: FakeIntelligence) -> None:
+    world = make(READ)
+    world.build()
+    tables = world.tables()
+    [paper] = tables["papers"]
+    assert (paper["processor"], paper["page_count"], service.analysed, service.wrong) == (
+        "document_intelligence", 40, 1, [],
+    )  # fmt: skip
+    sentences = tables["sentences"]
+    placed = [one for one in sentences if one["spans"]]
+    told = [one for one in sentences if re.search(r"\w\w", one["text"])]
+    assert len(told) > 400 and all(one["spans"] for one in told)
+    for one in placed:
+        for span in one["spans"]:
+            assert 1 <= span["page"] <= 40
+            assert all(0 <= b[0] < b[2] <= 700 and 0 <= b[1] < b[3] <= 900 for b in map(_four, span["boxes"]))
+    assert {one["spans"][0]["page"] for one in placed} == set(range(1, 41))
+    assert [(one["caption"], one["headers"]) for one in tables["tables"]] == [
+        ("Table 1: Papers", ["cell 00", "cell 01"])
+    ]
+    [cost] = [row for row in totals(world.data, by="model").rows if row["key"] == "prebuilt-layout"]
+    assert (cost["calls"], round(cost["cost_usd"], 4)) == (1, 0.4)
+
+    (world.papers / "long.pdf").touch()
+    world.build()
+    fresh = world.fresh(world.data.root.parent / "data")
+    fresh.build()
+    assert service.analysed == 1
+
+
+def _four(box: Any) -> tuple[float, ...]:
+    return tuple(box.values()) if isinstance(box, dict) else tuple(box)
+
+
+def test_what_the_fake_answers_is_what_the_client_knows() -> None:
+    result = AnalyzeResult(layout_of(PDFS[0].read_bytes(), formulas=True))
+    assert result.pages[0].lines and result.paragraphs and result.tables and result.figures
+    assert result.pages[0].formulas and result.pages[0].formulas[0].value == "x^{2}"
+
+
+def test_a_kill_between_sending_and_reading_is_not_paid_twice(
+    make: Any, service: FakeIntelligence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make(READ)
+    with monkeypatch.context() as killed:
+        killed.setattr(AnalysesKept, "keep", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            world.build()
+    world.build()
+    assert service.analysed == 1 and world.tables()["papers"][0]["processor"] == "document_intelligence"
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("fault", [429, 503, 500])
+def test_what_passes_is_tried_again(make: Any, service: FakeIntelligence, fault: int) -> None:
+    service.faults.extend([fault, fault])
+    world = make(READ)
+    world.build()
+    assert world.tables()["papers"][0]["processor"] == "document_intelligence" and service.analysed == 1
+
+
+@pytest.mark.parametrize(
+    ("faults", "settings"),
+    [
+        ([503] * 9, {}),
+        (["", "half"] * 4, {"retries": 0}),
+        (["slow"] * 4, {"timeout_seconds": 0.3, "retries": 0}),
+        ([], {"api_key": "wrong"}),
+    ],
+)
+def test_without_the_service_the_paper_is_read_here_and_asked_for_again(
+    make: Any, service: FakeIntelligence, faults: list[int | str], settings: dict[str, Any]
+) -> None:
+    service.faults.extend(faults)
+    world = make(READ, **settings)
+    world.build()
+    [paper] = world.tables()["papers"]
+    assert paper["processor"] == "pypdfium2"
+    service.faults.clear()
+    world = make(READ)
+    world.build()
+    assert world.tables()["papers"][0]["processor"] == "document_intelligence"
+
+
+def test_the_estimate_counts_pages_not_yet_read(make: Any) -> None:
+    make({}).build()
+    world = make(READ)
+    cost = estimate_upgrade(world.data, "c", 1)
+    assert (cost.pages, cost.as_json()["pages"], round(cost.cost_usd, 4)) == (40, 40, 0.4)
+    world.build()
+    assert estimate_upgrade(world.data, "c", 1).as_json() == dict.fromkeys(
+        ("llm_calls", "prompt_tokens", "completion_tokens", "cost_usd"), 0
+    )
+
+
+def test_caps_hold(make: Any, service: FakeIntelligence) -> None:
+    for settings, more in ((READ, {"max_pages_per_run": 39}), (READ | {"spending": {"max_cost_usd_per_run": 0.3}}, {})):
+        world = make(settings, **more)
+        world.build()
+        assert service.analysed == 0 and world.tables()["papers"][0]["processor"] == "pypdfium2"
+
+
+def test_a_refused_document_is_sent_once(make: Any, service: FakeIntelligence) -> None:
+    service.faults.append(400)
+    world = make(READ)
+    world.build()
+    asked = len(service.asked)
+    (world.papers / "long.pdf").touch()
+    make(READ).build()
+    assert len(service.asked) == asked and world.tables()["papers"][0]["processor"] == "pypdfium2"
+
+
+def test_fallback_reads_only_what_failed_here(make: Any, service: FakeIntelligence) -> None:
+    """A page without text is a scan: only the service can read it."""
+    world = make({"pdf": {"fallback": "document_intelligence"}, "ocr": {"enabled": "off"}})
+    (world.papers / "long.pdf").write_bytes((SAMPLES / "relevance-budget.pdf").read_bytes())
+    scan = pdfium.PdfDocument.new()
+    scan.new_page(612, 792)
+    scan.save(world.papers / "scan.pdf")
+    world.build()
+    processors = {row["paper_id"].split("-")[0]: row["processor"] for row in world.tables()["papers"]}
+    assert service.analysed == 1 and processors["long"] == "pypdfium2"
+
+
+def test_purge_takes_the_analysis(make: Any) -> None:
+    world = make(READ)
+    (world.papers / "note.md").write_text("# A note\n\nIt stays here, with some words of its own.\n")
+    world.build()
+    kept = list(world.work.folder.analyses.iterdir())
+    [paper_id] = [row["paper_id"] for row in world.tables()["papers"] if row["document_type"] == "pdf"]
+    purge_paper(world.data, "c", paper_id)
+    assert len(kept) == 1 and not list(world.work.folder.analyses.iterdir())
+
+
+def test_formulas_are_latex(make: Any) -> None:
+    world = make(READ, formulas=True)
+    world.build()
+    assert ("x^{2}", False) in {(row["latex"], row["inline"]) for row in world.tables()["equations"]}
+
+
+def test_nothing_is_asked_unless_it_is_set(make: Any, service: FakeIntelligence) -> None:
+    world = make({})
+    world.build()
+    assert not Analyst(world.work, "parsed_papers").in_use and not service.asked
