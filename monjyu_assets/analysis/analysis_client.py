@@ -8,22 +8,23 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from monjyu_assets.analysis.analyses_kept import MODEL
+from monjyu_core.azure.azure_calls import AzureAnswer, called
 from monjyu_core.azure.credentials import credential_for, endpoint_of
 from monjyu_core.errors import ExternalAPIError, MonjyuError
 from monjyu_core.settings.azure_settings import AzureSettings
 
 if TYPE_CHECKING:
     from azure.ai.documentintelligence import DocumentIntelligenceClient
-    from azure.core.exceptions import HttpResponseError
 
+T = TypeVar("T")
+NAME = "Document Intelligence"
 API_VERSION = "2024-11-30"
 LONGEST_WAIT = 30.0
 """Seconds between two looks at an operation, whatever the service asks for."""
 _OPERATION = re.compile(r"/analyzeResults/([A-Za-z0-9-]{1,100})(?:\?|$)")
-_HINTS = {401: "Its key is wrong or has expired.", 403: "The key or identity may not use it.", 404: "See its endpoint."}
 
 
 class DocumentRefused(MonjyuError):
@@ -123,18 +124,13 @@ class AnalysisClient:
                 )
             time.sleep(wait)
 
-    def _called(self, call: Callable[[], Any]) -> Any:
-        from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
-
+    def _called(self, call: Callable[[], T]) -> T:
         try:
-            return call()
-        except HttpResponseError as error:
-            raise _in_words(error) from None
-        except ClientAuthenticationError:
-            raise ExternalAPIError("Azure: no identity could sign in.", "`az login`, or set a key.") from None
-        except AzureError as error:
-            kind = type(error).__name__
-            raise ExternalAPIError(f"Document Intelligence was not reached ({kind}).", "See its endpoint.") from None
+            return called(NAME, call)
+        except AzureAnswer as error:
+            if error.status in (400, 413, 415, 422):
+                raise DocumentRefused(error.code) from None
+            raise
 
 
 def _read(response: Any) -> dict[str, Any]:
@@ -146,14 +142,6 @@ def _read(response: Any) -> dict[str, Any]:
     except ValueError:
         raise HttpResponseError("no JSON", response=response) from None
     return answer if isinstance(answer, dict) else {}
-
-
-def _in_words(error: HttpResponseError) -> MonjyuError:
-    status = error.status_code or 0
-    if status in (400, 413, 415, 422):
-        return DocumentRefused(re.sub(r"[^A-Za-z0-9_]", "", str(getattr(error.error, "code", "") or status))[:60])
-    hint = _HINTS.get(status, "The next run tries again.")
-    return ExternalAPIError(f"Document Intelligence answered {status}.", hint)
 
 
 def _code(answer: dict[str, Any]) -> str:

@@ -31,6 +31,7 @@ STAGES = {
     "claims": "Finding claims",
     "vectors": "Embedding them",
     "publish": "Publishing",
+    "push": "Sending to Azure AI Search",
 }
 CAUSES = 5
 """The most causes printed of what levels 2 to 4 could not do."""

@@ -67,6 +67,7 @@ def _services(settings: Settings) -> Iterator[Finding]:
     for service in settings.scholarly.services:
         yield _looked(SOURCES[service], partial(_scholarly, settings, service))
     yield _looked("Azure Document Intelligence", lambda: _document_intelligence(settings))
+    yield _looked("Azure AI Search", lambda: _azure_search(settings))
 
 
 def _looked(name: str, look: Callable[[], str | None]) -> Finding:
@@ -186,3 +187,13 @@ def _document_intelligence(settings: Settings) -> str | None:
     azure = settings.azure.model_copy(update={"document_intelligence": service})
     with AnalysisClient(azure) as client:
         return f"{service.endpoint} answers, {client.custom_models()} custom models"
+
+
+def _azure_search(settings: Settings) -> str | None:
+    if not settings.azure.search.endpoint:
+        return None
+    from monjyu_core.azure.search_index import SearchIndexes
+
+    service = settings.azure.search.model_copy(update={"timeout_seconds": LONGEST_CALL, "retries": 0})
+    with SearchIndexes(settings.azure.model_copy(update={"search": service})) as indexes:
+        return f"{service.endpoint} answers, {indexes.usage()}"

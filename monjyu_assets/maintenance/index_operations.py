@@ -9,6 +9,7 @@ import duckdb
 from monjyu_assets.indexing.pending import look
 from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.libraries.library_folder import forget_excluded
+from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.publish import publish_lock, set_current
 from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
@@ -138,8 +139,11 @@ def roll_back(folder: CollectionFolder, snapshot_id: str | None) -> str:
         problems = verify_snapshot(folder, snapshot_id)
         if problems:
             raise StorageError(f"Snapshot {snapshot_id} is damaged: {'; '.join(problems)}.", "Choose another.")
+        work = Work(DataFolder.default(), folder.name)
+        search_target.push(work, snapshot_id)
         write_atomically(folder.hold, f"{snapshot_id}\n".encode())
         set_current(folder, snapshot_id)
+        search_target.switch(folder, work.settings, snapshot_id)
     return snapshot_id
 
 
@@ -149,8 +153,11 @@ def release_rollback(folder: CollectionFolder) -> str:
         ids = published(folder)
         if not ids:
             raise ConfigurationError("There is no snapshot.", "Run `monjyu index`.")
+        work = Work(DataFolder.default(), folder.name)
+        search_target.push(work, ids[-1])
         folder.hold.unlink(missing_ok=True)
         set_current(folder, ids[-1])
+        search_target.switch(folder, work.settings, ids[-1])
     return ids[-1]
 
 
@@ -170,6 +177,8 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
         folder = known_folder(name)
     with index_lock(Work(data, name), say), publish_lock(folder):
         size = sum(path.stat().st_size for path in folder.root.rglob("*") if path.is_file())
+        if folder.record.is_file():
+            search_target.forget_collection_index(folder, Work(data, name).settings)
         folder.current.unlink(missing_ok=True)
         _forget_answers(data, f"collection:{name}")
         _forget_traces(data, name)
@@ -195,6 +204,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
             gone = collect(folder, 1, force=True)
+            search_target.switch(folder, work.settings, published(folder)[-1])
     forget_excluded(data, Work(data, name).record)
     _forget_traces(data, name)
     _forget_answers(data, f"paper:{name}/{paper_id}")

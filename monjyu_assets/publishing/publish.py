@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from filelock import FileLock
 
 from monjyu_assets.indexing.record_keeping import keep_record
+from monjyu_assets.publishing import search_target
 from monjyu_assets.publishing.candidate import Candidate, damaged_snapshot
 from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import is_closed
@@ -58,6 +59,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         new, before = candidate.is_new, candidate.before
         manifest = build_snapshot(work, candidate, connect) if new or before is None else before
         newest, serve = manifest.snapshot_id, _to_serve(work.folder, manifest.snapshot_id, damaged)
+        search_target.push(work, serve)
         if new or read_current(work.folder) != newest == serve:
             _pass(gate, work.folder, newest, new=new)
         keep_record(work, manifest.level)
@@ -65,6 +67,7 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
         if damaged:
             remove_folder(work.folder.snapshot(damaged))
         collect(work.folder, work.settings.publish.keep_snapshots)
+        search_target.switch(work.folder, work.settings, serve)
         return Published(manifest, new, checks)
 
 
@@ -113,7 +116,8 @@ def is_published(work: Work, level: int) -> bool:
     candidate = Candidate.of(work)
     if candidate.before is None or candidate.is_new:
         return False
-    return read_current(work.folder) == _to_serve(work.folder, candidate.before.snapshot_id)
+    serve = _to_serve(work.folder, candidate.before.snapshot_id)
+    return read_current(work.folder) == serve and search_target.is_pushed(work.folder, work.settings, serve)
 
 
 def _to_serve(folder: CollectionFolder, newest: str, damaged: str | None = None) -> str:

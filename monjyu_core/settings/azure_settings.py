@@ -44,6 +44,24 @@ class DocumentIntelligenceSettings(AzureServiceSettings):
     )
 
 
+class AzureSearchSettings(AzureServiceSettings):
+    """Azure AI Search, for `search.backend: azure_search`."""
+
+    index_prefix: Annotated[str, _WHERE] = Field(
+        "monjyu", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="first part of the names of indexes and aliases"
+    )
+    batch: Annotated[int, _PACE] = Field(500, ge=1, le=1000, description="chunks in one upload")
+    exhaustive: Annotated[bool, NoResult("read at query time")] = Field(
+        False, description="nearest vectors exactly instead of by HNSW: slower, misses none"
+    )
+    semantic: Annotated[bool, NoResult("read at query time")] = Field(
+        False, description="the semantic ranker orders the best 50 of a hybrid search; it is paid by the query"
+    )
+    keep_indexes: Annotated[int, _PACE] = Field(
+        2, ge=1, description="indexes of a collection that stay for rollback; the tier limits their number"
+    )
+
+
 class AzureSettings(Group):
     credential: Annotated[AzureCredential, _SECRET] = Field(
         "auto",
@@ -56,6 +74,7 @@ class AzureSettings(Group):
     openai_endpoint: Annotated[str | None, _WHERE] = None
     openai_api_key: Annotated[SecretStr | None, _SECRET] = None
     document_intelligence: DocumentIntelligenceSettings = DocumentIntelligenceSettings()
+    search: AzureSearchSettings = AzureSearchSettings()
 
 
 def check_no_keys(values: dict[str, Any], path: Path | None) -> None:

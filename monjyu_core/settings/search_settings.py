@@ -105,6 +105,11 @@ class LazySettings(Group):
 
 class SearchSettings(Group):
     mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
+    backend: Annotated[Literal["local", "azure_search"], QUERY_TIME] = Field(
+        "local",
+        description="where passages are looked up: in the snapshot, or in Azure AI Search, to which each snapshot is "
+        "published then (docs/azure.md)",
+    )
     router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
         "learned",
         description="what tells the kind of a question: the weights of the package, patterns alone, or the model of "

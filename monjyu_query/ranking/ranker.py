@@ -11,7 +11,6 @@ from monjyu_core.settings.settings import SearchSettings
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.ranking.query_embedding import QueryEmbedder
-from monjyu_query.ranking.retrieval import vector_scores
 from monjyu_query.ranking.scripts import levelled, merged, unread
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.request import Filters
@@ -73,13 +72,13 @@ def _ranked(
         passing &= ~index.corpus.of_papers(list(index.retracted))
     warnings = [] if passing.any() else ["No passage passes the filters."]
     if mode == "keyword":
-        sparse = index.keywords.scores(query).result()
+        sparse = index.store.keyword_scores(query, passing).result()
         matched = passing & (sparse > 0)
         if passing.any() and not matched.any():
             warnings.append("No passage has a word of the question.")
         return Ranking(_only(sparse, matched), None, warnings, sparse)
-    waiting = index.keywords.scores(query) if mode == "hybrid" else None
-    raw = vector_scores(index.corpus, embedder.embed(query, index.snapshot.manifest))
+    waiting = index.store.keyword_scores(query, passing) if mode == "hybrid" else None
+    raw = index.store.vector_scores(embedder.embed(query, index.snapshot.manifest), passing)
     dense = levelled(raw, index.wide, passing)
     if waiting is None:
         return Ranking(_only(dense, passing), dense, warnings)
@@ -93,6 +92,7 @@ def _ranked(
     fused = fuse(dense, sparse, passing, settings)
     if settings.alpha > 0:  # else similarity has no say, between scripts neither
         fused = merged(fused, dense, index.wide, passing)
+    fused = index.store.reranked(query, fused, passing)
     return Ranking(fused, dense, warnings, sparse)
 
 

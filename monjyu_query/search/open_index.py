@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from monjyu_core.errors import StorageError
 from monjyu_core.retractions import Retraction, retractions
+from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Snapshot, unreadable
 from monjyu_query.ranking.corpus import Corpus, load_corpus
 from monjyu_query.ranking.fusion import Mask
@@ -14,6 +16,7 @@ from monjyu_query.ranking.lance_loop import now
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import wide_chunks
 from monjyu_query.ranking.similarity_scale import Scale, scale_of
+from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, VectorStore
 
 if TYPE_CHECKING:
     from lancedb import AsyncTable
@@ -27,6 +30,7 @@ class OpenIndex:
     snapshot: Snapshot
     corpus: Corpus
     keywords: KeywordIndex
+    store: VectorStore
     wide: Mask
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
     kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -50,14 +54,32 @@ class OpenIndex:
         return others if 2 * len(others) < len(rows) else frozenset()
 
 
-def open_index(snapshot: Snapshot) -> OpenIndex:
-    """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read.
+def open_index(snapshot: Snapshot, settings: Settings | None = None) -> OpenIndex:
+    """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read, or where
+    `search.backend` of the settings names a service that does not hold the snapshot.
 
     The snapshot is closed, and its lease ends, when the last request lets go of it.
     """
     table = now(_pinned_table(snapshot))
     corpus = load_corpus(snapshot, table)
-    return OpenIndex(snapshot, corpus, KeywordIndex(table, corpus), wide_chunks(snapshot, corpus))
+    keywords = KeywordIndex(table, corpus)
+    local = settings is None or settings.search.backend == "local"
+    store = LocalStore(corpus, keywords) if settings is None or local else _of_azure(snapshot, corpus, settings)
+    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus))
+
+
+def _of_azure(snapshot: Snapshot, corpus: Corpus, settings: Settings) -> AzureSearchStore:
+    from monjyu_core.azure.search_index import SearchIndexes, index_name
+
+    collection = snapshot.collection.name
+    name = index_name(settings.azure.search.index_prefix, collection, snapshot.id)
+    indexes = SearchIndexes(settings.azure)
+    if not indexes.holds(name, snapshot.manifest.embedding.dimensions, len(corpus)):
+        indexes.close()
+        raise StorageError(
+            f"Azure AI Search does not hold snapshot {snapshot.id}.", f"`monjyu index -c {collection}` publishes it."
+        )
+    return AzureSearchStore(corpus, indexes, name, settings.azure.search.semantic)
 
 
 async def _pinned_table(snapshot: Snapshot) -> AsyncTable | None:

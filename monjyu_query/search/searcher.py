@@ -98,7 +98,7 @@ class Searcher:
                     break
                 self._index = None  # never two in memory for the sake of one
                 try:
-                    self._index = open_index(snapshot)
+                    self._index = open_index(snapshot, self.settings)
                 except (StorageError, duckdb.Error, OSError, RuntimeError) as error:
                     if not tries_left or read_current(self._reader.collection) == snapshot.id:
                         self._reader.forget()

@@ -14,6 +14,7 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.ranking import retrieval
 from monjyu_query.ranking.lance_loop import now
 from monjyu_query.ranking.retrieval import ASKED_BEFORE, KeywordIndex
+from monjyu_query.ranking.vector_store import LocalStore
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
 
@@ -81,8 +82,10 @@ def test_scores_that_differ_from_those_of_lance_are_not_used(
 def test_it_goes_with_the_index(index: OpenIndex) -> None:
     assert index.keywords.hold()
     held = weakref.ref(index.keywords._held["search_text"])
-    copy = OpenIndex(index.snapshot, index.corpus, KeywordIndex(index.keywords._table, index.corpus), index.wide)
+    keywords = KeywordIndex(index.keywords._table, index.corpus)
+    copy = OpenIndex(index.snapshot, index.corpus, keywords, LocalStore(index.corpus, keywords), index.wide)
     assert not copy.keywords._held
     object.__setattr__(index, "keywords", copy.keywords)
+    object.__setattr__(index, "store", copy.store)
     gc.collect()
     assert held() is None

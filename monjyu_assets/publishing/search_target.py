@@ -1,0 +1,98 @@
+"""A snapshot as an index of Azure AI Search, where `search.backend` asks for it: filled before readers switch to the
+snapshot, named by the alias when they have, dropped with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import duckdb
+
+from monjyu_assets.stages.shared.work import Progress, Work
+from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, drop_others, index_name
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.snapshot import Manifest, published, read_manifest
+
+_CHUNKS = "SELECT chunk_id, paper_id, section_type, header, text FROM chunks WHERE paper_id IN ({}) ORDER BY chunk_id"
+
+
+def is_in_use(settings: Settings) -> bool:
+    return settings.search.backend == "azure_search"
+
+
+def is_pushed(folder: CollectionFolder, settings: Settings, snapshot_id: str) -> bool:
+    """Whether the service of the settings was given this snapshot, by what was noted then."""
+    return not is_in_use(settings) or _noted(folder) == _note(settings, snapshot_id)
+
+
+def push(work: Work, snapshot_id: str) -> None:
+    """Fill the index of a snapshot, unless it is there whole. ExternalAPIError where the service fails: then readers
+    stay where they are."""
+    if not is_in_use(work.settings):
+        return
+    manifest = read_manifest(work.folder, snapshot_id)
+    name = index_name(work.settings.azure.search.index_prefix, work.name, snapshot_id)
+    dimensions, count = manifest.embedding.dimensions, manifest.rows["chunks"]
+    with SearchIndexes(work.settings.azure) as indexes:
+        if not indexes.holds(name, dimensions, count):
+            indexes.fill(name, dimensions, _chunks(work.folder, manifest, work.progress), count)
+
+
+def switch(folder: CollectionFolder, settings: Settings, snapshot_id: str) -> None:
+    """Point the alias at the index of the snapshot that readers see, and drop indexes of snapshots that are gone or
+    beyond those that stay."""
+    if not is_in_use(settings):
+        return
+    prefix, kept = settings.azure.search.index_prefix, settings.azure.search.keep_indexes
+    current = index_name(prefix, folder.name, snapshot_id)
+    newest = [index_name(prefix, folder.name, one) for one in published(folder)][-kept:]
+    with SearchIndexes(settings.azure) as indexes:
+        indexes.point(folder.name, current)
+        list(drop_others(indexes, folder.name, [current, *newest]))
+    write_atomically(_place(folder), _note(settings, snapshot_id).encode())
+
+
+def forget_collection_index(folder: CollectionFolder, settings: Settings) -> None:
+    """Drop all that the service holds of a collection."""
+    if is_in_use(settings):
+        with SearchIndexes(settings.azure) as indexes:
+            indexes.drop_alias(folder.name)
+            list(drop_others(indexes, folder.name, []))
+
+
+def _chunks(folder: CollectionFolder, manifest: Manifest, progress: Progress) -> Iterator[IndexedChunk]:
+    """The chunks of a snapshot with their vectors, a shard at a time."""
+    store = PartStore(folder.parts)
+    done, total = 0, manifest.rows["chunks"]
+    with duckdb.connect(str(folder.database(manifest.snapshot_id)), read_only=True) as connection:
+        for entry in manifest.parts:
+            if entry.table != "chunk_embeddings":
+                continue
+            rows = store.open(entry.table, entry.shard, entry.version).read(["chunk_id", "paper_id", "vector"])
+            vectors = dict(zip(rows["chunk_id"].to_pylist(), rows["vector"].to_pylist(), strict=True))
+            for row in _rows(connection, sorted(set(rows["paper_id"].to_pylist()))):
+                yield IndexedChunk(*row, vector=vectors[row[0]])
+            done += rows.num_rows
+            progress("push", done, total)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, papers: Sequence[str]) -> Iterator[tuple[str, str, str, str, str]]:
+    if papers:
+        yield from connection.execute(_CHUNKS.format(", ".join("?" * len(papers))), list(papers)).fetchall()
+
+
+def _place(folder: CollectionFolder) -> Path:
+    return folder.root / "azure_search.json"
+
+
+def _note(settings: Settings, snapshot_id: str) -> str:
+    where = [settings.azure.search.endpoint, settings.azure.search.index_prefix, snapshot_id]
+    return json.dumps(where)
+
+
+def _noted(folder: CollectionFolder) -> str | None:
+    place = _place(folder)
+    return place.read_text("utf-8") if place.is_file() else None

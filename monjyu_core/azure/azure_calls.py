@@ -1,0 +1,43 @@
+"""Calls of Microsoft's clients, their failures in our words: theirs hold requests with headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from monjyu_core.errors import ExternalAPIError
+
+T = TypeVar("T")
+_HINTS = {
+    401: "Its key is wrong or has expired.",
+    403: "The key or identity may not use it: see docs/azure.md.",
+    404: "See its endpoint.",
+}
+
+
+class AzureAnswer(ExternalAPIError):
+    """The service answered with an error; `status` is HTTP's, `code` the service's own."""
+
+    def __init__(self, name: str, status: int, code: str) -> None:
+        told = f" ({code})" if code and code != str(status) else ""
+        super().__init__(f"{name} answered {status}{told}.", _HINTS.get(status, "Try again later."))
+        self.status = status
+        self.code = code
+
+
+def called(name: str, call: Callable[[], T]) -> T:
+    """What the call gives. AzureAnswer or ExternalAPIError where it fails; `name` is the service's."""
+    from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+
+    try:
+        return call()
+    except HttpResponseError as error:
+        status = error.status_code or 0
+        code = re.sub(r"[^A-Za-z0-9_]", "", str(getattr(error.error, "code", None) or status))[:60]
+        raise AzureAnswer(name, status, code) from None
+    except ClientAuthenticationError:
+        raise ExternalAPIError("Azure: no identity could sign in.", "`az login`, or set the service's key.") from None
+    except AzureError as error:
+        kind = type(error).__name__
+        raise ExternalAPIError(f"{name} was not reached ({kind}).", "See its endpoint and the network.") from None
