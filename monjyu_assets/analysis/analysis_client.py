@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from monjyu_assets.analysis.analyses_kept import MODEL
 from monjyu_core.azure.azure_calls import AzureAnswer, called
@@ -19,7 +19,6 @@ from monjyu_core.settings.azure_settings import AzureSettings
 if TYPE_CHECKING:
     from azure.ai.documentintelligence import DocumentIntelligenceClient
 
-T = TypeVar("T")
 NAME = "Document Intelligence"
 API_VERSION = "2024-11-30"
 LONGEST_WAIT = 30.0
@@ -39,12 +38,17 @@ class OperationGone(MonjyuError):
     """The service knows the operation no more."""
 
 
+class AnalysisLate(MonjyuError):
+    """The service still works on the document."""
+
+
 class AnalysisClient:
     """For several threads. Every failure is told in our words: theirs hold requests with headers."""
 
     def __init__(self, azure: AzureSettings) -> None:
         service = azure.document_intelligence
         self._settings = service
+        self._stopped = threading.Event()
         self._endpoint = endpoint_of(service, "document_intelligence")
         credential = credential_for(service, "document_intelligence", azure.credential)
         from azure.ai.documentintelligence import DocumentIntelligenceClient
@@ -65,13 +69,17 @@ class AnalysisClient:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._client.close()
 
+    def stop(self) -> None:
+        """Let nobody wait for an analysis any longer: a run that is interrupted ends at once."""
+        self._stopped.set()
+
     def custom_models(self) -> int:
         """How many models of its own the resource has: a question that costs nothing."""
         from azure.core.rest import HttpRequest
 
         address = f"{self._endpoint}/documentintelligence/info"
         request = HttpRequest("GET", address, params={"api-version": API_VERSION})
-        answer = self._called(lambda: _read(self._client.send_request(request)))
+        answer = called(NAME, lambda: _read(self._client.send_request(request)))
         found = answer.get("customDocumentModels")
         return int(found["count"]) if isinstance(found, dict) and isinstance(found.get("count"), int) else 0
 
@@ -84,17 +92,22 @@ class AnalysisClient:
 
         features = ["formulas"] if self._settings.formulas else None
         with path.open("rb") as file:
-            self._called(
-                lambda: self._client.begin_analyze_document(
-                    MODEL,
-                    file,
-                    content_type="application/octet-stream",
-                    features=features,
-                    string_index_type="unicodeCodePoint",
-                    polling=False,
-                    raw_response_hook=hear,
-                )
+            send = partial(
+                self._client.begin_analyze_document,
+                MODEL,
+                file,
+                content_type="application/octet-stream",
+                features=features,
+                string_index_type="unicodeCodePoint",
+                polling=False,
+                raw_response_hook=hear,
             )
+            try:
+                called(NAME, send)
+            except AzureAnswer as error:
+                if error.status in (400, 413, 415, 422):
+                    raise DocumentRefused(error.code) from None
+                raise
         found = _OPERATION.search(told[-1]) if told else None
         if found is None:
             raise ExternalAPIError("Document Intelligence named no operation.", "See its endpoint.")
@@ -102,35 +115,26 @@ class AnalysisClient:
 
     def result(self, operation: str) -> dict[str, Any]:
         """The analysis of an operation, when it is done. Only the endpoint of the settings is asked, whatever address
-        the service gives. Raises DocumentRefused, OperationGone, ExternalAPIError (also where it takes too long)."""
+        the service gives. Raises DocumentRefused, OperationGone, AnalysisLate, ExternalAPIError."""
         from azure.core.rest import HttpRequest
 
         path = f"/documentintelligence/documentModels/{MODEL}/analyzeResults/{operation}"
         request = HttpRequest("GET", f"{self._endpoint}{path}", params={"api-version": API_VERSION})
         end = time.monotonic() + self._settings.wait_seconds
         while True:
-            response = self._called(lambda: self._client.send_request(request))
+            response = called(NAME, partial(self._client.send_request, request))
             if response.status_code == 404:
                 raise OperationGone(f"Operation {operation} is gone.")
-            answer = self._called(partial(_read, response))
+            answer = called(NAME, partial(_read, response))
             if answer.get("status") == "succeeded" and isinstance(answer.get("analyzeResult"), dict):
                 return dict(answer["analyzeResult"])
             if answer.get("status") in ("failed", "canceled"):
                 raise DocumentRefused(_code(answer))
             wait = _seconds(response.headers.get("Retry-After"))
             if time.monotonic() + wait > end:
-                raise ExternalAPIError(
-                    f"An analysis is not done after {self._settings.wait_seconds:g} s.", "The next run asks for it."
-                )
-            time.sleep(wait)
-
-    def _called(self, call: Callable[[], T]) -> T:
-        try:
-            return called(NAME, call)
-        except AzureAnswer as error:
-            if error.status in (400, 413, 415, 422):
-                raise DocumentRefused(error.code) from None
-            raise
+                raise AnalysisLate(f"An analysis is not done after {self._settings.wait_seconds:g} s.")
+            if self._stopped.wait(wait):
+                raise ExternalAPIError("The run was stopped.", "The next run asks for the analysis.")
 
 
 def _read(response: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monjyu_assets.analysis.analyses_kept import MODEL, AnalysesKept
-from monjyu_assets.analysis.analysis_client import AnalysisClient, DocumentRefused, OperationGone
+from monjyu_assets.analysis.analysis_client import AnalysisClient, AnalysisLate, DocumentRefused, OperationGone
 from monjyu_assets.stages.shared.run_rules import current_cap
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.azure.credentials import credential_for, endpoint_of
@@ -80,10 +80,13 @@ class Analyst:
             AnalysisClient(self._work.settings.azure) as client,
             ThreadPoolExecutor(self._settings.concurrency) as pool,
         ):
-            paths = pool.map(lambda one: self._analysed(client, one), fresh)
-            for done, (one, path) in enumerate(zip(fresh, paths, strict=True), start=1):
-                self._work.progress("analyse", done, len(fresh))
-                yield one, path
+            try:
+                paths = pool.map(lambda one: self._analysed(client, one), fresh)
+                for done, (one, path) in enumerate(zip(fresh, paths, strict=True), start=1):
+                    self._work.progress("analyse", done, len(fresh))
+                    yield one, path
+            finally:
+                client.stop()
 
     def _analysed(self, client: AnalysisClient, wanted: Wanted) -> Path | None:
         if self._stopped:
@@ -93,6 +96,8 @@ class Analyst:
         except DocumentRefused as error:
             self._kept.refuse(wanted.sha256, error.code)
             return None
+        except AnalysisLate as error:
+            self._work.warn(f"{error} The next run asks for it.")
         except CostCapReached as error:
             self._stop(str(error))
         except ExternalAPIError as error:

@@ -38,7 +38,8 @@ def _told(record: PaperTold) -> list[str | None]:
     cited = "" if record.citation_count is None else f" cited {record.citation_count} times"
     access = f"open access: {record.open_access}" if record.open_access else None
     year = str(record.year) if record.year else None
-    return [f"{record.source}:{cited}", record.venue, year, record.doi, access]
+    labels = ", ".join([*record.shelves, *(f"#{tag}" for tag in record.tags)])
+    return [f"{record.source}:{cited}", record.venue, year, record.doi, access, labels]
 
 
 def _print_links(console: Console, title: str, links: Sequence[Linked]) -> None:

@@ -60,3 +60,17 @@ def _rows(cursor: duckdb.DuckDBPyConnection, table: str, model: type[M], paper_i
     except duckdb.CatalogException:
         return []
     return [model.model_validate(dict(zip(model.model_fields, row, strict=True))) for row in rows]
+
+
+def labels_in(cursor: duckdb.DuckDBPyConnection) -> dict[str, list[dict[str, str | int]]]:
+    """`tags` and `shelves` of imported libraries, by name, with the number of papers that have each."""
+    found: dict[str, list[dict[str, str | int]]] = {"tags": [], "shelves": []}
+    for name, into in found.items():
+        query = f"""SELECT any_value(label), count(DISTINCT canonical_id) FROM (
+            SELECT canonical_id, unnest({name}) AS label FROM scholarly_records JOIN paper_identity USING (paper_id))
+            GROUP BY lower(label) ORDER BY lower(label)"""
+        try:
+            into += [{"name": label, "papers": count} for label, count in cursor.execute(query).fetchall()]
+        except (duckdb.BinderException, duckdb.CatalogException):  # a snapshot of a version that knew no labels
+            continue
+    return found

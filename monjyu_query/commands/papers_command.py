@@ -21,19 +21,47 @@ def papers() -> None:
 
 @papers.command("list")
 @collection_option
+@click.option(
+    "--tag", "tags", multiple=True, metavar="TAG", help="Only papers with this tag of a library (repeatable)."
+)
+@click.option(
+    "--shelf", "shelves", multiple=True, metavar="PATH", help="Only those of a library's collection (repeatable)."
+)
 @json_option
-def papers_list(collection: str | None, as_json: bool) -> None:
+def papers_list(collection: str | None, tags: tuple[str, ...], shelves: tuple[str, ...], as_json: bool) -> None:
     """Every paper: id, title, authors, year, passages; into a pipe a line each with tabs between."""
+    from monjyu_query.ranking.filters import passing_papers
     from monjyu_query.search.paper_records import list_papers
+    from monjyu_query.search.request import Filters
 
     with open_chosen(collection) as snapshot:
         found = list_papers(snapshot)
+        if tags or shelves:
+            labelled = set(passing_papers(snapshot.cursor(), Filters(tags=list(tags), shelves=list(shelves))))
+            found = [paper for paper in found if paper["paper_id"] in labelled]
     if as_json:
         print_json(found)
         return
     from monjyu_query.answers.render import print_papers
 
     print_papers(found)
+
+
+@papers.command("tags")
+@collection_option
+@json_option
+def papers_tags(collection: str | None, as_json: bool) -> None:
+    """Tags and shelves (collections, groups) of imported libraries, each with the number of its papers."""
+    from monjyu_query.citations.told_of_papers import labels_in
+
+    with open_chosen(collection) as snapshot:
+        labels = labels_in(snapshot.cursor())
+    if as_json:
+        print_json(labels)
+        return
+    kinds = {"tag": labels["tags"], "shelf": labels["shelves"]}
+    lines = [f"{kind}\t{one['name']}\t{one['papers']}" for kind, found in kinds.items() for one in found]
+    click.echo("\n".join(lines) or "No paper has a tag or shelf: `monjyu import` brings them.")
 
 
 @papers.command("show")

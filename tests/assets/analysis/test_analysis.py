@@ -149,6 +149,14 @@ def test_without_the_service_the_paper_is_read_here_and_asked_for_again(
     assert world.tables()["papers"][0]["processor"] == "document_intelligence"
 
 
+def test_an_analysis_that_takes_long_is_fetched_by_the_next_run(make: Any, service: FakeIntelligence) -> None:
+    world = make(READ, wait_seconds=0.01)
+    world.build()
+    assert world.tables()["papers"][0]["processor"] == "pypdfium2"
+    make(READ).build()
+    assert world.tables()["papers"][0]["processor"] == "document_intelligence" and service.analysed == 1
+
+
 def test_the_estimate_counts_pages_not_yet_read(make: Any) -> None:
     make({}).build()
     world = make(READ)

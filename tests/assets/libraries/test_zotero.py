@@ -48,6 +48,11 @@ def test_a_library_in_and_in_again(library: ZoteroLibrary, tmp_path: Path) -> No
     assert _found(data, "--tag", "TEACHING") == _found(data, "--shelf", "thesis/methods") == {"AAAA2222"}
     assert _found(data, "--shelf", "Thesis") == {"AAAA2222", "BBBB2222"}
     assert _found(data, "--tag", "none such") == set()
+    labels = json.loads(call_monjyu(data, "papers", "tags", "-c", "lib", "--json").stdout)
+    assert labels["tags"] == [{"name": "compilers", "papers": 1}, {"name": "Teaching", "papers": 1}]
+    assert [one["name"] for one in labels["shelves"]] == ["Thesis", "Thesis/Methods/Old"]
+    listed = json.loads(call_monjyu(data, "papers", "list", "-c", "lib", "--shelf", "Thesis", "--json").stdout)
+    assert len(listed) == 2
     shown = json.loads(call_monjyu(data, "papers", "show", _ids(data)["BBBB2222"], "-c", "lib", "--json").stdout)
     assert (shown["publication_date"], shown["doi"], shown["authors"][0]["name"]) == (
         "1952",
