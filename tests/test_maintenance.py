@@ -21,6 +21,7 @@ from monjyu_core.models.accounting.ledger_totals import CallFilter, usage_of
 from monjyu_core.models.cache.response_cache import labels_of, open_cache
 from monjyu_core.models.types import TokenUsage
 from monjyu_core.settings.models_settings import CacheSettings
+from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.snapshot import Snapshot, SnapshotReader, is_leased, open_current, published, read_current
 from monjyu_query.search.open_index import OpenIndex, open_index
@@ -228,11 +229,11 @@ def test_a_purge_between_opening_a_snapshot_and_reading_it_is_not_noticed(
 ) -> None:
     opened: list[str] = []
 
-    def late(snapshot: Snapshot) -> OpenIndex:
+    def late(snapshot: Snapshot, settings: Settings) -> OpenIndex:
         opened.append(snapshot.id)
         if len(opened) == 1:
             asked(purge, "secret", "-c", "c")
-        return open_index(snapshot)
+        return open_index(snapshot, settings)
 
     monkeypatch.setattr("monjyu_query.search.searcher.open_index", late)
     request = make_request(query="graphs and provenance", collection="c", mode="keyword", answer=False)
