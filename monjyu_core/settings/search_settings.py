@@ -103,6 +103,25 @@ class LazySettings(Group):
     )
 
 
+class PriorSettings(Group):
+    """What is added to a hybrid score for a passage's paper, in deviations of that score."""
+
+    cited: Annotated[float, QUERY_TIME] = Field(
+        0.0, ge=-2, le=2, description="times how often papers of the collection cite it (logarithm, standardised)"
+    )
+    coupled: Annotated[float, QUERY_TIME] = Field(
+        0.0,
+        ge=-2,
+        le=2,
+        description="times how closely it cites, is cited by or shares works with the best hits, 0 to 1",
+    )
+    recent: Annotated[float, QUERY_TIME] = Field(0.0, ge=-2, le=2, description="times its year (standardised)")
+
+    @property
+    def in_use(self) -> bool:
+        return bool(self.cited or self.coupled or self.recent)
+
+
 class SearchSettings(Group):
     mode: Annotated[SettledMode, QUERY_TIME] = Field("auto", description="of mode auto; auto = the router chooses")
     backend: Annotated[Literal["local", "azure_search"], QUERY_TIME] = Field(
@@ -110,6 +129,7 @@ class SearchSettings(Group):
         description="where passages are looked up: in the snapshot, or in Azure AI Search, to which each snapshot is "
         "published then (docs/azure.md)",
     )
+    prior: PriorSettings = PriorSettings()
     router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
         "learned",
         description="what tells the kind of a question: the weights of the package, patterns alone, or the model of "

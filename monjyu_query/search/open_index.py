@@ -13,6 +13,7 @@ from monjyu_core.storage.snapshot import Snapshot, unreadable
 from monjyu_query.ranking.corpus import Corpus, load_corpus
 from monjyu_query.ranking.fusion import Mask
 from monjyu_query.ranking.lance_loop import now
+from monjyu_query.ranking.paper_prior import PaperPrior, read_prior
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import wide_chunks
 from monjyu_query.ranking.similarity_scale import Scale, scale_of
@@ -39,6 +40,11 @@ class OpenIndex:
     def scale(self) -> Scale:
         """What a similarity says under the snapshot's model."""
         return scale_of(self.snapshot.manifest.embedding.model, self.corpus.vectors)
+
+    @cached_property
+    def prior(self) -> PaperPrior:
+        """What speaks for the papers before they are read."""
+        return read_prior(self.snapshot, self.corpus)
 
     @cached_property
     def retracted(self) -> dict[str, Retraction]:
