@@ -209,10 +209,12 @@ def among_all(records: list[Record], count: int, seed: int) -> dict[str, float]:
     rng = random.Random(seed)
     chosen = rng.sample(range(len(records)), min(count, len(records)))
     papers = {str(n): lookup_of(_importer(records[n], rng)) for n in chosen}
+    works = [served(record, number) for number, record in enumerate(records)]
     found = [
         (one.paper_id, number)
-        for number, record in enumerate(records)
-        for one in PaperIndex(papers).among([served(record, number)])
+        for number, work in enumerate(works)
+        if (record := record_of("crossref", work)) is not None
+        for one in PaperIndex(papers).among([(record, work)])
     ]
     right = {paper for paper, number in found if paper == str(number)}
     wrong = [paper for paper, number in found if paper != str(number)]

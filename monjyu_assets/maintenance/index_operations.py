@@ -139,12 +139,16 @@ def roll_back(folder: CollectionFolder, snapshot_id: str | None) -> str:
         problems = verify_snapshot(folder, snapshot_id)
         if problems:
             raise StorageError(f"Snapshot {snapshot_id} is damaged: {'; '.join(problems)}.", "Choose another.")
-        work = Work(DataFolder.default(), folder.name)
+        work = _work_on(folder)
         search_target.push(work, snapshot_id)
         write_atomically(folder.hold, f"{snapshot_id}\n".encode())
         set_current(folder, snapshot_id)
         search_target.switch(folder, work.settings, snapshot_id)
     return snapshot_id
+
+
+def _work_on(folder: CollectionFolder) -> Work:
+    return Work(DataFolder(folder.root.parents[1]), folder.name)
 
 
 def release_rollback(folder: CollectionFolder) -> str:
@@ -153,7 +157,7 @@ def release_rollback(folder: CollectionFolder) -> str:
         ids = published(folder)
         if not ids:
             raise ConfigurationError("There is no snapshot.", "Run `monjyu index`.")
-        work = Work(DataFolder.default(), folder.name)
+        work = _work_on(folder)
         search_target.push(work, ids[-1])
         folder.hold.unlink(missing_ok=True)
         set_current(folder, ids[-1])
