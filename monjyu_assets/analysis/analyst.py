@@ -70,9 +70,12 @@ class Analyst:
 
     def analyse(self, wanted: Iterable[Wanted]) -> Iterator[tuple[Wanted, Path | None]]:
         """Each with its analysis, kept or new; None where there is none now. The rest of the run goes on without."""
-        documents = list(wanted)
-        fresh = [one for one in documents if self._kept.found(one.sha256) is None]
-        yield from ((one, self._kept.found(one.sha256)) for one in documents if one not in fresh)
+        fresh = []
+        for one in wanted:
+            if (path := self._kept.found(one.sha256)) is None:
+                fresh.append(one)
+            else:
+                yield one, path
         if not fresh:
             return
         self._work.progress("analyse", 0, len(fresh))
@@ -82,9 +85,9 @@ class Analyst:
         ):
             try:
                 paths = pool.map(lambda one: self._analysed(client, one), fresh)
-                for done, (one, path) in enumerate(zip(fresh, paths, strict=True), start=1):
+                for done, (one, made) in enumerate(zip(fresh, paths, strict=True), start=1):
                     self._work.progress("analyse", done, len(fresh))
-                    yield one, path
+                    yield one, made
             finally:
                 client.stop()
 
