@@ -8,9 +8,16 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 
 MODEL = "prebuilt-layout"
+
+
+def analysed_types(settings: Settings) -> frozenset[str]:
+    """The document types that the service reads, all or where the parser on this machine fails; none if not in use."""
+    used = "document_intelligence" in (settings.pdf.processor, settings.pdf.fallback)
+    return frozenset(settings.azure.document_intelligence.reads if used else ())
 
 
 class AnalysesKept:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from monjyu_assets.analysis.analyses_kept import MODEL, AnalysesKept
+from monjyu_assets.analysis.analyses_kept import MODEL, AnalysesKept, analysed_types
 from monjyu_assets.analysis.analysis_client import AnalysisClient, AnalysisLate, DocumentRefused, OperationGone
 from monjyu_assets.stages.shared.run_rules import current_cap
 from monjyu_assets.stages.shared.work import Work
@@ -23,7 +23,7 @@ from monjyu_core.settings.azure_settings import DocumentIntelligenceSettings
 
 PROVIDER = "azure_document_intelligence"
 LEAST_KEPT = 0.5
-"""Share of a PDF's visible characters below which its own parser has failed."""
+"""Share of a document's visible characters below which its own parser has failed."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Analyst:
         self._asset = asset
         self._pdf = work.settings.pdf
         self._settings = work.settings.azure.document_intelligence
+        self._types = analysed_types(work.settings)
         self._kept = AnalysesKept(work.folder, formulas=self._settings.formulas)
         self._cap: SpendingCap = current_cap() or cap_per_run(work.settings.spending)
         self._sent = 0
@@ -57,12 +58,12 @@ class Analyst:
 
     @property
     def in_use(self) -> bool:
-        return "document_intelligence" in (self._pdf.processor, self._pdf.fallback)
+        return bool(self._types)
 
     def wants(self, document_type: str, sha256: str, outcome: ParsedPaper | DocumentError) -> bool:
         """Whether the service is to read what the parser on this machine made this of. What that found to be damaged,
         locked or too large is not sent."""
-        if not self.in_use or document_type != "pdf" or self._kept.refused(sha256):
+        if document_type not in self._types or self._kept.refused(sha256):
             return False
         if isinstance(outcome, DocumentError):
             return isinstance(outcome, ScannedDocument | EmptyDocument)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from monjyu_assets.analysis.analyses_kept import AnalysesKept
+from monjyu_assets.analysis.analyses_kept import AnalysesKept, analysed_types
 from monjyu_assets.analysis.analyst import page_price
 from monjyu_assets.indexing.staleness import stale_collection_assets, stale_level
 from monjyu_assets.levels.claims.model_claims import ModelClaimEngine
@@ -69,7 +69,7 @@ def describe_estimate(cost: Estimate, level: int) -> str:
 
 
 def _reading(work: Work) -> Estimate:
-    """Pages of papers that `pdf.processor: document_intelligence` has still to read; what `pdf.fallback` would is known
+    """Pages of files that `pdf.processor: document_intelligence` has still to read; what `pdf.fallback` would is known
     only when papers are parsed."""
     settings = work.settings.azure.document_intelligence
     if work.settings.pdf.processor != "document_intelligence":
@@ -77,8 +77,8 @@ def _reading(work: Work) -> Estimate:
     kept = AnalysesKept(work.folder, formulas=settings.formulas)
     columns = ["sha256", "document_type", "page_count"]
     rows = [row for part in work.parts.heads("papers") for row in part.read(columns).to_pylist()]
-    new = {row["sha256"]: row["page_count"] for row in rows if row["document_type"] == "pdf"}
-    pages = sum(count for sha256, count in new.items() if not (kept.found(sha256) or kept.refused(sha256)))
+    new = {row["sha256"]: row["page_count"] for row in rows if row["document_type"] in analysed_types(work.settings)}
+    pages = sum(count or 1 for sha256, count in new.items() if not (kept.found(sha256) or kept.refused(sha256)))
     return Estimate(pages=pages, cost_usd=pages * page_price(settings))
 
 

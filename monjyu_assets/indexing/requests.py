@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
@@ -14,11 +14,12 @@ from monjyu_assets.indexing.pending import check_level, look
 from monjyu_assets.indexing.run import Say, bring_up, index_lock, result, used_by, working_towards
 from monjyu_assets.indexing.scan import check_source, find_files
 from monjyu_assets.indexing.sources import moved_source, named_source, rules_of, with_source, without_source
-from monjyu_assets.indexing.walking import types_hint
+from monjyu_assets.indexing.walking import readable_types, types_hint
 from monjyu_assets.publishing.closed_set import drop_levels_above
 from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.shared.work import Progress, Timer, Work, no_progress, no_warning
 from monjyu_core.errors import ConfigurationError
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, known_record, load_record, target_level
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name, collection_name_for, unlike_source
@@ -43,7 +44,8 @@ def index_collection(
     `exclude` choose among the files of the folders named, and stay until others are given. Nothing is remembered of a
     call that fails.
     """
-    asked = [check_source(source) for source in ([sources] if isinstance(sources, Path) else sources)]
+    types = readable_types(load_settings())
+    asked = [check_source(source, types) for source in ([sources] if isinstance(sources, Path) else sources)]
     if (include is not None or exclude is not None) and not any(source.is_dir() for source in asked):
         raise ConfigurationError("Patterns choose among the files of a folder, and none is named.", "Name the folder.")
     work = Work(
@@ -56,7 +58,7 @@ def index_collection(
 
     def goal(record: CollectionRecord) -> CollectionRecord:
         for source in asked:
-            record = _with_new_source(record, source, include, exclude)
+            record = _with_new_source(record, source, include, exclude, types)
         if level is not None and level < record.level:
             work.warn(f"{work.name} stays at level {record.level}; `monjyu downgrade` lowers it.")
         return record.model_copy(update={"level": max(record.level, level or 0)})
@@ -153,8 +155,9 @@ def change_sources(
 
 def move_source(data: DataFolder, name: str, old: str | Path, new: Path, **how: Unpack[How]) -> IndexResult:
     """Record a source's new place: its papers keep their ids and results. `old` need not exist any more."""
-    there = check_source(new)
-    _check_holds(CollectionRecord(name=name, sources=[str(there)]), there)
+    types = readable_types(load_settings())
+    there = check_source(new, types)
+    _check_holds(CollectionRecord(name=name, sources=[str(there)]), there, types)
     return change_sources(data, name, lambda record: moved_source(record, named_source(record, old), there), **how)
 
 
@@ -185,22 +188,26 @@ def _name_for(sources: Sequence[Path], name: str | None, say: Say) -> str:
 
 
 def _with_new_source(
-    record: CollectionRecord, source: Path, include: Sequence[str] | None, exclude: Sequence[str] | None
+    record: CollectionRecord,
+    source: Path,
+    include: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    types: Mapping[str, str],
 ) -> CollectionRecord:
     """ConfigurationError where a new source has no document; a known source may be empty."""
     patterns = (include, exclude) if source.is_dir() else (None, None)
     changed = with_source(record, source, *patterns)
     if str(source) not in record.sources:
-        _check_holds(changed, source)
+        _check_holds(changed, source, types)
     return changed
 
 
-def _check_holds(record: CollectionRecord, source: Path) -> None:
+def _check_holds(record: CollectionRecord, source: Path, types: Mapping[str, str]) -> None:
     """Walks only the source that holds it: another may be unreadable just now."""
     rules = {known: rule for known, rule in rules_of(record).items() if source.is_relative_to(known)}
     walked = record.model_copy(update={"sources": list(rules), "rules": rules})
     others = OtherFiles()
-    if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others)):
+    if not any(file.path.is_relative_to(source) for file in find_files(walked, others=others, types=types)):
         chosen = any(rule.include or rule.exclude for rule in rules.values())
         hint = types_hint(others) + " Look at the patterns, too." * chosen
         raise ConfigurationError(f"{source} holds no documents.", hint)

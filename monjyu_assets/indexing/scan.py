@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.indexing.sources import rules_of, source_root
-from monjyu_assets.indexing.walking import DOCUMENT_TYPES, walk, way_for
+from monjyu_assets.indexing.walking import ALL_TYPES, DOCUMENT_TYPES, walk, way_for
 from monjyu_assets.parsing.bibliography.companions import files_beside, joined_sha256
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.settings.settings import PublishSettings
@@ -22,7 +22,7 @@ from monjyu_core.storage.other_files import OtherFiles
 from monjyu_core.storage.rows import ManifestRow
 from monjyu_core.storage.schemas import table_of
 
-WHOLE_FILES = frozenset(DOCUMENT_TYPES.values()) - {"jsonl"}
+WHOLE_FILES = frozenset(ALL_TYPES.values()) - {"jsonl"}
 DUPLICATE, UNREADABLE = "duplicate", "unreadable"
 Say = Callable[[str], None]
 Count = Callable[[int, int], None]
@@ -49,8 +49,9 @@ def find_files(
     say: Say = lambda text: None,
     count: Count = no_count,
     others: OtherFiles | None = None,
+    types: Mapping[str, str] = DOCUMENT_TYPES,
 ) -> list[SourceFile]:
-    """All readable documents that the rules of a collection's sources choose, each once, in path order.
+    """All documents of these types that the rules of a collection's sources choose, each once, in path order.
 
     Ids follow from the path inside the source, so a copied folder has the same ids; a second source has a salt. All
     other files go to `others`. `say` also hears of LaTeX files that are parts of other papers.
@@ -59,7 +60,7 @@ def find_files(
     files: dict[Path, SourceFile] = {}
     for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
         root = source_root(source)
-        for path in walk(source, rules, others):
+        for path in walk(source, rules, others, types):
             files.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
             count(len(files), 0)
     if pieces := others.skipped.get("part"):
@@ -81,6 +82,7 @@ def scan(
     say: Say = lambda text: None,
     count: Count = no_count,
     others: OtherFiles | None = None,
+    types: Mapping[str, str] = DOCUMENT_TYPES,
 ) -> pa.Table:
     """The manifest of all sources. Files with the size and time that `previous` has are not read again. Everything else
     in the sources goes to `others`.
@@ -91,7 +93,7 @@ def scan(
     excluded = set(record.excluded)
     rows: dict[str, ManifestRow] = {}
     others = OtherFiles() if others is None else others
-    files = find_files(_readable(record, previous, allow_missing, say), say, count, others)
+    files = find_files(_readable(record, previous, allow_missing, say), say, count, others, types)
     for done, file in enumerate(files, start=1):
         count(done, len(files))
         for row in _rows_of(file, known):
@@ -141,7 +143,7 @@ def _rows_of(file: SourceFile, known: dict[tuple[str, int], list[ManifestRow]]) 
     stats = [path.stat() for path in (file.path, *beside)]
     size, mtime_ns = sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
     before = known.get((str(file.path), mtime_ns), [])
-    document_type = DOCUMENT_TYPES[file.path.suffix.lower()]
+    document_type = ALL_TYPES[file.path.suffix.lower()]
     paper_id = file_paper_id(file.relative, file.salt)
     if document_type == "jsonl":
         return before if _whole(before, size) else record_rows(file.path, paper_id, mtime_ns)
@@ -222,11 +224,11 @@ def guard_deletes(old: set[str], new: set[str], limits: PublishSettings, *, allo
         )
 
 
-def check_source(source: Path) -> Path:
+def check_source(source: Path, types: Mapping[str, str] = DOCUMENT_TYPES) -> Path:
     """The absolute path of a source to index; ConfigurationError where it is missing or of no known type."""
     source = source.expanduser().absolute()
     if not source.exists():
         raise ConfigurationError(f"{source} does not exist.", "Name a folder of papers or a file.")
-    if source.is_file() and source.suffix.lower() not in DOCUMENT_TYPES:
+    if source.is_file() and source.suffix.lower() not in types:
         raise ConfigurationError(f"{source.name} is of no type that can be indexed.", way_for(source))
     return source

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from monjyu_assets.analysis.analyses_kept import analysed_types
 from monjyu_assets.indexing.sources import chosen
 from monjyu_assets.parsing.bibliography.latex_files import is_main
 from monjyu_core.errors import IndexBuildError
+from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.collection import SourceRules
 from monjyu_core.storage.other_files import OtherFiles
 
@@ -27,6 +29,9 @@ DOCUMENT_TYPES = {
     ".txt": "txt",
     ".jsonl": "jsonl",
 }
+IMAGE_TYPES = dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".heif"), "image")
+"""Pictures of pages: documents only where a service reads them."""
+ALL_TYPES = DOCUMENT_TYPES | IMAGE_TYPES
 _PICTURES = {".png", ".jpg", ".jpeg", ".jpe", ".tif", ".tiff", ".gif", ".bmp", ".webp", ".heic", ".jp2"} | {
     ".svg",
     ".eps",
@@ -65,6 +70,11 @@ _SYSTEM = re.compile(
 )
 
 
+def readable_types(settings: Settings) -> dict[str, str]:
+    """Document types by the endings of files that can be read under these settings."""
+    return ALL_TYPES if "image" in analysed_types(settings) else DOCUMENT_TYPES
+
+
 def way_for(path: Path) -> str:
     """What a file of an unreadable type is, and what to do."""
     ending = path.suffix.lower()
@@ -83,8 +93,9 @@ def types_hint(others: OtherFiles) -> str:
     return " ".join(sentences)
 
 
-def walk(source: Path, rules: SourceRules, others: OtherFiles) -> Iterator[Path]:
-    """The papers of a source, in no fixed order; other files go to `others`, folder by folder in path order.
+def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[str, str]) -> Iterator[Path]:
+    """The papers of a source, in no fixed order: files with an ending of `types`. Others go to `others`, folder by
+    folder in path order.
     IndexBuildError where the source cannot be read. Links that lead out of the source are not followed."""
     if source.is_file():
         yield source
@@ -111,9 +122,9 @@ def walk(source: Path, rules: SourceRules, others: OtherFiles) -> Iterator[Path]
                 others.skip(reason, f"{path}/" if entry.is_dir(follow_symlinks=False) else str(path))
             elif entry.is_dir(follow_symlinks=False):
                 below.append(inside.child(path))
-            elif inside.of_page:
+            elif inside.of_page or (path.suffix.lower() in IMAGE_TYPES and inside.belongs(path)):
                 others.skip("companion", str(path))
-            elif path.suffix.lower() not in DOCUMENT_TYPES:
+            elif path.suffix.lower() not in types:
                 if inside.belongs(path):
                     others.skip("companion", str(path))
                 else:

@@ -12,6 +12,7 @@ from monjyu_core.errors import (
     DuplicatePaperId,
     EmptyDocument,
     MalformedDocument,
+    ScannedDocument,
     UnsupportedDocument,
 )
 from monjyu_core.paper import ParsedPaper
@@ -30,7 +31,7 @@ _PARTS_OF_JATS = ("front", "body", "back", "front-stub")
 def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper:
     """Parse what a task names: `path`, `document_type` and, for a record of a JSONL file, `offset` and `size`.
 
-    `analysis` is what a service saw in a PDF; then nothing else is read. `beside` names files of a Markdown or LaTeX
+    `analysis` is what a service saw in the file; then nothing else is read. `beside` names files of a Markdown or LaTeX
     paper that its kept copy does not hold already. An XML file's `document_type` is that of the paper in it.
     """
     document_type = task["document_type"]
@@ -49,7 +50,7 @@ def parse_document(task: dict[str, Any], settings: ParseSettings) -> ParsedPaper
     if task.get("analysis"):
         from monjyu_assets.parsing.formats.pdf.analysis_paper import parse_analysis
 
-        paper = parse_analysis(Path(task["analysis"]), settings)
+        paper = parse_analysis(Path(task["analysis"]), document_type, settings)
         _check_text(paper, settings)
         return paper
     paper = (
@@ -98,6 +99,8 @@ def _file(path: Path, document_type: str, settings: ParseSettings, beside: Seque
             from monjyu_assets.parsing.formats.text.plaintext import parse_text
 
             return parse_text(path.read_bytes(), settings)
+        case "image":
+            raise ScannedDocument("A picture is read by Document Intelligence alone.", "See docs/azure.md.")
     raise UnsupportedDocument(f"No parser for {document_type!r}.")
 
 

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.indexing.scan import guard_deletes, papers_under, scan
+from monjyu_assets.indexing.walking import readable_types
 from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
 from monjyu_core.errors import StorageError
@@ -35,7 +36,10 @@ def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
         before = before.filter(pc.invert(papers_under(before, source)))  # they are removed on purpose
     others = OtherFiles()
     count = partial(work.progress, "scan")
-    after = scan(work.record, before, allow_missing=allow_deletes, say=work.warn, count=count, others=others)
+    types = readable_types(work.settings)
+    after = scan(
+        work.record, before, allow_missing=allow_deletes, say=work.warn, count=count, others=others, types=types
+    )
     old, new = (set(table["paper_id"].to_pylist()) for table in (before, after))
     if not allow_deletes and old - new:
         old -= _never_published(work, old - new)

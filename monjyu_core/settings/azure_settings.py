@@ -17,6 +17,7 @@ _SECRET = NoResult("a secret")
 _PACE = NoResult("how often and how fast a service is asked, not what it answers")
 
 AzureCredential = Literal["auto", "identity", "key"]
+AnalysedType = Literal["pdf", "docx", "pptx", "image"]
 _SECRETS = ("api_key", "openai_api_key")
 
 
@@ -32,6 +33,12 @@ class AzureServiceSettings(Group):
 class DocumentIntelligenceSettings(AzureServiceSettings):
     """Azure AI Document Intelligence, for `pdf.processor` and `pdf.fallback`."""
 
+    reads: Annotated[list[AnalysedType], Changes("parsed_papers")] = Field(
+        ["pdf"],
+        min_length=1,
+        description="types of files it reads where pdf.processor or pdf.fallback asks for it; "
+        "with image, pictures in a source become papers",
+    )
     formulas: Annotated[bool, Changes("parsed_papers")] = Field(
         False, description="formulas as LaTeX: an add-on that is paid beside the pages"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 PROFILES = ("local", "azure")
@@ -15,3 +16,20 @@ BUILT_IN: dict[str, dict[str, Any]] = {
 """`azure`: one deployment of Azure OpenAI refines questions, draws claims, writes answers, finds entities and writes
 reports. Relevance tests (`assess`) and embeddings stay on this machine: the first are calls by the dozen for each
 question, the second would embed every collection anew. `local` sets nothing: that is what the defaults are."""
+_WITH_ENDPOINT: dict[str, dict[str, Any]] = {
+    "document_intelligence": {"pdf": {"fallback": "document_intelligence"}},
+    "search": {"search": {"backend": "azure_search"}},
+}
+
+
+def built_in(profile: str, values: dict[str, Any]) -> dict[str, Any]:
+    """What a profile sets beside these values of a file. `azure` also turns on each service whose endpoint is given."""
+    if profile != "azure":
+        return {}
+    chosen, given = dict(BUILT_IN[profile]), values.get("azure")
+    for service, settings in _WITH_ENDPOINT.items():
+        own = given.get(service) if isinstance(given, dict) else None
+        of_file = own.get("endpoint") if isinstance(own, dict) else None
+        if os.environ.get(f"MONJYU_AZURE__{service.upper()}__ENDPOINT") or of_file:
+            chosen |= settings
+    return chosen

@@ -49,7 +49,7 @@ from monjyu_core.settings.papers_settings import ParserSettings as ParserSetting
 from monjyu_core.settings.papers_settings import ParseSettings as ParseSettings
 from monjyu_core.settings.papers_settings import PdfProcessor as PdfProcessor
 from monjyu_core.settings.papers_settings import PdfSettings as PdfSettings
-from monjyu_core.settings.profiles import BUILT_IN, PROFILES
+from monjyu_core.settings.profiles import PROFILES, built_in
 from monjyu_core.settings.scholarly_settings import ScholarlySettings
 from monjyu_core.settings.search_settings import AnswerSettings as AnswerSettings
 from monjyu_core.settings.search_settings import LazySettings as LazySettings
@@ -96,7 +96,9 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="MONJYU_", env_nested_delimiter="__", extra="forbid")
 
     profile: Annotated[Literal["local", "azure"], NoResult("only picks other settings")] = Field(
-        "local", description="azure = the roles ask a model of Azure OpenAI, see docs/configure.md"
+        "local",
+        description="azure = the roles ask a model of Azure OpenAI, and services of Azure that have an endpoint are "
+        "used, see docs/azure.md",
     )
     parse: ParseSettings = ParseSettings()
     pdf: PdfSettings = PdfSettings()
@@ -154,8 +156,8 @@ class _FileSource(PydanticBaseSettingsSource):
         check_no_keys(values, path)
         profiles = checked_profiles(values.pop("profiles", None) or {}, path)
         chosen = os.environ.get("MONJYU_PROFILE") or values.get("profile", "local")
-        built_in, own = (by_name.get(chosen, {}) for by_name in (BUILT_IN, profiles))
-        return merge(merge(built_in, values), own | {"profile": chosen})
+        own = profiles.get(chosen, {})
+        return merge(merge(built_in(chosen, merge(values, own)), values), own | {"profile": chosen})
 
 
 def checked_profiles(profiles: Any, path: Path | None) -> dict[str, dict[str, Any]]:

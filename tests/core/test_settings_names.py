@@ -137,6 +137,28 @@ def test_the_azure_profile_sets_models_and_roles_and_says_what_must_be_given(
     assert (own.roles.report.engine, own.roles.answer.engine, own.search.top_k) == ("extractive", "llm", 7)
 
 
+@pytest.mark.parametrize(
+    ("profile", "file", "backend", "fallback"),
+    [
+        ("azure", "azure: {search: {endpoint: https://a.example}}", "azure_search", "none"),
+        ("azure", "profiles: {azure: {azure: {search: {endpoint: https://a.example}}}}", "azure_search", "none"),
+        ("azure", "azure: {search: {endpoint: https://a.example}}\nsearch: {backend: local}", "local", "none"),
+        ("azure", "azure: {document_intelligence: {endpoint: https://a.example}}", "local", "document_intelligence"),
+        ("local", "azure: {search: {endpoint: https://a.example}}", "local", "none"),
+    ],
+)
+def test_the_azure_profile_uses_services_that_have_an_endpoint(
+    own_data: Path, monkeypatch: pytest.MonkeyPatch, profile: str, file: str, backend: str, fallback: str
+) -> None:
+    monkeypatch.setenv("MONJYU_PROFILE", profile)
+    (own_data / "monjyu.yaml").write_text(file)
+    settings = load_settings()
+    assert (settings.search.backend, settings.pdf.fallback) == (backend, fallback)
+    (own_data / "monjyu.yaml").unlink()
+    monkeypatch.setenv("MONJYU_AZURE__SEARCH__ENDPOINT", "https://a.example")
+    assert (load_settings().search.backend == "azure_search") == (profile == "azure")
+
+
 def value_of(settings: BaseModel, dotted: str) -> object:
     value: Any = settings
     for part in dotted.split("."):

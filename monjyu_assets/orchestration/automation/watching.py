@@ -12,11 +12,13 @@ from filelock import FileLock, Timeout
 
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
+from monjyu_assets.indexing.walking import readable_types
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.ids import check_collection_name, digest
@@ -55,7 +57,7 @@ def _sources(data: DataFolder, name: str) -> list[Path]:
 def _begins_a_collection(data: DataFolder, name: str) -> bool:
     try:
         check_collection_name(name)
-        return bool(find_files(known_record(data, name)))
+        return bool(find_files(known_record(data, name), types=readable_types(load_settings())))
     except MonjyuError:
         return False  # a folder whose name cannot be a collection's is up to the user
 
@@ -98,7 +100,7 @@ def _look_at(work: Work) -> Watched:
 def _first_look(work: Work) -> Watched:
     """Look at a collection that was never scanned: by names, sizes and times alone, since hashing a large folder would
     outlast a tick."""
-    stats = [(file.relative, file.path.stat()) for file in find_files(work.record)]
+    stats = [(file.relative, file.path.stat()) for file in find_files(work.record, types=readable_types(work.settings))]
     if not stats:
         return Watched(work.name, "same")
     fresh = time.time() - max(stat.st_mtime for _, stat in stats)

@@ -9,6 +9,7 @@ import io
 import json
 import resource
 import sys
+from pathlib import Path
 from typing import IO, Any
 
 import pypdfium2
@@ -18,6 +19,8 @@ from monjyu_query.service.pages.drawing import LENGTH
 
 MOST_PIXELS = 12_000_000
 """Of an image; a page may be a hundred times as high as it is wide."""
+PICTURES = ("PNG", "JPEG", "TIFF", "BMP")
+_PICTURE_STARTS = (b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"BM")
 MARK = (255, 232, 115)
 """Multiplied with the page, so that black stays black."""
 MARGIN = 1.5
@@ -27,20 +30,38 @@ _PROCESSOR_SECONDS = 3600
 
 
 def draw(path: str, number: int, width: int, boxes: list[list[float]]) -> bytes:
-    """Page `number` (1-based), `width` pixels wide unless that gives too many, with the boxes marked."""
-    document = pypdfium2.PdfDocument(path)
-    try:
-        page = document[number - 1]
-        wide, high = page.get_size()
-        scale = min(width / max(wide, 1.0), (MOST_PIXELS / max(wide * high, 1.0)) ** 0.5)
-        image = page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB")
-    finally:
-        document.close()
+    """Page `number` (1-based) of a PDF or picture, `width` pixels wide unless that gives too many, with the boxes
+    marked."""
+    with Path(path).open("rb") as file:
+        is_picture = file.read(4).startswith(_PICTURE_STARTS)
+    image, scale = (_picture if is_picture else _page)(path, number, width)
     if boxes:
         image = _marked(image, boxes[:MOST_BOXES], scale)
     written = io.BytesIO()
     image.save(written, "PNG", compress_level=3)
     return written.getvalue()
+
+
+def _page(path: str, number: int, width: int) -> tuple[Image.Image, float]:
+    """A page of a PDF, and its pixels a point."""
+    document = pypdfium2.PdfDocument(path)
+    try:
+        page = document[number - 1]
+        wide, high = page.get_size()
+        scale = min(width / max(wide, 1.0), (MOST_PIXELS / max(wide * high, 1.0)) ** 0.5)
+        return page.render(scale=scale, may_draw_forms=False).to_pil().convert("RGB"), scale
+    finally:
+        document.close()
+
+
+def _picture(path: str, number: int, width: int) -> tuple[Image.Image, float]:
+    """A frame of a picture, and its pixels a pixel of the file."""
+    with Image.open(path, formats=PICTURES) as picture:
+        picture.seek(number - 1)
+        wide, high = picture.size
+        scale = min(width / wide, (MOST_PIXELS / (wide * high)) ** 0.5)
+        size = (max(1, round(wide * scale)), max(1, round(high * scale)))
+        return picture.convert("RGB").resize(size), scale
 
 
 def _marked(image: Image.Image, boxes: list[list[float]], scale: float) -> Image.Image:

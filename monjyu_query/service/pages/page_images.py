@@ -27,11 +27,11 @@ class PageImage:
 def page_image(
     service: Service, snapshot: Snapshot, paper_id: str, number: int, sentences: Sequence[str], width: int
 ) -> PageImage:
-    """The page, `width` pixels wide. NotFound where the paper is no PDF or the page or a sentence is none of its."""
+    """The page, `width` pixels wide. NotFound where the paper is no PDF or picture, or has no such page or sentence."""
     cursor = snapshot.cursor()
     query = "SELECT sha256, document_type, page_count FROM papers WHERE paper_id = ?"
     sha256, kind, count = cursor.execute(query, [paper_id]).fetchall()[0]
-    if kind != "pdf":
+    if kind not in ("pdf", "image"):
         raise NotFound(f"The paper is a file of type {kind}, which has no pages.", "Its text is at /papers/{id}.")
     if not 1 <= number <= (count or 0):
         raise NotFound(f"The paper has {count} pages.")
@@ -45,7 +45,7 @@ def page_image(
 
 
 def _boxes(snapshot: Snapshot, paper_id: str, number: int, sentences: list[str]) -> list[list[float]]:
-    """The rectangles of the sentences on this page, in PDF points from the top left."""
+    """The rectangles of the sentences on this page, in PDF points (of a picture: its pixels) from the top left."""
     if not sentences:
         return []
     marks = ", ".join("?" * len(sentences))

@@ -73,7 +73,7 @@ export async function paperPage(collection, id, askThis) {
     links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,
     h("div", { class: "row" },
       h("button", { type: "button", class: "primary", onclick: () => askThis(paper, collection) }, t("askThis")),
-      h("button", { type: "button", onclick: open(paper.document_type === "pdf" ? 1 : null) }, t("open"))),
+      h("button", { type: "button", onclick: open(["pdf", "image"].includes(paper.document_type) ? 1 : null) }, t("open"))),
     links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
     paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
     network(links, collection),

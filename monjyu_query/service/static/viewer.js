@@ -56,7 +56,7 @@ async function show(view) {
   try {
     const paper = await loadPaper(view.paper_id, view.collection);
     if (turn !== shown) return;
-    const pages = paper.document_type === "pdf" ? paper.page_count : 0;
+    const pages = ["pdf", "image"].includes(paper.document_type) ? paper.page_count : 0;
     count.textContent = pages ? t("pageOf", view.page, pages) : t("text");
     previous.disabled = !pages || view.page <= 1;
     next.disabled = !pages || view.page >= pages;

@@ -29,6 +29,8 @@ class FakeIntelligence:
         self.asked: list[str] = []
         self.wrong: list[str] = []
         self.operations: dict[str, dict[str, Any]] = {}
+        self.told: dict[bytes, list[str]] = {}
+        """What files that are no PDFs say, by their bytes: one paragraph each, the first a title."""
         self.looks: dict[str, int] = {}
         fake = self
 
@@ -65,12 +67,15 @@ class _Handler(BaseHTTPRequestHandler):
         kind = self.headers["content-type"]
         if asked.path != _ANALYZE or known != expected or kind != "application/octet-stream":
             self.service.wrong.append(f"{self.path} {kind}")
-        if not body.startswith(b"%PDF"):
+        told = self.service.told.get(body)
+        if told is None and not body.startswith(b"%PDF"):
             return self._answer(400, {"error": {"code": "InvalidRequest", "message": "no document"}})
         operation = f"0000-{len(self.service.operations)}"
         self.service.analysed += 1
         formulas = query.get("features") == ["formulas"]
-        self.service.operations[operation] = layout_of(body, formulas=formulas)
+        self.service.operations[operation] = (
+            layout_of(body, formulas=formulas) if told is None else told_layout(told, picture=body[:4] == b"\x89PNG")
+        )
         where = f"{self.service.endpoint}{_RESULTS}{operation}?api-version={VERSION}"
         return self._answer(202, None, {"Operation-Location": where, "Retry-After": "0"})
 
@@ -178,6 +183,33 @@ def layout_of(data: bytes, *, formulas: bool = False) -> dict[str, Any]:
         "apiVersion": VERSION, "modelId": "prebuilt-layout", "stringIndexType": "unicodeCodePoint",
         "contentFormat": "text", "content": content, "pages": pages, "paragraphs": paragraphs, "tables": [table],
         "figures": [figure], "styles": [], "sections": [],
+    }  # fmt: skip
+
+
+def told_layout(told: list[str], *, picture: bool) -> dict[str, Any]:
+    """An `analyzeResult` of a picture (lines in pixels) or an Office file (two units, paragraphs without places)."""
+    content, lines, paragraphs = "", [], []
+    for number, text in enumerate(told):
+        span, polygon = (
+            {"offset": len(content), "length": len(text)},
+            _polygon(20, 40 * number + 20, 600, 40 * number + 50),
+        )
+        content += text + "\n"
+        place = {"boundingRegions": [{"pageNumber": 1, "polygon": polygon}]} if picture else {}
+        role = {"role": "title"} if not number else {}
+        paragraphs.append({"content": text, "spans": [span], **role, **place})
+        lines.append({"content": text, "polygon": polygon, "spans": [span]})
+    half = paragraphs[len(told) // 2]["spans"][0]["offset"]
+    ends = [(0, len(content))] if picture else [(0, half), (half, len(content))]
+    pages = [
+        {"pageNumber": number, "spans": [{"offset": start, "length": end - start}], "words": [],
+         **({"unit": "pixel", "width": 640, "height": 480, "angle": 0, "lines": lines} if picture else {})}
+        for number, (start, end) in enumerate(ends, start=1)
+    ]  # fmt: skip
+    return {
+        "apiVersion": VERSION, "modelId": "prebuilt-layout", "stringIndexType": "unicodeCodePoint",
+        "contentFormat": "text", "content": content, "pages": pages, "paragraphs": paragraphs, "tables": [],
+        "styles": [], "sections": [],
     }  # fmt: skip
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,14 @@ from typing import Any
 import pypdfium2 as pdfium
 import pytest
 from azure.ai.documentintelligence.models import AnalyzeResult
+from PIL import Image
 
 from monjyu_assets.analysis.analyses_kept import AnalysesKept
 from monjyu_assets.analysis.analyst import Analyst
 from monjyu_assets.indexing.estimating import estimate_upgrade
 from monjyu_assets.maintenance.index_operations import purge_paper
 from monjyu_core.models.accounting.ledger_totals import totals
+from monjyu_query.service.pages.draw_page import MARK, draw
 from tests.assets.analysis.fake_intelligence import FakeIntelligence, layout_of
 from tests.assets.worlds import World
 from tests.conftest import SAMPLES
@@ -195,6 +199,63 @@ def test_fallback_reads_only_what_failed_here(make: Any, service: FakeIntelligen
     world.build()
     processors = {row["paper_id"].split("-")[0]: row["processor"] for row in world.tables()["papers"]}
     assert service.analysed == 1 and processors["long"] == "pypdfium2"
+
+
+TOLD = [
+    "Light in small cells",
+    "Plants turn towards the lamp within two hours when the lamp is warm.",
+    "A second plant in the shade did not turn at all.",
+]
+
+
+@pytest.mark.parametrize("processor", ["document_intelligence", "pypdfium2"])
+def test_a_picture_is_a_paper_where_the_service_reads_pictures(
+    make: Any, service: FakeIntelligence, processor: str
+) -> None:
+    world = make({"pdf": {"processor": processor}}, reads=["image"])
+    file = world.papers / "scan.png"
+    Image.new("RGB", (640, 480), "white").save(file)
+    service.told[file.read_bytes()] = TOLD
+    (world.papers / "method" / "figures").mkdir(parents=True)
+    Image.new("RGB", (9, 9)).save(world.papers / "method" / "figures" / "tree.png")
+    (world.papers / "method" / "method.md").write_text("# A method\n\nIt has a tree, which is a picture of its own.")
+    world.build()
+    pictures = [row for row in world.tables()["papers"] if row["document_type"] == "image"]
+    if processor == "pypdfium2":
+        assert pictures == [] and service.analysed == 0
+        return
+    assert [(row["title"], row["page_count"], service.analysed) for row in pictures] == [(TOLD[0], 1, 1)]
+    [box] = [
+        _four(box)
+        for one in world.tables()["sentences"]
+        for span in one["spans"] or ()
+        for box in span["boxes"]
+        if one["text"] == TOLD[2]
+    ]
+    assert box == (20, 100, 600, 130)
+    drawn = Image.open(io.BytesIO(draw(str(file), 1, 320, [list(box)]))).convert("RGB")
+    assert (drawn.size, drawn.getpixel((100, 55)), drawn.getpixel((100, 200))) == (
+        (320, 240), MARK, (255, 255, 255),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "pages"), [("docx", {None}), ("pptx", {2})])
+def test_office_files_are_read_by_the_service_where_asked(
+    make: Any, service: FakeIntelligence, kind: str, pages: set[int | None]
+) -> None:
+    sample = next(SAMPLES.glob(f"*.{kind}"))
+    service.told[sample.read_bytes()] = TOLD
+    for reads, processor in ((["pdf"], None), ([kind], "document_intelligence")):
+        world = make(READ, reads=reads)
+        (world.papers / "long.pdf").unlink(missing_ok=True)
+        shutil.copy(sample, world.papers)
+        world.build()
+        [paper] = world.tables()["papers"]
+        assert processor is None or (paper["title"], paper["processor"]) == (TOLD[0], processor)
+    assert service.analysed == 1 and service.wrong == []
+    sections = world.tables()["sections"]
+    assert {page for one in sections for page in (one["page_start"], one["page_end"])} == pages
+    assert TOLD[2] in {one["text"] for one in world.tables()["sentences"]}
 
 
 def test_purge_takes_the_analysis(make: Any) -> None:

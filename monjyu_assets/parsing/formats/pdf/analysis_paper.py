@@ -1,7 +1,8 @@
-"""A paper from what Azure AI Document Intelligence (`prebuilt-layout`) saw in its PDF.
+"""A paper from what Azure AI Document Intelligence (`prebuilt-layout`) saw in its file.
 
 The JSON is read as it came: https://learn.microsoft.com/azure/ai-services/document-intelligence/prebuilt/layout.
-Offsets are of Unicode code points; polygons are flat lists in the page's unit, which for a PDF is the inch.
+Offsets are of Unicode code points; polygons are flat lists in the page's unit, which for a PDF is the inch and for
+a picture the pixel. Of Word and PowerPoint files it gives paragraphs and tables without places.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,17 +32,34 @@ MOST_CELLS = 100_000
 Json = dict[str, Any]
 
 
-def parse_analysis(analysis: Path, settings: ParseSettings) -> ParsedPaper:
+def parse_analysis(analysis: Path, document_type: str, settings: ParseSettings) -> ParsedPaper:
     """The paper of an analysis on disk (gzip). Raises MalformedDocument where it is none, EmptyDocument,
     DocumentTooLarge."""
+    data = bytearray()
     with gzip.open(analysis) as file:
-        data = file.read(64 * settings.max_characters + 1)
-    if len(data) > 64 * settings.max_characters:
-        raise DocumentTooLarge("The analysis is too large.", "See parse.max_characters.")
+        while block := file.read(2**20):  # read() of a size reserves all of it
+            data += block
+            if len(data) > 64 * settings.max_characters:
+                raise DocumentTooLarge("The analysis is too large.", "See parse.max_characters.")
     try:
-        return _Analysis(json.loads(data)).paper()
+        paper = _Analysis(json.loads(data)).paper()
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise MalformedDocument(f"The analysis cannot be read: {type(error).__name__}.", "Analyse it again.") from None
+    paper.document_type = document_type
+    if document_type == "docx":
+        _forget_pages(paper)
+    return paper
+
+
+def _forget_pages(paper: ParsedPaper) -> None:
+    """A Word file has no pages; the service counts one for each 3,000 characters."""
+    paper.page_count = 0
+    for section in paper.sections:
+        section.page_start = section.page_end = None
+    for table in paper.tables:
+        table.page = None
+    for figure in paper.figures:
+        figure.page = None
 
 
 @dataclass(frozen=True)
@@ -96,9 +115,15 @@ class _Analysis:
         return (round(min(x), 2), round(min(y), 2), round(max(x), 2), round(max(y), 2))
 
     def _region(self, thing: Json) -> tuple[int, Box | None]:
-        """The page and box of the first part of a thing."""
-        regions = thing.get("boundingRegions") or [{"pageNumber": 1}]
+        """The page and box of the first part of a thing; without a region the page that its text stands on."""
+        regions = thing.get("boundingRegions")
+        if not regions:
+            return self._page_at(next((start for start, _ in _ranges(thing)), 0)), None
         return regions[0]["pageNumber"], self._box(regions[0]["pageNumber"], regions[0].get("polygon"))
+
+    def _page_at(self, offset: int) -> int:
+        starts = [next(_ranges(page), (0, 0))[0] for page in self.pages]
+        return int(self.pages[max(bisect_right(starts, offset) - 1, 0)]["pageNumber"])
 
     def _pieces(self) -> Iterator[tuple[int, Piece]]:
         """The pieces, each with its place in the reading order. What stands in a table or a figure is in that."""
