@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import logging
 import os
+import sqlite3
 import stat
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +16,9 @@ FOLDER, FILE = 0o700, 0o600
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _BESIDE = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside a file; it makes them with the file's own mode."""
+
+_WAIT = 30.0
+"""Seconds."""
 
 _log = logging.getLogger(__name__)
 _making = threading.Lock()
@@ -61,6 +66,20 @@ def private_database(path: Path) -> None:
     private_file(path)
     for ending in _BESIDE:
         _tighten(path.with_name(path.name + ending), FILE)
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Give a database its write-ahead log. SQLite waits for nobody here: while another connection reads or does the
+    same, the change fails at once, so it is asked for again, for as long as a write would wait."""
+    give_up = time.monotonic() + _WAIT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)
 
 
 def _tighten(path: Path, mode: int) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from monjyu_core.errors import StorageError
-from monjyu_core.storage.private import private_database
+from monjyu_core.storage.private import private_database, write_ahead
 
 _TABLE = """CREATE TABLE IF NOT EXISTS state (
     namespace TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, written REAL NOT NULL,
@@ -106,7 +106,7 @@ class StateStore:
         except (sqlite3.Error, OSError) as error:
             raise StorageError(f"{self.path} cannot be opened: {error}.", "Check space and permissions.") from error
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            write_ahead(connection)
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute(_TABLE)
             connection.execute(_BY_AGE)

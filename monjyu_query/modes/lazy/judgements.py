@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from monjyu_core.storage.private import private_database
+from monjyu_core.storage.private import private_database, write_ahead
 
 _TABLE = """CREATE TABLE IF NOT EXISTS judgements (
     key TEXT PRIMARY KEY, scores TEXT NOT NULL, written REAL NOT NULL) WITHOUT ROWID"""
@@ -66,7 +66,7 @@ class JudgementStore:
     def _connect(self) -> Iterator[sqlite3.Connection]:
         private_database(self._path)
         with closing(sqlite3.connect(self._path, timeout=30)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
+            write_ahead(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(_TABLE)
             with connection:
