@@ -43,6 +43,7 @@ SUMMARIES: Mapping[str, str] = {
     "snapshots": "List, compare, verify and roll back published snapshots.",
     "collections": "List the collections, or delete one's index.",
     "automation": "Put what runs by itself on or off; show it; set limits.",
+    "storage": "Fetch collections from the object store that storage.uri names, or bring them there.",
     "purge": "Remove a paper's text everywhere at once, older snapshots included.",
     "cost": "Show what calls of models took: tokens, money, time.",
     "doctor": "Check the data folder, the settings and every service they name, and say what is wrong.",

@@ -23,6 +23,8 @@ from monjyu_assets.stages.shared.run_rules import Goal, aiming_at
 from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
+from monjyu_core.remote.holding import holding
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import CollectionRecord, load_record, target_level
 from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import read_current, read_manifest
@@ -113,7 +115,8 @@ def index_lock(work: Work, say: Say) -> Iterator[None]:
         say(f"Another `monjyu index` of {work.name} is running; waiting for it.")
         lock.acquire()
     try:
-        yield
+        with holding(work.folder, load_settings(), say):
+            yield
     finally:
         lock.release()
 

@@ -17,6 +17,7 @@ from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.shared.work import Warn, Work, no_warning
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
+from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
@@ -187,6 +188,7 @@ def delete_index(data: DataFolder, name: str, say: Warn = no_warning) -> int:
         _forget_answers(data, f"collection:{name}")
         _forget_traces(data, name)
         forget_collection(data, name)
+        delete_remote(folder)
         remove_folder(folder.root)
     return size
 
@@ -208,6 +210,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             folder.hold.unlink(missing_ok=True)
             set_current(folder, published(folder)[-1])
             gone = collect(folder, 1, force=True)
+            keep_nothing_dropped(folder)
             search_target.switch(folder, work.settings, published(folder)[-1])
     forget_excluded(data, Work(data, name).record)
     _forget_traces(data, name)

@@ -6,6 +6,7 @@ last leaves readers where they were, and the next publish starts from the parts 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,10 +23,13 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.snapshot_build import build_snapshot
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import IndexBuildError
+from monjyu_core.remote.holding import holding
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import CollectionFolder, remove_folder, write_atomically
 from monjyu_core.storage.snapshot import Manifest, held, published, read_current
 
 LOCK_SECONDS = 600
+_log = logging.getLogger(__name__)
 
 
 class PublishBlocked(IndexBuildError):
@@ -102,9 +106,13 @@ def set_current(folder: CollectionFolder, snapshot_id: str) -> None:
 
 @contextmanager
 def publish_lock(folder: CollectionFolder) -> Iterator[None]:
-    """Allow one publisher a collection, by a kernel lock that ends with its process."""
+    """Allow one publisher a collection: on this machine by a kernel lock that ends with its process, among machines by
+    the hold of the object store, if there is one."""
     folder.root.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.root / "publish.lock", timeout=LOCK_SECONDS):
+    with (
+        holding(folder, load_settings(), _log.info, resume=True),
+        FileLock(folder.root / "publish.lock", timeout=LOCK_SECONDS),
+    ):
         yield
 
 

@@ -18,7 +18,7 @@ _PACE = NoResult("how often and how fast a service is asked, not what it answers
 
 AzureCredential = Literal["auto", "identity", "key"]
 AnalysedType = Literal["pdf", "docx", "pptx", "image"]
-_SECRETS = ("api_key", "openai_api_key")
+_SECRETS = ("api_key", "openai_api_key", "connection_string")
 
 
 class AzureServiceSettings(Group):
@@ -69,6 +69,16 @@ class AzureSearchSettings(AzureServiceSettings):
     )
 
 
+class AzureStorageSettings(Group):
+    """The storage account of `storage.uri: az://…`."""
+
+    account: Annotated[str | None, _WHERE] = None
+    api_key: Annotated[SecretStr | None, _SECRET] = None
+    connection_string: Annotated[SecretStr | None, _SECRET] = Field(
+        None, description="names the account, its key and where it is, such as Azurite's"
+    )
+
+
 class AzureSettings(Group):
     credential: Annotated[AzureCredential, _SECRET] = Field(
         "auto",
@@ -82,6 +92,7 @@ class AzureSettings(Group):
     openai_api_key: Annotated[SecretStr | None, _SECRET] = None
     document_intelligence: DocumentIntelligenceSettings = DocumentIntelligenceSettings()
     search: AzureSearchSettings = AzureSearchSettings()
+    storage: AzureStorageSettings = AzureStorageSettings()
 
 
 def check_no_keys(values: dict[str, Any], path: Path | None) -> None:

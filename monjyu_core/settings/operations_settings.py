@@ -63,6 +63,30 @@ class LogSettings(Group):
     )
 
 
+WHERE = NoResult("where the index lies, not what is in it")
+
+
+class StorageSettings(Group):
+    """An object store that holds the collections (extra `objects`): the data folder is then this machine's copy."""
+
+    uri: Annotated[str | None, WHERE] = Field(
+        None, description="s3://BUCKET/…, az://CONTAINER/… or gs://BUCKET/…; none = the data folder is all there is"
+    )
+    endpoint: Annotated[str | None, WHERE] = Field(None, description="of a store that speaks S3, or of Azurite")
+    region: Annotated[str | None, WHERE] = None
+    retries: Annotated[int, WHERE] = Field(5, ge=0, le=20, description="of what may pass, with growing waits")
+    timeout_seconds: Annotated[float, WHERE] = Field(60.0, gt=0, description="for each request")
+    lease_seconds: Annotated[float, WHERE] = Field(
+        60.0, ge=1, description="a machine that publishes and says nothing for so long is taken to have died"
+    )
+    follow_seconds: Annotated[float, WHERE] = Field(
+        5.0, gt=0, description="between two looks of `monjyu serve` for a newer snapshot"
+    )
+    keep_minutes: Annotated[float, WHERE] = Field(
+        30.0, ge=0, description="objects needed no longer stay for readers that are fetching them; purge waits for none"
+    )
+
+
 class TelemetrySettings(Group):
     """OpenTelemetry traces and metrics (extra `otel`). OTEL_… variables (headers, sampling) are obeyed as well."""
 

@@ -37,6 +37,7 @@ from monjyu_core.settings.operations_settings import (
     AutomationSettings,
     LogSettings,
     RunSettings,
+    StorageSettings,
     TelemetrySettings,
     TraceSettings,
 )
@@ -120,6 +121,7 @@ class Settings(BaseSettings):
     checks: CheckSettings = CheckSettings()
     automation: AutomationSettings = AutomationSettings()
     runs: RunSettings = RunSettings()
+    storage: StorageSettings = StorageSettings()
     traces: TraceSettings = TraceSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()

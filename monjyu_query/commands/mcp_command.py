@@ -16,16 +16,18 @@ def mcp(http: bool, host: str, port: int | None) -> None:
 
     Without --http it speaks over stdin and stdout, as clients that start it expect.
     """
+    from monjyu_core.remote.following import following
     from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
     from monjyu_query.mcp_server.caller_identity import CallersMonjyu
     from monjyu_query.mcp_server.mcp_app import build_server
 
     settings = load_settings()
     server = build_server(CallersMonjyu(), settings)
     if not http:
-        server.run("stdio")
+        with following(DataFolder.default(), settings):
+            server.run("stdio")
         return
-    from monjyu_core.storage.folders import DataFolder
     from monjyu_core.storage.state_store import StateStore
     from monjyu_query.mcp_server.mcp_http import address, http_app, run
     from monjyu_query.service.server.listening import listen
@@ -33,4 +35,5 @@ def mcp(http: bool, host: str, port: int | None) -> None:
     app = http_app(server, settings.service, host, StateStore(DataFolder.default().state))
     bound = listen(host, settings.mcp.port if port is None else port)
     click.echo(f"MCP server at {address(bound)}", err=True)
-    run(app, bound, settings.service)
+    with following(DataFolder.default(), settings):
+        run(app, bound, settings.service)

@@ -19,6 +19,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from monjyu_core.observability import set_up_observability
+from monjyu_core.remote.following import following
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import DataFolder, alive, host_id
 from monjyu_core.storage.state_store import StateStore
@@ -58,7 +59,11 @@ def serve(data: DataFolder, settings: Settings) -> None:
     """
     service = settings.service
     check_exposure(service, StateStore(data.state))
-    with listen(service.host, service.port) as listening, _environment(data, settings):
+    with (
+        listen(service.host, service.port) as listening,
+        _environment(data, settings),
+        following(data, settings),
+    ):
         listening.set_inheritable(True)
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host

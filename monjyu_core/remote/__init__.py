@@ -1,0 +1,1 @@
+"""Collections in an object store: one machine publishes, others follow or take over."""

@@ -1,0 +1,258 @@
+"""Objects under a URI (`s3://`, `az://`, `gs://`), and the conditional write on which everything else rests."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from monjyu_core.azure.credentials import has_extra, identity
+from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
+from monjyu_core.extras import install_line
+from monjyu_core.settings.azure_settings import AzureSettings
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import temporary_for
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+
+T = TypeVar("T")
+SCHEMES = ("s3", "az", "gs")
+_CONNECTION = re.compile(r"(?:^|;)\s*(\w+)=([^;]*)")
+
+
+class Overtaken(StorageError):
+    """An object is no longer what it was when it was read: somebody else has written it."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object's bytes (none if it was asked for `unless` it has changed, and has not), and the tag that a conditional
+    write needs."""
+
+    content: bytes
+    etag: str
+    changed: bool = True
+
+
+class Objects:
+    """The objects below a prefix. For several threads. ExternalAPIError where the store does not answer."""
+
+    def __init__(self, store: ObjectStore, prefix: str, name: str) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._name = name
+
+    def read(self, key: str, unless: str | None = None) -> Found | None:
+        """The object; None where there is none. Without its bytes where it still has the tag `unless`."""
+        import obstore
+        from obstore.exceptions import NotFoundError, NotModifiedError
+
+        def get() -> Found | None:
+            try:
+                got = obstore.get(self._store, self._at(key), options={"if_none_match": unless} if unless else None)
+                return Found(bytes(got.bytes()), got.meta["e_tag"] or "")
+            except NotModifiedError:
+                return Found(b"", unless or "", changed=False)
+            except (NotFoundError, FileNotFoundError):
+                return None
+
+        return self._asked(get)
+
+    def exists(self, key: str) -> bool:
+        import obstore
+        from obstore.exceptions import NotFoundError
+
+        def head() -> bool:
+            try:
+                obstore.head(self._store, self._at(key))
+            except (NotFoundError, FileNotFoundError):
+                return False
+            return True
+
+        return self._asked(head)
+
+    def swap(self, key: str, content: bytes, seen: str | None) -> str:
+        """Write an object if it has the tag `seen` (None: if there is none); its new tag. Overtaken where it has
+        another. A write whose answer was lost counts: each content must differ from every earlier one."""
+        import obstore
+        from obstore.exceptions import AlreadyExistsError, NotFoundError, PreconditionError
+
+        def put() -> str | None:
+            mode: Any = {"e_tag": seen} if seen else "create"
+            try:
+                return obstore.put(self._store, self._at(key), content, mode=mode)["e_tag"] or ""
+            except (AlreadyExistsError, FileExistsError, PreconditionError, NotFoundError, FileNotFoundError):
+                return None
+
+        tag = self._asked(put)
+        if tag is not None:
+            return tag
+        there = self.read(key)
+        if there is not None and there.content == content:
+            return there.etag
+        raise Overtaken(f"{self._name}: {key} was written by another machine meanwhile.", "Run the command again.")
+
+    def upload(self, key: str, path: Path) -> None:
+        import obstore
+
+        self._asked(lambda: obstore.put(self._store, self._at(key), path))
+
+    def download(self, key: str, path: Path, sha256: str) -> bool:
+        """Write an object to a file, whole or not at all; whether there is such an object. StorageError where its bytes
+        have another hash."""
+        import obstore
+        from obstore.exceptions import NotFoundError
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = temporary_for(path)
+
+        def get() -> bool:
+            hasher = hashlib.sha256()
+            try:
+                with temporary.open("wb") as file:
+                    for block in obstore.get(self._store, self._at(key)).stream():
+                        hasher.update(block)
+                        file.write(block)
+            except (NotFoundError, FileNotFoundError):
+                return False
+            if hasher.hexdigest() != sha256:
+                raise StorageError(f"{self._name}: object {key} is damaged.", "Publish the collection again.")
+            shutil.move(temporary, path)
+            return True
+
+        try:
+            return self._asked(get)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """What is not there is no error."""
+        import obstore
+        from obstore.exceptions import NotFoundError
+
+        def remove(key: str) -> None:
+            try:
+                obstore.delete(self._store, self._at(key))
+            except (NotFoundError, FileNotFoundError):
+                return
+
+        for key in keys:
+            self._asked(partial(remove, key))
+
+    def names(self, prefix: str = "") -> list[str]:
+        """All keys below a prefix, sorted."""
+        import obstore
+
+        start = len(self._at(""))
+        found = self._asked(
+            lambda: [one["path"] for some in obstore.list(self._store, self._at(prefix) or None) for one in some]
+        )
+        return sorted(path[start:] for path in found)
+
+    def folders(self, prefix: str) -> list[str]:
+        """Names one step below a prefix, sorted."""
+        import obstore
+
+        found = self._asked(lambda: obstore.list_with_delimiter(self._store, self._at(prefix)))
+        return sorted(path.rstrip("/").rpartition("/")[2] for path in found["common_prefixes"])
+
+    def _at(self, key: str) -> str:
+        return f"{self._prefix}/{key}" if self._prefix else key
+
+    def _asked(self, call: Callable[[], T]) -> T:
+        """The library's errors name addresses and headers: only their kind is told."""
+        from obstore.exceptions import BaseError
+
+        try:
+            return call()
+        except BaseError as error:
+            kind = type(error).__name__.removesuffix("Error")
+            raise ExternalAPIError(
+                f"The object store {self._name} does not serve us ({kind}).",
+                "See storage.uri, and who may write there.",
+            ) from None
+
+
+def open_objects(settings: Settings) -> Objects | None:
+    """What `storage.uri` names; None where nothing is set. ConfigurationError where it is no such address, or where an
+    extra is missing."""
+    uri = settings.storage.uri
+    if uri is None:
+        return None
+    parts = urlsplit(uri)
+    if parts.scheme not in SCHEMES or not parts.netloc or parts.query or "@" in parts.netloc:
+        raise ConfigurationError(
+            "storage.uri is no address.", "It is s3://BUCKET/…, az://CONTAINER/… or gs://BUCKET/…."
+        )
+    try:
+        import obstore  # noqa: F401
+    except ImportError:
+        raise ConfigurationError(
+            "storage.uri needs the extra `objects`.", f"Install it: {install_line('objects')}"
+        ) from None
+    name = f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
+    return Objects(_store(parts.scheme, parts.netloc, settings), parts.path.strip("/"), name)
+
+
+def _store(scheme: str, bucket: str, settings: Settings) -> ObjectStore:
+    from obstore.exceptions import BaseError
+    from obstore.store import GCSStore, S3Store
+
+    storage = settings.storage
+    retry: RetryConfig = {"max_retries": storage.retries, "retry_timeout": timedelta(seconds=storage.timeout_seconds)}
+    local = urlsplit(storage.endpoint or "").hostname in ("127.0.0.1", "localhost", "::1")
+    client: ClientConfig = {"timeout": f"{storage.timeout_seconds:g}s", "allow_http": local}
+    try:
+        if scheme == "s3":
+            where: Any = {"endpoint": storage.endpoint} if storage.endpoint else {}
+            region: Any = {"region": storage.region} if storage.region else {}
+            return S3Store(bucket, client_options=client, retry_config=retry, **where, **region)
+        if scheme == "gs":
+            return GCSStore(bucket, client_options=client, retry_config=retry)
+        return _azure_store(bucket, settings, client, retry)
+    except (BaseError, ValueError) as error:
+        raise ConfigurationError(f"storage.uri cannot be used: {type(error).__name__}.", "See docs/scale.md.") from None
+
+
+def _azure_store(container: str, settings: Settings, client: ClientConfig, retry: RetryConfig) -> ObjectStore:
+    """Signed in by `azure.credential`: the connection string or key of the environment, else an identity."""
+    from obstore.store import AzureStore
+
+    account, key, endpoint = account_of(settings.azure)
+    more: Any = {"endpoint": settings.storage.endpoint or endpoint, "account_name": account}
+    if key and settings.azure.credential != "identity":
+        more["account_key"] = key
+    elif settings.azure.credential == "key":
+        raise ConfigurationError(
+            "azure.credential is key, but azure.storage.api_key is missing.",
+            "Set MONJYU_AZURE__STORAGE__API_KEY or MONJYU_AZURE__STORAGE__CONNECTION_STRING, or azure.credential to "
+            "identity.",
+        )
+    elif not has_extra():
+        raise ConfigurationError("az:// needs the extra `azure`.", f"Install it: {install_line('azure')}")
+    else:
+        from obstore.auth.azure import AzureCredentialProvider
+
+        more["credential_provider"] = AzureCredentialProvider(identity())
+    given = {name: value for name, value in more.items() if value is not None}
+    return AzureStore(container, client_options=client, retry_config=retry, **given)
+
+
+def account_of(azure: AzureSettings) -> tuple[str, str | None, str | None]:
+    """Name, key and endpoint of the storage account: those of the connection string, else of the settings."""
+    storage = azure.storage
+    text = storage.connection_string.get_secret_value() if storage.connection_string else ""
+    given = {name.casefold(): value.strip() for name, value in _CONNECTION.findall(text)}
+    account = given.get("accountname") or storage.account
+    if not account:
+        raise ConfigurationError("azure.storage.account is missing.", "Set MONJYU_AZURE__STORAGE__ACCOUNT.")
+    key = given.get("accountkey") or (storage.api_key.get_secret_value() if storage.api_key else None)
+    return account, key, given.get("blobendpoint")

@@ -1,0 +1,138 @@
+"""One publisher a collection, whatever machine it runs on: a lease in the object store, with a fencing token."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import ExternalAPIError, StorageError
+from monjyu_core.remote.object_store import Found, Objects, Overtaken
+from monjyu_core.storage.folders import alive, host_id
+
+_log = logging.getLogger(__name__)
+_LOOK = 1.0
+"""Seconds between two looks at a lease that another holds."""
+
+
+class Lease(BaseModel):
+    """`lease.json`. `token` grows with each holder; `beat` differs with each renewal. No time of day stands in it: who
+    waits measures by its own clock how long it has stayed the same, so clocks of machines need not agree."""
+
+    holder: str | None = None
+    token: int = 0
+    beat: int = 0
+
+    def packed(self) -> bytes:
+        return self.model_dump_json().encode()
+
+
+class PublisherLease:
+    """Held between `take` and `release`; renewed by a thread. After `seconds` without renewal another may take it.
+
+    What is written under it must be fenced: the state has the token of the lease, and is swapped by its tag.
+    """
+
+    def __init__(self, objects: Objects, key: str, seconds: float) -> None:
+        self._objects = objects
+        self._key = key
+        self._seconds = seconds
+        self._end = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._renewed = 0.0
+        self._lease = Lease()
+        self._tag = ""
+
+    @property
+    def token(self) -> int:
+        return self._lease.token
+
+    def take(self, patience: float, say: Callable[[str], None]) -> bool:
+        """Wait until nobody holds it; whether its last holder had died with it. StorageError after `patience`
+        seconds of one holder who goes on."""
+        began = time.monotonic()
+        seen, since = self._read(), began
+        told = False
+        while True:
+            found, lease = seen
+            unchanged = time.monotonic() - since >= self._seconds
+            died = lease.holder is not None and (unchanged or _is_dead(lease.holder))
+            if (lease.holder is None or died) and self._swap(found, lease):
+                self._start()
+                return died
+            if not told and lease.holder is not None and not died:
+                say("Another machine works on this collection, or has died while it did; waiting for it.")
+                told = True
+            if time.monotonic() - began > patience:
+                raise StorageError("Another machine holds this collection.", "Run the command again when it has ended.")
+            time.sleep(min(_LOOK, self._seconds / 10))
+            now = self._read()
+            if now[0] is None or found is None or now[0].etag != found.etag:
+                since = time.monotonic()
+            seen = now
+
+    def check(self) -> None:
+        """Overtaken where it was not renewed in time: another may hold it by now."""
+        if time.monotonic() - self._renewed > self._seconds:
+            raise Overtaken("This machine could not renew its hold of the collection.", "Run the command again.")
+
+    def release(self) -> None:
+        self._end.set()
+        if self._thread is not None:
+            self._thread.join()
+        try:
+            self._objects.swap(self._key, Lease(token=self.token, beat=self._lease.beat + 1).packed(), self._tag)
+        except (Overtaken, ExternalAPIError) as error:  # it ends by itself
+            _log.warning("The hold of a collection was not given back: %s", error)
+
+    def _read(self) -> tuple[Found | None, Lease]:
+        found = self._objects.read(self._key)
+        try:
+            return found, Lease.model_validate_json(found.content) if found else Lease()
+        except ValidationError as error:
+            raise StorageError(f"{self._key} in the object store is damaged.", "Delete it and try again.") from error
+
+    def _swap(self, found: Found | None, old: Lease) -> bool:
+        lease = Lease(holder=_holder(), token=old.token + 1, beat=old.beat + 1)
+        at = time.monotonic()
+        try:
+            self._tag = self._objects.swap(self._key, lease.packed(), found.etag if found else None)
+        except Overtaken:
+            return False
+        self._lease, self._renewed = lease, at
+        return True
+
+    def _start(self) -> None:
+        self._end.clear()
+        self._thread = threading.Thread(target=self._renew, name="publisher lease", daemon=True)
+        self._thread.start()
+
+    def _renew(self) -> None:
+        while not self._end.wait(self._seconds / 4):
+            lease = self._lease.model_copy(update={"beat": self._lease.beat + 1})
+            at = time.monotonic()
+            try:
+                self._tag = self._objects.swap(self._key, lease.packed(), self._tag)
+            except Overtaken as error:
+                _log.error("The hold of a collection is lost: %s", error)
+                self._renewed = float("-inf")
+                return
+            except ExternalAPIError as error:  # `check` decides when it has lasted too long
+                _log.warning("The hold of a collection was not renewed: %s", error)
+                continue
+            self._lease, self._renewed = lease, at
+
+
+def _holder() -> str:
+    return f"{host_id()}-{os.getpid()}-{threading.get_ident()}"
+
+
+def _is_dead(holder: str) -> bool:
+    """Whether a holder was a process of this host that runs no longer."""
+    host, _, rest = holder.partition("-")
+    process = rest.partition("-")[0]
+    return host == host_id() and process.isdigit() and not alive(int(process))

@@ -1,0 +1,101 @@
+"""What a collection in an object store consists of: one object that names all others, replaced as a whole."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.errors import StorageError, UnknownVersion
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+
+FORMAT = 1
+STATE, LEASE = "state.json.gz", "lease.json"
+_BASE = "remote.json.gz"
+
+
+Stamp = tuple[int, int, str]
+"""A file's size, its time of change (ns) and the SHA-256 that it had then."""
+
+
+class RemoteState(BaseModel):
+    """`<uri>/index/<collection>/state.json.gz`.
+
+    `files`: path in the collection's folder to the name of the object with its bytes, SHA-256 and a mark of the upload.
+    `small` are texts of files that change: HEAD, CURRENT, the record. `dropped` are objects that no file needs any
+    longer, with the time when (seconds of the epoch): a reader may still be fetching them. `nonce` differs with each
+    write, `token` is that of the lease under which it was written.
+    """
+
+    format: int = FORMAT
+    nonce: str = ""
+    token: int = 0
+    files: dict[str, str] = {}
+    small: dict[str, str] = {}
+    dropped: dict[str, float] = {}
+
+    def packed(self) -> bytes:
+        return gzip.compress(self.model_dump_json().encode(), compresslevel=6, mtime=0)
+
+    @classmethod
+    def unpacked(cls, content: bytes) -> RemoteState:
+        try:
+            state = cls.model_validate_json(gzip.decompress(content))
+        except (OSError, EOFError, ValidationError) as error:
+            raise StorageError("The state of the collection in the object store is damaged.", "Restore it.") from error
+        if state.format != FORMAT:
+            raise UnknownVersion("The object store was written by another version of Monjyu.", "Upgrade Monjyu.")
+        return state
+
+    @property
+    def current(self) -> str | None:
+        return self.small.get("CURRENT", "").strip() or None
+
+
+class Base(BaseModel):
+    """What this machine last fetched or wrote: the state, its tag and the files as they were then. `whole`: not only
+    what is served. `untidy`: files that the store lacks still lie here, since a reader had a snapshot open."""
+
+    etag: str | None = None
+    state: RemoteState = RemoteState()
+    seen: dict[str, Stamp] = {}
+    whole: bool = False
+    untidy: bool = False
+
+
+def read_base(folder: CollectionFolder) -> Base:
+    try:
+        return Base.model_validate_json(gzip.decompress(_base_path(folder).read_bytes()))
+    except (OSError, EOFError, ValidationError):
+        return Base()  # never synchronised, or damaged: everything is compared anew
+
+
+def write_base(folder: CollectionFolder, base: Base) -> None:
+    write_atomically(_base_path(folder), gzip.compress(base.model_dump_json().encode(), mtime=0))
+
+
+def _base_path(folder: CollectionFolder) -> Path:
+    return folder.root / _BASE
+
+
+def is_small(path: str) -> bool:
+    """Whether a file is a short text that is rewritten in place: it stands in the state itself."""
+    folder, _, name = path.rpartition("/")
+    own = name in ("HEAD", "CURRENT", "HOLD") or name.endswith((".json", ".pending", ".refused"))
+    return own and (not folder or folder.startswith("parts/"))
+
+
+def is_kept(path: str) -> bool:
+    """Whether a file of a collection's folder belongs into the store: no lock, nothing unfinished, no goal of a run."""
+    parts = path.split("/")
+    hidden = any(part.startswith(".") for part in parts)
+    own = path in (_BASE, "AT_WORK") or path.endswith((".lock", ".unindexed"))
+    return not hidden and not own
+
+
+def is_served(path: str, current: str | None) -> bool:
+    """Whether a machine that only answers questions needs a file: the record, the current snapshot, pages of papers."""
+    if path.startswith("snapshots/"):
+        return current is not None and path.startswith(f"snapshots/{current}/")
+    return not path.startswith(("parts/", "analyses/", "scholarly"))

@@ -1,0 +1,59 @@
+"""`monjyu storage`: this machine's copy and the object store."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.group()
+def storage() -> None:
+    """Fetch collections from the object store that storage.uri names, or bring them there."""
+
+
+@storage.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+def status(as_json: bool) -> None:
+    """Show the collections here and in the store, and which of the two is ahead."""
+    from monjyu_core.remote.copies import copies
+    from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
+
+    rows = copies(DataFolder.default(), load_settings())
+    if as_json:
+        click.echo(json.dumps({"collections": rows}, ensure_ascii=False))
+    elif not rows:
+        click.echo("No collections, here or there.")
+    for row in rows if not as_json else []:
+        click.echo(f"{row['name']}: {row['state']}")
+
+
+@storage.command("pull")
+@click.argument("collections", nargs=-1)
+@click.option("--served", is_flag=True, help="Fetch only what answering needs: no parts, no older snapshots.")
+@click.option("--force", is_flag=True, help="Drop work on this machine that was never brought to the store.")
+def pull(collections: tuple[str, ...], served: bool, force: bool) -> None:
+    """Fetch collections (by default all) that others have published."""
+    from monjyu_core.remote.copies import pull_all
+    from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
+
+    done = pull_all(DataFolder.default(), load_settings(), collections, only_served=served, force=force)
+    for name, changed in done:
+        click.echo(f"{name}: {'fetched' if changed else 'up to date'}")
+    if not done:
+        click.echo("The store has no collections.")
+
+
+@storage.command("push")
+@click.argument("collections", nargs=-1)
+def push(collections: tuple[str, ...]) -> None:
+    """Bring collections (by default all) to the store: those indexed before storage.uri was set, or whose sending was
+    interrupted."""
+    from monjyu_core.remote.copies import push_all
+    from monjyu_core.settings.settings import load_settings
+    from monjyu_core.storage.folders import DataFolder
+
+    for name in push_all(DataFolder.default(), load_settings(), collections, lambda text: click.echo(text, err=True)):
+        click.echo(f"{name}: in the store")

@@ -1,0 +1,262 @@
+"""A collection's folder and its objects: `pull` brings the folder to the store's state, `push` the store to the
+folder's.
+
+Objects with files' bytes are named by their SHA-256 and a mark of the upload, so no name is ever used again after it
+was dropped: a machine that was overtaken cannot delete what its successor needs. One object names all others; it is
+replaced as a whole by a conditional write, and that is the moment at which others see a publish.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from monjyu_core.errors import StorageError
+from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.publisher_lease import PublisherLease
+from monjyu_core.remote.state import (
+    STATE,
+    Base,
+    RemoteState,
+    Stamp,
+    is_kept,
+    is_served,
+    is_small,
+    read_base,
+    write_base,
+)
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.storage.ids import file_sha256
+from monjyu_core.storage.snapshot import is_leased
+
+_AT_ONCE = 8
+_TRIES = 3
+
+
+class RemoteCollection:
+    """The objects of one collection, `<uri>/index/<collection>/…`."""
+
+    def __init__(self, objects: Objects, folder: CollectionFolder) -> None:
+        self._objects = objects
+        self._folder = folder
+        self._prefix = f"index/{folder.name}"
+
+    def lease(self, seconds: float) -> PublisherLease:
+        return PublisherLease(self._objects, f"{self._prefix}/lease.json", seconds)
+
+    def pull(self, *, only_served: bool = False, again: bool = False) -> bool:
+        """Bring the folder to what the store has; whether anything had changed. What is published becomes current
+        last. Objects that vanish meanwhile were collected: the newer state is read. A collection that was deleted
+        elsewhere is removed here. `again`: also where only the folder has changed."""
+        for tries_left in reversed(range(_TRIES)):
+            base = read_base(self._folder)
+            known = not again and base.etag is not None and not base.untidy and (base.whole or only_served)
+            found = self._objects.read(self._at(STATE), unless=base.etag if known else None)
+            if found is None:
+                return base.etag is not None and self._forget()
+            if not found.changed:
+                return False
+            state = RemoteState.unpacked(found.content)
+            if self._fetch(state, only_served):
+                untidy = self._remove_others(state, only_served)
+                seen = self._scan(read_base(self._folder))[2]
+                whole = not only_served
+                write_base(self._folder, Base(etag=found.etag, state=state, seen=seen, whole=whole, untidy=untidy))
+                return True
+            if not tries_left:
+                raise StorageError(f"Objects of {self._folder.name} are missing in the store.", "Publish it again.")
+        return False
+
+    def is_known(self) -> bool:
+        """Whether this machine has ever fetched or written the state."""
+        return read_base(self._folder).etag is not None
+
+    def is_behind(self) -> bool:
+        """Whether the store has another state than the one that this machine last fetched or wrote."""
+        base = read_base(self._folder)
+        found = self._objects.read(self._at(STATE), unless=base.etag)
+        return found.changed if found else base.etag is not None
+
+    def is_changed(self) -> bool:
+        """Whether files here differ from what was last fetched or written: work that is not in the store."""
+        base = read_base(self._folder)
+        if not base.whole:
+            return base.etag is None and any(True for _ in self._root.glob("parts/*/*/HEAD"))
+        files, small, _ = self._scan(base)
+        return files != {path: _sha(name) for path, name in base.state.files.items()} or small != base.state.small
+
+    def fence(self, token: int) -> None:
+        """Mark the state with the token of the lease, so that no earlier holder can write it. `pull` comes first."""
+        base = read_base(self._folder)
+        state = base.state.model_copy(update={"token": token})
+        write_base(self._folder, self._swap(base, state).model_copy(update={"whole": True}))
+
+    def push(self, lease: PublisherLease, keep_seconds: float) -> None:
+        """Bring the store to what the folder has. Objects that are needed no longer go after `keep_seconds`."""
+        base = read_base(self._folder)
+        if base.state.token != lease.token:
+            raise StorageError(f"{self._folder.name} was changed on another machine.", "Run the command again.")
+        files, small, seen = self._scan(base)
+        stored = {_sha(name): name for name in base.state.files.values()}
+        missing = {sha: path for path, sha in files.items() if sha not in stored}
+        stored |= {sha: f"{sha}-{uuid.uuid4().hex[:12]}" for sha in missing}
+        self._upload({stored[sha]: path for sha, path in missing.items()})
+        if any(_stamp(self._root / path) != seen[path][:2] for path in missing.values()):
+            raise StorageError(f"Files of {self._folder.name} changed while they were sent.", "Run the command again.")
+        named = {path: stored[sha] for path, sha in files.items()}
+        unneeded = set(base.state.files.values()) - set(named.values())
+        now = time.time()
+        state = RemoteState(
+            token=lease.token, files=named, small=small, dropped=base.state.dropped | dict.fromkeys(unneeded, now)
+        )
+        lease.check()
+        if (state.files, state.small) != (base.state.files, base.state.small):
+            base = self._swap(base, state)
+        write_base(self._folder, base.model_copy(update={"seen": seen}))
+        self._delete_dropped(lease, now - keep_seconds)
+
+    def delete(self, lease: PublisherLease) -> None:
+        """Remove the collection: its state first, so that nobody finds half of it."""
+        lease.check()
+        self._objects.delete([self._at(STATE)])
+        self._objects.delete(self._objects.names(f"{self._prefix}/blobs"))
+
+    def sweep(self, lease: PublisherLease) -> None:
+        """Delete what a holder that died had uploaded and never named."""
+        lease.check()
+        state = read_base(self._folder).state
+        named = {*state.files.values(), *state.dropped}
+        there = self._objects.names(f"{self._prefix}/blobs")
+        self._objects.delete([key for key in there if key.rpartition("/")[2] not in named])
+
+    def _forget(self) -> bool:
+        self._folder.current.unlink(missing_ok=True)
+        self._remove_others(RemoteState(), only_served=False)
+        write_base(self._folder, Base())
+        return True
+
+    def _delete_dropped(self, lease: PublisherLease, before: float) -> None:
+        base = read_base(self._folder)
+        old = {name for name, since in base.state.dropped.items() if since <= before}
+        if old:
+            lease.check()
+            self._objects.delete([self._at(f"blobs/{name}") for name in sorted(old)])
+            left = {name: since for name, since in base.state.dropped.items() if name not in old}
+            write_base(self._folder, self._swap(base, base.state.model_copy(update={"dropped": left})))
+
+    def _swap(self, base: Base, state: RemoteState) -> Base:
+        state = state.model_copy(update={"nonce": uuid.uuid4().hex})
+        tag = self._objects.swap(self._at(STATE), state.packed(), base.etag)
+        return base.model_copy(update={"etag": tag, "state": state})
+
+    def _upload(self, paths: dict[str, str]) -> None:
+        """Bytes by the names of their objects, several at once."""
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(
+                pool.map(lambda name: self._objects.upload(self._at(f"blobs/{name}"), self._root / paths[name]), paths)
+            )
+
+    def _fetch(self, state: RemoteState, only_served: bool) -> bool:
+        """Fetch the files that are not here as they should be; whether all objects were there."""
+        base = read_base(self._folder)
+        wanted = [path for path in state.files if not only_served or is_served(path, state.current)]
+        absent = [path for path in wanted if not self._is_here(path, state.files[path], base)]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            there = pool.map(lambda path: self._download(path, state.files[path]), absent)
+            if not all(there):
+                return False
+        small = [path for path in state.small if not only_served or is_served(path, state.current)]
+        for path in sorted(small, key=lambda path: path == "CURRENT"):
+            content = state.small[path].encode()
+            target = self._path(path)
+            if not target.is_file() or target.read_bytes() != content:
+                write_atomically(target, content)
+        return True
+
+    def _is_here(self, path: str, name: str, base: Base) -> bool:
+        """Whether the file has the object's bytes: by what was seen of it last, else by its hash."""
+        file = self._path(path)
+        if not file.is_file():
+            return False
+        known = base.seen.get(path)
+        return (known[2] if known and known[:2] == _stamp(file) else file_sha256(file)) == _sha(name)
+
+    def _download(self, path: str, name: str) -> bool:
+        return self._objects.download(self._at(f"blobs/{name}"), self._path(path), _sha(name))
+
+    def _scan(self, base: Base) -> tuple[dict[str, str], dict[str, str], dict[str, Stamp]]:
+        """Hashes of files by path, texts of small ones, and what was seen of each. A file that is as it was seen last
+        is not read."""
+        files: dict[str, str] = {}
+        small: dict[str, str] = {}
+        seen: dict[str, Stamp] = {}
+        for path in _paths(self._root):
+            file = self._root / path
+            if is_small(path):
+                small[path] = file.read_text("utf-8")
+                continue
+            known = base.seen.get(path)
+            stamp = _stamp(file)
+            files[path] = known[2] if known and known[:2] == stamp else file_sha256(file)
+            seen[path] = (*stamp, files[path])
+        return files, small, seen
+
+    def _remove_others(self, state: RemoteState, only_served: bool) -> bool:
+        """Remove what the store does not have; whether something had to stay because a reader has it open."""
+        keep = {path for path in (*state.files, *state.small) if not only_served or is_served(path, state.current)}
+        others = [path for path in _paths(self._root) if path not in keep]
+        held = {
+            snapshot for snapshot in {_snapshot_of(path) for path in others} if snapshot and self._is_leased(snapshot)
+        }
+        for path in others:
+            # a reader of an old snapshot needs its Lance table, too
+            if _snapshot_of(path) not in held and not (held and path.startswith("lance/")):
+                (self._root / path).unlink(missing_ok=True)
+        _remove_empty(self._root)
+        return bool(held)
+
+    def _is_leased(self, snapshot_id: str) -> bool:
+        folder = self._folder.snapshot(snapshot_id)
+        return (folder / "manifest.json").is_file() and is_leased(folder)
+
+    def _path(self, path: str) -> Path:
+        """Inside the folder; StorageError where the state names another place."""
+        if path.startswith("/") or ".." in path.split("/") or "\\" in path or "\0" in path:
+            raise StorageError("The state in the object store names a path outside the collection.", "Restore it.")
+        return self._root / path
+
+    @property
+    def _root(self) -> Path:
+        return self._folder.root
+
+    def _at(self, name: str) -> str:
+        return f"{self._prefix}/{name}"
+
+
+def _paths(root: Path) -> list[str]:
+    found = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(path for path in found if is_kept(path))
+
+
+def _remove_empty(root: Path) -> None:
+    for folder in sorted((path for path in root.rglob("*") if path.is_dir()), reverse=True):
+        if not any(folder.iterdir()):
+            with contextlib.suppress(OSError):  # filled meanwhile
+                folder.rmdir()
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _sha(name: str) -> str:
+    return name.partition("-")[0]
+
+
+def _snapshot_of(path: str) -> str | None:
+    parts = path.split("/")
+    return parts[1] if parts[0] == "snapshots" and len(parts) > 2 else None
