@@ -31,7 +31,6 @@ from monjyu_core.models.factory import role_model
 from monjyu_core.models.types import ChatRole
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.schemas import SHARDS
 from monjyu_core.wording import counted
 
 
@@ -133,10 +132,9 @@ def _chunk_questions(
     made_with: str,
     chosen: frozenset[str] | None,
 ) -> Iterator[Question]:
-    for shard in SHARDS:
-        if work.parts.head("chunks", shard) is not None:
-            for paper, chunk in new_chunks(work, asset, shard, engine, made_with, chosen):
-                yield engine.question(paper, chunk)
+    for part in work.parts.heads("chunks"):
+        for paper, chunk in new_chunks(work, asset, part.shard, engine, made_with, chosen):
+            yield engine.question(paper, chunk)
 
 
 def _report_calls(work: Work) -> Iterator[PlannedCall]:

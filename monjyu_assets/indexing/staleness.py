@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from monjyu_assets.publishing.closed_set import FAILURES, lagging, level_of, primary
 from monjyu_assets.stages import chunk_embeddings as embeddings
@@ -25,7 +24,7 @@ from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.stages import parsed_papers as parsing
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
-from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 
@@ -37,13 +36,13 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
         "chunks": chunks.chunk_recipe(work.settings),
         "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
     }
-    owners = pa.array([shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()], pa.string())
+    changed = {shard_of_bucket(bucket) for bucket in manifest.changed_buckets(work, scanned)}
     return [
         shard
         for shard in SHARDS
-        if lagging(work.parts, shard) is not None
-        or any(_made_with(work.parts, table, shard) != made for table, made in recipes.items())
-        or not manifest.same_rows(work, shard, scanned.filter(pc.equal(owners, shard)))
+        if shard in changed
+        or lagging(work.parts, shard) is not None
+        or any(_made_with(work.parts, table, shard) != {made} for table, made in recipes.items())
     ]
 
 
@@ -53,7 +52,7 @@ def stale_phrases(work: Work) -> list[str]:
     return [
         shard
         for shard in SHARDS
-        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != made
+        if lagging(work.parts, shard, level=1) or _made_with(work.parts, noun_phrases.TABLE, shard) != {made}
     ]
 
 
@@ -71,14 +70,14 @@ def stale_level(work: Work, level: int, *, again: bool = False) -> list[str]:
         shard
         for shard in SHARDS
         if lagging(work.parts, shard, level=level)
-        or _made_with(work.parts, table, shard) != recipe
+        or _made_with(work.parts, table, shard) != {recipe}
         or (again and _has_failed(work.parts, asset, shard))
     ]
 
 
 def _has_failed(parts: PartStore, asset: str, shard: str) -> bool:
-    part = parts.head(FAILURES[asset], shard)
-    return part is not None and part.rows > 0 and True in part.read(["failed"])["failed"].to_pylist()
+    heads = [parts.head(FAILURES[asset], bucket) for bucket in parts.buckets(shard)]
+    return any(True in part.read(["failed"])["failed"].to_pylist() for part in heads if part and part.rows)
 
 
 def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> list[str]:
@@ -100,7 +99,7 @@ def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> l
         recipes["community_reports"] = community_reports.report_recipe(work)
     lags = [asset for one in range(level + 1) if (asset := lagging(work.parts, COLLECTION_SHARD, one))]
     other = [
-        asset for asset, made in recipes.items() if _made_with(work.parts, primary(asset), COLLECTION_SHARD) != made
+        asset for asset, made in recipes.items() if _made_with(work.parts, primary(asset), COLLECTION_SHARD) != {made}
     ]
     failed = [
         asset
@@ -110,6 +109,7 @@ def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> l
     return [*lags, *other, *failed]
 
 
-def _made_with(parts: PartStore, table: str, shard: str) -> str | None:
-    part = parts.head(table, shard)
-    return part.code_version if part else None
+def _made_with(parts: PartStore, table: str, shard: str) -> set[str | None]:
+    """The recipes of the shard's buckets, None for one that is missing."""
+    heads = [parts.head(table, bucket) for bucket in parts.buckets(shard)]
+    return {part.code_version if part else None for part in heads}

@@ -14,9 +14,10 @@ from monjyu_assets.orchestration.partitions import by_collection, collections, p
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materializations, Metadata
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows, together
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 
 OWNERS = ["team:data-engineering"]
@@ -105,9 +106,7 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
         work = data.work(collection, context.log, context.run.run_id)
         timer, rows = Timer(), 0
         with spent(work, asset) as cost:
-            before = Used()
-            for report in stage(work, shards):
-                before = _charge(work, asset, report, before)
+            for report in _by_shard(work, asset, shards, stage):
                 _add(total, report)
                 events.append(_materialization(context, collection, report))
                 shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
@@ -120,6 +119,17 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
     for event in events:
         context.log_event(event)
+
+
+def _by_shard(work: Work, asset: str, shards: tuple[str, ...], stage: Stage) -> Iterator[ShardReport]:
+    """The reports of a stage, a shard's as soon as the last of its buckets is made."""
+    before, done = Used(), dict[str, list[ShardReport]]()
+    for report in stage(work, shards):
+        before = _charge(work, asset, report, before)
+        shard = shard_of_bucket(report.shard)
+        done.setdefault(shard, []).append(report)
+        if len(done[shard]) == len(work.parts.buckets(shard)):
+            yield together(work, asset, shard, done[shard])
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import logging
 
 from monjyu_assets.stages.shared.work import ShardReport, Work
 from monjyu_core.logs import log_event
+from monjyu_core.storage.parts import read_all
 from monjyu_core.telemetry import telemetry
 
 
@@ -46,9 +47,9 @@ def shard_done(work: Work, asset: str, report: ShardReport, failed: dict[str, st
 
 def failed_papers(work: Work, report: ShardReport) -> dict[str, str]:
     """The papers that this run parsed and could not read, with the cause."""
-    part = work.parts.head("failures", report.shard) if report.failed else None
-    if part is None:
-        return {}
-    rows = part.read(["paper_id", "error_type"]).to_pylist()
     again = set(report.recomputed_ids)
+    if not (report.failed and again):
+        return {}
+    heads = [work.parts.head("failures", bucket) for bucket in work.buckets([report.shard])]
+    rows = read_all("failures", filter(None, heads), ["paper_id", "error_type"]).to_pylist()
     return {row["paper_id"]: row["error_type"] for row in rows if row["paper_id"] in again}

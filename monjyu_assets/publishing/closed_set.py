@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from monjyu_core.errors import IndexBuildError
@@ -50,25 +50,33 @@ def by_shard(asset: str) -> bool:
     return TABLES[primary(asset)].by_shard
 
 
-def asset_version(parts: PartStore, asset: str, shard: str) -> str | None:
-    """The version of an asset's shard, or of all its shards together; None where one is missing.
+def asset_version(parts: PartStore, asset: str, bucket: str) -> str | None:
+    """The version of an asset's bucket, or of all its buckets together; None where one is missing.
 
-    A table of the whole collection depends on all shards of its inputs.
+    A table of the whole collection depends on all buckets of its inputs.
     """
-    if not by_shard(asset):
-        shard = COLLECTION_SHARD
-    elif shard == COLLECTION_SHARD:
-        versions = [asset_version(parts, asset, one) for one in SHARDS]
-        return None if None in versions else digest(*versions, length=20)
-    part = parts.head(primary(asset), shard)
+    if by_shard(asset) and bucket == COLLECTION_SHARD:
+        return _together(parts, asset, parts.all_buckets())
+    part = parts.head(primary(asset), bucket if by_shard(asset) else COLLECTION_SHARD)
     return part.asset_version if part else None
 
 
-def input_versions(parts: PartStore, asset: str, shard: str) -> dict[str, str]:
+def shard_version(parts: PartStore, asset: str, shard: str) -> str | None:
+    """The version of an asset's shard, all its buckets together; None where one is missing."""
+    buckets = parts.buckets(shard) if by_shard(asset) else (COLLECTION_SHARD,)
+    return asset_version(parts, asset, buckets[0]) if len(buckets) == 1 else _together(parts, asset, buckets)
+
+
+def _together(parts: PartStore, asset: str, buckets: Iterable[str]) -> str | None:
+    heads = [parts.head(primary(asset), bucket) for bucket in buckets]
+    return None if None in heads else digest(*(part.asset_version for part in heads if part), length=20)
+
+
+def input_versions(parts: PartStore, asset: str, bucket: str) -> dict[str, str]:
     """The input versions of a part of the asset written now. IndexBuildError where an input does not exist."""
     versions: dict[str, str] = {}
     for upstream in RESTS_ON[asset]:
-        version = asset_version(parts, upstream, shard)
+        version = asset_version(parts, upstream, bucket)
         if version is None:
             raise IndexBuildError(f"{asset} needs {upstream}, which is not there.", f"Materialise {upstream} first.")
         versions[upstream] = version
@@ -79,15 +87,19 @@ def level_of(asset: str) -> int:
     return TABLES[primary(asset)].level
 
 
+def is_current(parts: PartStore, asset: str, bucket: str) -> bool:
+    """Whether the bucket's part (`all` for the collection) is there and made from its inputs as they are."""
+    part = parts.head(primary(asset), bucket)
+    return part is not None and all(
+        part.inputs.get(name) == asset_version(parts, name, bucket) for name in RESTS_ON[asset]
+    )
+
+
 def lagging(parts: PartStore, shard: str, level: int = 0) -> str | None:
     """The first asset of a level in a shard (`all` for the collection) that is missing or rests on an older version."""
-    for asset, upstream in RESTS_ON.items():
-        if level_of(asset) != level or by_shard(asset) == (shard == COLLECTION_SHARD):
-            continue
-        part = parts.head(primary(asset), shard)
-        if part is None or any(part.inputs.get(name) != asset_version(parts, name, shard) for name in upstream):
-            return asset
-    return None
+    assets = [a for a in RESTS_ON if level_of(a) == level and by_shard(a) == (shard != COLLECTION_SHARD)]
+    lags = (a for a in assets if not all(is_current(parts, a, bucket) for bucket in parts.buckets(shard)))
+    return next(lags, None)
 
 
 def all_lagging(parts: PartStore, level: int) -> dict[str, str]:

@@ -16,7 +16,7 @@ from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shar
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.parts import Part, PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 from monjyu_core.storage.snapshot import Manifest
 
 REPORTS = "community_reports"
@@ -55,7 +55,7 @@ def forget(parts: PartStore, papers: Collection[str], above: int) -> None:
     for asset in RESTS_ON:
         if level_of(asset) <= above:
             continue
-        for shard in SHARDS if by_shard(asset) else (COLLECTION_SHARD,):
+        for shard in parts.all_buckets() if by_shard(asset) else (COLLECTION_SHARD,):
             part = parts.head(primary(asset), shard)
             if part is None or not _rests_on_older(parts, asset, part):
                 continue

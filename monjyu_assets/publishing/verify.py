@@ -9,7 +9,7 @@ from pathlib import Path
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256
-from monjyu_core.storage.parts import PartStore, file_version
+from monjyu_core.storage.parts import PartStore, file_version, read_all
 from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, read_manifest
 
 
@@ -84,20 +84,16 @@ def _parts(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
 def _sources(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
     """Kept source files are named by their hash."""
     store = PartStore(folder.parts)
-    paths = [store.path(e.table, e.shard, e.version) for e in manifest.parts if e.table == "manifest"]
+    entries = [entry for entry in manifest.parts if entry.table == "manifest"]
+    paths = [store.path(e.table, e.shard, e.version) for e in entries]
     if not all(path.is_file() and file_version(path) == path.stem for path in paths):
         return  # reported with the parts
-    names = {name for path in paths for name in _manifest_hashes(store, path)}
+    hashes = read_all("manifest", (store.open(e.table, e.shard, e.version) for e in entries), ["sha256"])
+    names = set(hashes["sha256"].to_pylist())
     for name in sorted(names):
         source = folder.sources / name
         if source.is_file() and file_sha256(source) != name:
             yield f"source {name} differs from its hash"
-
-
-def _manifest_hashes(store: PartStore, path: Path) -> list[str]:
-    shard = path.parent.name.removeprefix("shard=")
-    hashes: list[str] = store.open("manifest", shard, path.stem).read(["sha256"])["sha256"].to_pylist()
-    return hashes
 
 
 def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_assets.chunking import input_text
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, unchanged
 from monjyu_core.embedding import Embedder, load_embedder
 from monjyu_core.errors import StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.parts import Part
+from monjyu_core.storage.parts import Part, read_all
 from monjyu_core.storage.schemas import TABLES
 
 ASSET = "chunk_embeddings"
@@ -43,23 +43,32 @@ def embedding_recipe(settings: Settings, embedder: Embedder) -> str:
 def embed_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Embed the chunks of these shards whose text has no vector yet."""
     embedder = load_embedder(work.settings)
-    chunks = {shard: _chunks(work, shard) for shard in shards}
     made_with = embedding_recipe(work.settings, embedder)
-    wanted = pa.concat_tables([part.read(["input_hash"]) for part in chunks.values()])["input_hash"].unique()
-    known = _known(work, made_with, wanted)
-    missing = set(wanted.to_pylist()) - known.keys()
-    done = 0
-    for shard in shards:
+    chunks: list[Part] = []
+    for bucket in work.buckets(shards):
+        if report := unchanged(work, ASSET, bucket, made_with):
+            yield report
+        else:
+            chunks.append(_chunks(work, bucket))
+    wanted = read_all("chunks", chunks, ["input_hash"])["input_hash"].value_counts().flatten()
+    texts = set(wanted[0].to_pylist())
+    several = set(pc.filter(wanted[0], pc.greater(wanted[1], 1)).to_pylist())
+    parts = [part for part in work.parts.heads(ASSET) if part.code_version == made_with]
+    known = known_vectors(parts, texts) if chunks else {}
+    done, missing = 0, len(texts - known.keys())
+    for part in chunks:
         timer = Timer()
-        rows = chunks[shard].records(_Chunk)
+        rows = part.records(_Chunk)
         new = {
             row["input_hash"]: input_text(row["header"], row["text"]) for row in rows if row["input_hash"] not in known
         }
+        made: Vectors = {}
         for vectors in _embed(work, embedder, new):
-            known |= vectors
+            made |= vectors
             done += len(vectors)
-            work.progress("embed", done, len(missing))
-        yield _write(work, chunks[shard], rows, known, set(new), embedder, made_with, timer)
+            work.progress("embed", done, missing)
+        yield _write(work, part, rows, known | made, set(new), embedder, made_with, timer)
+        known |= {key: made[key] for key in made.keys() & several}  # all of a large collection do not fit into memory
 
 
 def _chunks(work: Work, shard: str) -> Part:
@@ -69,14 +78,13 @@ def _chunks(work: Work, shard: str) -> Part:
     return part
 
 
-def _known(work: Work, made_with: str, wanted: pa.Array) -> Vectors:
-    """Existing vectors of the wanted texts by the same model, from any shard, by the hash of the text."""
+def known_vectors(parts: Iterable[Part], wanted: set[str]) -> Vectors:
+    """Existing vectors of the wanted texts, from any of these parts, by the hash of the text."""
     known: Vectors = {}
-    for part in work.parts.heads(ASSET):
-        if part.code_version != made_with:
-            continue
-        is_wanted = pc.is_in(part.read(["input_hash"])["input_hash"], wanted)
-        if pc.any(is_wanted).as_py():
+    hashes = pa.array(sorted(wanted), pa.string())
+    for part in parts:
+        is_wanted = pc.is_in(part.read(["input_hash"])["input_hash"], hashes) if part.rows else None
+        if is_wanted is not None and pc.any(is_wanted).as_py():
             rows = part.read(["input_hash", "vector"]).filter(is_wanted)
             known.update(zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True))
     return known

@@ -24,7 +24,7 @@ from monjyu_assets.chunking import (
 )
 from monjyu_assets.chunking.semantic import with_topics
 from monjyu_assets.stages.shared.model_choice import settle_model
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, records_of, rows_of
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, records_of, rows_of, unchanged
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import ConfigurationError, StorageError
 from monjyu_core.models.calls.embedding_calls import charged_to
@@ -203,18 +203,18 @@ def _rows(paper_id: str, chunked: Sequence[tuple[Section, Chunk]], pages: dict[s
 def chunk_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Chunk the papers of these shards that have changed."""
     settle_model(work)
-    chunker = Chunker(work.settings)
-    for done, shard in enumerate(shards, start=1):
-        yield _chunk_shard(work, shard, chunker)
-        work.progress("chunk", done, len(shards))
+    chunker, made_with = Chunker(work.settings), chunk_recipe(work.settings)
+    buckets = work.buckets(shards)
+    for done, bucket in enumerate(buckets, start=1):
+        yield unchanged(work, ASSET, bucket, made_with) or _chunk_bucket(work, bucket, chunker, made_with)
+        work.progress("chunk", done, len(buckets))
 
 
-def _chunk_shard(work: Work, shard: str, chunker: Chunker) -> ShardReport:
+def _chunk_bucket(work: Work, shard: str, chunker: Chunker, made_with: str) -> ShardReport:
     timer = Timer()
     papers = work.parts.head("papers", shard)
     if papers is None:
         raise StorageError(f"Shard {shard} of {work.name} has no papers.", "Materialise parsed_papers first.")
-    made_with = chunk_recipe(work.settings)
     rows = {row["paper_id"]: row for row in papers.records(_Title)}
     keys = {paper_id: digest(papers.keys[paper_id], made_with) for paper_id in rows}
     previous = work.parts.head(ASSET, shard)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, paper_mentions
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import Settings
@@ -51,10 +51,15 @@ class _Shard:
 def phrase_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     """Find the phrases of the papers of these shards that have changed."""
     made_with = phrase_recipe(work.settings)
-    papers = sum(len(part.keys) for part in work.parts.heads("chunks") if part.shard in shards)
+    buckets = work.buckets(shards)
+    papers = sum(part.rows for bucket in buckets if (part := work.parts.head("papers", bucket)))
     with _Parsers(work, papers) as parsers:
-        for shard in shards:  # one after the other: the text of a large collection does not fit into memory
+        for shard in buckets:  # one after the other: the text of a large collection does not fit into memory
             timer = Timer()
+            if report := unchanged(work, ASSET, shard, made_with):
+                parsers.done += report.total
+                yield report
+                continue
             plan = _plan(work, shard, made_with)
             parsers.warn_of_japanese(plan.new)
             parsers.done += len(plan.kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import pyarrow as pa
@@ -9,21 +10,23 @@ import pyarrow.compute as pc
 
 from monjyu_assets.indexing.scan import guard_deletes, papers_under, scan
 from monjyu_assets.indexing.walking import readable_types
+from monjyu_assets.stages.shared.rebucketing import rebucket, wanted_buckets
 from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
-from monjyu_core.storage.schemas import TABLES, empty
+from monjyu_core.storage.parts import read_all
+from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import published, read_manifest
 
+ASSET = "paper_manifest"
 CODE_VERSION = "1"
 
 
 def current_manifest(work: Work) -> pa.Table:
     """The current manifest, over all shards."""
-    parts = work.parts.heads("manifest")
-    return pa.concat_tables([empty("manifest"), *(part.read() for part in parts)])
+    return read_all("manifest", work.parts.heads("manifest"))
 
 
 def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
@@ -76,29 +79,42 @@ def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool =
 
 
 def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> list[ShardReport]:
+    """Write the rows of these shards, each in as many buckets as its papers need. Equal buckets stay."""
     timer = Timer()
-    by_shard: dict[str, list[str]] = {shard: [] for shard in shards}
-    for paper_id in scanned["paper_id"].to_pylist():
-        if (shard := shard_of(paper_id)) in by_shard:
-            by_shard[shard].append(paper_id)
+    owners = [shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()]
+    papers = Counter(owners)
+    rebucket(work.parts, {shard: wanted_buckets(papers[shard], work.parts.bucket_count(shard)) for shard in shards})
+    changed = changed_buckets(work, scanned)
     reports = []
-    for shard in shards:
-        rows = rows_of(scanned, by_shard[shard])
-        report = compare(work, shard, rows)
-        part = work.parts.write("paper_manifest", shard, {"manifest": rows}, inputs={}, code_version=CODE_VERSION)
-        reports.append(finish(report, part, work.parts, "paper_manifest", timer))
+    for bucket, rows in _by_bucket(work, shards, scanned).items():
+        report = None if bucket in changed else unchanged(work, ASSET, bucket, CODE_VERSION)
+        if report is None:
+            report = compare(work, bucket, rows)
+            part = work.parts.write(ASSET, bucket, {"manifest": rows}, inputs={}, code_version=CODE_VERSION)
+            finish(report, part, work.parts, ASSET, timer)
+        reports.append(report)
     return reports
 
 
-def compare(work: Work, shard: str, rows: pa.Table) -> ShardReport:
-    """A shard's papers compared with its current part: unchanged ones are reused, new and edited ones recomputed."""
-    part = work.parts.head("manifest", shard)
+def _by_bucket(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> dict[str, pa.Table]:
+    """The rows of every bucket of these shards."""
+    places: dict[str, list[int]] = {bucket: [] for bucket in work.buckets(shards)}
+    for row, paper_id in enumerate(scanned["paper_id"].to_pylist()):
+        bucket = work.parts.bucket_of(paper_id)
+        if bucket in places:
+            places[bucket].append(row)
+    return {bucket: scanned.take(pa.array(rows, pa.int64())) for bucket, rows in places.items()}
+
+
+def compare(work: Work, bucket: str, rows: pa.Table) -> ShardReport:
+    """A bucket's papers compared with its current part: unchanged ones are reused, new and edited ones recomputed."""
+    part = work.parts.head("manifest", bucket)
     columns = ["paper_id", "sha256"]
     before = dict(zip(*(part.read(columns)[c].to_pylist() for c in columns), strict=True)) if part else {}
     after = dict(zip(*(rows[c].to_pylist() for c in columns), strict=True))
     changed = [paper_id for paper_id, content in after.items() if before.get(paper_id) != content]
     return ShardReport(
-        shard,
+        bucket,
         total=len(after),
         reused=len(after) - len(changed),
         recomputed=len(changed),
@@ -107,10 +123,16 @@ def compare(work: Work, shard: str, rows: pa.Table) -> ShardReport:
     )
 
 
-def same_rows(work: Work, shard: str, rows: pa.Table) -> bool:
-    """Whether a shard's part already holds these rows, paths and times included."""
-    part = work.parts.head("manifest", shard)
-    if part is None:
-        return False
-    ordered = rows.select(TABLES["manifest"].schema.names).sort_by("paper_id").combine_chunks()
-    return bool(part.read().equals(ordered))
+def changed_buckets(work: Work, scanned: pa.Table) -> set[str]:
+    """The buckets whose parts do not hold these rows, paths and times included, or that have none."""
+    there = {part.shard for part in work.parts.heads("manifest")}
+    missing = {bucket for bucket in work.parts.all_buckets() if bucket not in there}
+    names = TABLES["manifest"].schema.names
+    before, after = (
+        table.select(names).sort_by("paper_id").combine_chunks() for table in (current_manifest(work), scanned)
+    )
+    if before.equals(after):
+        return missing
+    old, new = ({row["paper_id"]: row for row in table.to_pylist()} for table in (before, after))
+    ids = {paper_id for paper_id in old.keys() | new.keys() if old.get(paper_id) != new.get(paper_id)}
+    return missing | {work.parts.bucket_of(paper_id) for paper_id in ids}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +20,16 @@ from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of
+from monjyu_assets.stages.shared.work import (
+    ShardReport,
+    Timer,
+    Work,
+    finish,
+    recipe,
+    records_of,
+    rows_of,
+    unchanged,
+)
 from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
@@ -30,6 +40,7 @@ from monjyu_core.storage.rows import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, table_of
 
 ASSET = "parsed_papers"
+PATHS = "paths"
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
@@ -71,12 +82,12 @@ class Donor:
 
 @dataclass
 class _Shard:
-    """A shard being made: its manifest rows, where kept results come from, and new rows. `unanalysed`: a service should
-    have read a paper, and could not yet."""
+    """A bucket being made: its manifest rows, where kept results come from, and new rows. `unanalysed`: a service
+    should have read a paper, and could not yet."""
 
     shard: str
     manifest: dict[str, ManifestRow]
-    input_version: str
+    inputs: dict[str, str]
     reuse: ReuseKeys
     kept: dict[str, Donor] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
@@ -87,11 +98,20 @@ class _Shard:
 
 
 def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
-    """Parse the new papers of these shards. Each shard is written as soon as its last paper is done."""
+    """Parse the new papers of these shards. Each bucket is written as soon as its last paper is done."""
     timer = Timer()
     analyst = Analyst(work, ASSET)
-    donors, reuse = _donors(work), ReuseKeys.under(work.settings)
-    plans = {shard: _plan(work, shard, donors, reuse) for shard in shards}
+    made_with = parse_recipe(work.settings)
+    changed: list[str] = []
+    for bucket in work.buckets(shards):
+        report = unchanged(work, ASSET, bucket, made_with)
+        if report is None or _rests_on(work, bucket).items() - _inputs_before(work, bucket).items():
+            changed.append(bucket)
+        else:
+            yield _with_failures(work, report)
+    reuse = ReuseKeys.under(work.settings)
+    donors = _donors(work) if changed else {}
+    plans = {bucket: _plan(work, bucket, donors, reuse) for bucket in changed}
     tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
     for plan in plans.values():
         if not plan.waiting:
@@ -122,6 +142,28 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
                 yield _write(work, plan, timer)
 
 
+def _rests_on(work: Work, bucket: str) -> dict[str, str]:
+    """What the rows of a bucket are made of. Paths stand outside the manifest's version, and in the rows: its part's
+    version stands for them."""
+    manifest = work.parts.head("manifest", bucket)
+    if manifest is None:
+        raise StorageError(f"Shard {bucket} of {work.name} has no manifest.", "Materialise paper_manifest first.")
+    return {"paper_manifest": manifest.asset_version, PATHS: manifest.version}
+
+
+def _inputs_before(work: Work, bucket: str) -> Mapping[str, str]:
+    previous = work.parts.head("papers", bucket)
+    return previous.inputs if previous else {}
+
+
+def _with_failures(work: Work, report: ShardReport) -> ShardReport:
+    part = work.parts.head("failures", report.shard)
+    if part and part.rows:
+        causes = Counter(part.read(["error_type"])["error_type"].to_pylist())
+        report.failed, report.failures = part.rows, dict(sorted(causes.items()))
+    return report
+
+
 def _analysed(analyst: Analyst, tasks: list[Task]) -> Iterator[Task]:
     """The tasks again, each with its analysis. One without is parsed on this machine, for now."""
     by_path: dict[Path, list[Task]] = {}
@@ -142,11 +184,9 @@ def _donors(work: Work) -> dict[str, Donor]:
 
 
 def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys) -> _Shard:
-    manifest = work.parts.head("manifest", shard)
-    if manifest is None:
-        raise StorageError(f"Shard {shard} of {work.name} has no manifest.", "Materialise paper_manifest first.")
-    rows = {row["paper_id"]: row for row in manifest.records(ManifestRow)}
-    plan = _Shard(shard, rows, manifest.asset_version, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
+    inputs = _rests_on(work, shard)
+    rows = {row["paper_id"]: row for row in records_of(work, "manifest", shard, ManifestRow)}
+    plan = _Shard(shard, rows, inputs, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
     previous = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
         held = previous.keys.get(paper_id) if previous else None
@@ -246,14 +286,11 @@ def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
         ASSET,
         plan.shard,
         tables,
-        inputs={"paper_manifest": plan.input_version},
+        inputs=plan.inputs,
         keys=plan.keys,
         code_version=parse_recipe(work.settings) + ("+" if plan.unanalysed else ""),
     )
-    causes = tables["failures"]["error_type"].to_pylist()
-    plan.report.failed = len(causes)
-    plan.report.failures = {cause: causes.count(cause) for cause in sorted(set(causes))}
-    return finish(plan.report, part, work.parts, ASSET, timer)
+    return finish(_with_failures(work, plan.report), part, work.parts, ASSET, timer)
 
 
 def _table(work: Work, plan: _Shard, name: str) -> pa.Table:

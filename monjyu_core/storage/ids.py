@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from monjyu_core.errors import ConfigurationError
 
+MOST_BUCKETS = 1 << 16
 _COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
 
@@ -27,6 +28,27 @@ def file_sha256(path: Path) -> str:
 def shard_of(paper_id: str) -> str:
     """One of 16 shards, by the hash of the paper's id."""
     return hashlib.sha256(paper_id.encode()).hexdigest()[0]
+
+
+def bucket_of(paper_id: str, buckets: int) -> str:
+    """A paper's bucket where each shard has so many, a power of two up to `MOST_BUCKETS`: the name of its shard, a dot
+    and the next bits of the hash (`3.0101` of 16); of one bucket, the shard's name alone."""
+    hashed = hashlib.sha256(paper_id.encode()).hexdigest()
+    return _bucket(hashed[0], f"{int(hashed[1:5], 16):016b}"[: buckets.bit_length() - 1])
+
+
+def buckets_of(shard: str, buckets: int) -> tuple[str, ...]:
+    """The names of all buckets of a shard, in order."""
+    bits = buckets.bit_length() - 1
+    return tuple(_bucket(shard, f"{number:0{bits}b}" if bits else "") for number in range(buckets))
+
+
+def shard_of_bucket(bucket: str) -> str:
+    return bucket.partition(".")[0]
+
+
+def _bucket(shard: str, bits: str) -> str:
+    return f"{shard}.{bits}" if bits else shard
 
 
 def file_paper_id(relative_path: str, salt: str = "") -> str:

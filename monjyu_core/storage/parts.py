@@ -1,7 +1,8 @@
-"""Parts: immutable Parquet files, one a table and shard, named by the hash of their bytes; HEAD names the current one.
+"""Parts: immutable Parquet files, one a table and bucket, named by the hash of their bytes; a HEAD names the current
+ones.
 
-An asset may write several tables. Their parts are written first, then the HEADs, the primary table's last. The primary
-part lists the versions of its siblings and decides, so a crash in between leaves the old set whole.
+A bucket is a shard, or a piece of one in a large collection. An asset may write several tables. Their parts are written
+first, then one HEAD of the shard names them all, so a crash in between leaves the old set whole.
 """
 
 from __future__ import annotations
@@ -9,39 +10,32 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NotRequired, TypedDict, TypeVar
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import write_atomically
-from monjyu_core.storage.ids import digest
-from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, columns_of
+from monjyu_core.storage.heads import Head, PartEntry, TableEntry, read_head
+from monjyu_core.storage.ids import bucket_of, buckets_of, digest, shard_of_bucket
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES, columns_of
 
 _METADATA = b"monjyu"
+ROWS_OF_A_GROUP = 16_384
+"""Rows of a Parquet row group: readers of one paper skip the others by their smallest and largest ids."""
 R = TypeVar("R")
-
-
-class PartMetadata(TypedDict):
-    """What a Parquet file keeps in its footer, as JSON. Only the primary part of an asset has more than the hash."""
-
-    data_version: str
-    asset_version: NotRequired[str]
-    code_version: NotRequired[str]
-    inputs: NotRequired[dict[str, str]]
-    keys: NotRequired[dict[str, str]]
-    siblings: NotRequired[dict[str, str]]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One immutable file. `data_version` is the hash of its rows without times and paths; `version` of its bytes."""
+    """One immutable file. `shard` is the name of its bucket, or `all`. `data_version` is the hash of its rows without
+    times and paths; `version` of its bytes. Of other than current primary parts only these are known."""
 
     table: str
     shard: str
@@ -51,13 +45,17 @@ class Part:
     data_version: str
     asset_version: str = ""
     code_version: str = ""
-    inputs: dict[str, str] = field(default_factory=dict)
-    keys: dict[str, str] = field(default_factory=dict)
-    siblings: dict[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    siblings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The reuse key of each paper (level 2 and 4: chunk; 3: community)."""
+        return _footer(self.path).keys
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
         try:
-            return pq.read_table(self.path, columns=columns, partitioning=None).replace_schema_metadata(None)
+            return pq.ParquetFile(self.path).read(columns=columns).replace_schema_metadata(None)
         except (OSError, pa.ArrowInvalid) as error:
             raise StorageError(f"Part {self.path} cannot be read: {error}.", "Index the collection again.") from error
 
@@ -73,93 +71,162 @@ class PartStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def head(self, table: str, shard: str) -> Part | None:
-        """The current part of a table's shard, as its asset's primary part names it."""
-        primary = ASSET_TABLES[TABLES[table].asset][0]
-        version = _read_head(self._shard(primary, shard) / "HEAD")
-        if version is None:
+    def buckets(self, shard: str) -> tuple[str, ...]:
+        """The buckets of a shard, as the HEAD of its manifest says; `all` has one."""
+        return (shard,) if shard == COLLECTION_SHARD else buckets_of(shard, self.bucket_count(shard))
+
+    def bucket_count(self, shard: str) -> int:
+        return read_head(self._head_path("manifest", shard), _legacy_entry).buckets
+
+    def bucket_of(self, paper_id: str) -> str:
+        """The bucket that a paper lies in."""
+        shard = bucket_of(paper_id, 1)
+        return bucket_of(paper_id, self.bucket_count(shard))
+
+    def all_buckets(self) -> list[str]:
+        return [bucket for shard in SHARDS for bucket in self.buckets(shard)]
+
+    def head(self, table: str, bucket: str) -> Part | None:
+        """The current part of a table's bucket, as the HEAD of its asset names it."""
+        asset = TABLES[table].asset
+        primary = ASSET_TABLES[asset][0]
+        entry = read_head(self._head_path(primary, shard_of_bucket(bucket)), _legacy_entry).parts.get(bucket)
+        if entry is None:
             return None
-        part = self.open(primary, shard, version)
-        return part if table == primary else self.open(table, shard, part.siblings[table])
+        if table != primary:
+            one = entry["siblings"].get(table)  # a table that the asset has only since this version
+            return one and self._part(table, bucket, one)
+        return self._part(
+            table,
+            bucket,
+            entry,
+            asset_version=entry["asset_version"],
+            code_version=entry["code_version"],
+            inputs=entry["inputs"],
+            siblings={name: one["version"] for name, one in entry["siblings"].items()},
+        )
 
     def heads(self, table: str) -> list[Part]:
-        """The current parts of a table, those of shards that have none left out."""
+        """The current parts of a table, those of buckets that have none left out."""
         spec = TABLES[table]
         if spec.view:
             return []
-        return [part for shard in spec.shards if (part := self.head(table, shard)) is not None]
+        buckets = self.all_buckets() if spec.by_shard else [COLLECTION_SHARD]
+        return [part for bucket in buckets if (part := self.head(table, bucket)) is not None]
 
-    def open(self, table: str, shard: str, version: str) -> Part:
-        return _open(self.path(table, shard, version), table, shard, version)
+    def open(self, table: str, bucket: str, version: str) -> Part:
+        """A part that need not be current."""
+        path = self.path(table, bucket, version)
+        footer = _footer(path)
+        return Part(table, bucket, version, path, footer.rows, footer.data_version)
 
-    def path(self, table: str, shard: str, version: str) -> Path:
-        return self._shard(table, shard) / f"{version}.parquet"
+    def path(self, table: str, bucket: str, version: str) -> Path:
+        return self._folder(table, shard_of_bucket(bucket)) / f"{version}.parquet"
 
     def write(
         self,
         asset: str,
-        shard: str,
+        bucket: str,
         tables: dict[str, pa.Table],
         *,
-        inputs: dict[str, str],
-        keys: dict[str, str] | None = None,
+        inputs: Mapping[str, str],
+        keys: Mapping[str, str] | None = None,
         code_version: str,
     ) -> Part:
-        """Write all tables of an asset's shard and make them current; gives the primary part.
+        """Write all tables of an asset's bucket and make them current; gives the primary part.
 
         `inputs` are the asset versions this rests on; `keys` the reuse key of each paper.
         """
         primary, *others = ASSET_TABLES[asset]
-        ready = {name: _normalise(name, tables[name]) for name in (primary, *others)}
-        versions = {name: data_version(name, ready[name]) for name in ready}
-        asset_version = digest(*(f"{name}={versions[name]}" for name in sorted(versions)), length=20)
-        metadata: PartMetadata = {
-            "data_version": versions[primary],
-            "asset_version": asset_version,
-            "code_version": code_version,
-            "inputs": inputs,
-            "keys": keys or {},
-        }
         with self.locked(fcntl.LOCK_SH):
-            siblings = {name: self._put(name, shard, ready[name], {"data_version": versions[name]}) for name in others}
-            put = siblings | {primary: self._put(primary, shard, ready[primary], {**metadata, "siblings": siblings})}
-            for name in (*others, primary):
-                self._set_head(name, shard, put[name])
-            return self.open(primary, shard, put[primary])
+            siblings = {name: self._put(name, bucket, tables[name], {}) for name in others}
+            own = self._put(primary, bucket, tables[primary], keys or {})
+            versions = {name: one["data_version"] for name, one in (siblings | {primary: own}).items()}
+            entry: PartEntry = {
+                **own,
+                "asset_version": digest(*(f"{name}={versions[name]}" for name in sorted(versions)), length=20),
+                "code_version": code_version,
+                "inputs": dict(inputs),
+                "siblings": siblings,
+            }
+            with self._changing(asset, shard_of_bucket(bucket)) as head:
+                head.parts[bucket] = entry
+        part = self.head(primary, bucket)
+        assert part is not None
+        return part
+
+    def rest_on(self, asset: str, bucket: str, inputs: Mapping[str, str]) -> None:
+        """The current part rests on these asset versions: the same rows under other versions."""
+        with self._changing(asset, shard_of_bucket(bucket)) as head:
+            if bucket in head.parts:
+                head.parts[bucket]["inputs"] = dict(inputs)
+
+    def set_buckets(self, shard: str, count: int) -> None:
+        """Make so many buckets the shard's. Their parts are written before."""
+        with self._changing("paper_manifest", shard) as head:
+            head.buckets = count
+
+    def forget_others(self, asset: str, shard: str) -> None:
+        """Name only the parts of the shard's buckets."""
+        current = set(self.buckets(shard))
+        if set(read_head(self._head_path(ASSET_TABLES[asset][0], shard), _legacy_entry).parts) - current:
+            with self._changing(asset, shard) as head:
+                head.parts = {bucket: entry for bucket, entry in head.parts.items() if bucket in current}
 
     def drop(self, asset: str) -> None:
-        """No part of the asset is current any more. The primary table's HEADs go first: they decide."""
+        """No part of the asset is current any more."""
+        table = ASSET_TABLES[asset][0]
         with self.locked(fcntl.LOCK_SH):
-            for table in ASSET_TABLES[asset]:
-                for shard in TABLES[table].shards:
-                    (self._shard(table, shard) / "HEAD").unlink(missing_ok=True)
+            for shard in TABLES[table].shards:
+                self._head_path(table, shard).unlink(missing_ok=True)
 
     @contextmanager
     def locked(self, kind: int) -> Iterator[None]:
         """A kernel lock, shared by those who write parts; whoever removes parts that no HEAD names has it alone."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / ".lock").open("ab") as file:
-            fcntl.flock(file, kind)
+        with _locked(self.folder / ".lock", kind):
             yield
 
-    def _put(self, table: str, shard: str, rows: pa.Table, metadata: PartMetadata) -> str:
+    @contextmanager
+    def _changing(self, asset: str, shard: str) -> Iterator[Head]:
+        """The HEAD of an asset's shard, written at the end. Runs over other buckets of the shard wait."""
+        path = self._head_path(ASSET_TABLES[asset][0], shard)
+        with _locked(path.parent / ".head.lock", fcntl.LOCK_EX):
+            before = read_head(path, _legacy_entry)
+            head = before.copy()
+            yield head
+            if head != before or not path.exists():
+                write_atomically(path, head.packed())
+
+    def _put(self, table: str, bucket: str, rows: pa.Table, keys: Mapping[str, str]) -> TableEntry:
+        rows = _normalise(table, rows)
+        made = data_version(table, rows)
+        metadata = {"data_version": made, "keys": dict(keys)}
         tagged = rows.replace_schema_metadata({_METADATA: json.dumps(metadata, sort_keys=True).encode()})
         sink = pa.BufferOutputStream()
-        pq.write_table(tagged, sink, compression="zstd")
+        pq.write_table(tagged, sink, compression="zstd", row_group_size=ROWS_OF_A_GROUP)
         content = sink.getvalue().to_pybytes()
         version = hashlib.sha256(content).hexdigest()[:32]
-        path = self.path(table, shard, version)
+        path = self.path(table, bucket, version)
         if not path.exists():
             write_atomically(path, content)
-        return version
+        return {"version": version, "rows": rows.num_rows, "data_version": made}
 
-    def _set_head(self, table: str, shard: str, version: str) -> None:
-        path = self._shard(table, shard) / "HEAD"
-        if _read_head(path) != version:
-            write_atomically(path, f"{version}\n".encode())
+    def _part(self, table: str, bucket: str, entry: TableEntry | PartEntry, **more: object) -> Part:
+        path = self.path(table, bucket, entry["version"])
+        return Part(table, bucket, entry["version"], path, entry["rows"], entry["data_version"], **more)  # type: ignore[arg-type]
 
-    def _shard(self, table: str, shard: str) -> Path:
+    def _head_path(self, table: str, shard: str) -> Path:
+        return self._folder(table, shard) / "HEAD"
+
+    def _folder(self, table: str, shard: str) -> Path:
         return self.folder / table / f"shard={shard}"
+
+
+def read_all(table: str, parts: Iterable[Part], columns: list[str] | None = None) -> pa.Table:
+    """The rows of these parts of a table, in their order; without `columns` all of them."""
+    schema = TABLES[table].schema
+    empty = schema.empty_table() if columns is None else schema.empty_table().select(columns)
+    return pa.concat_tables([empty, *(part.read(columns) for part in parts if part.rows)])
 
 
 def file_version(path: Path) -> str:
@@ -176,27 +243,59 @@ def data_version(table: str, rows: pa.Table) -> str:
     return hashlib.sha256(sink.getvalue()).hexdigest()[:20]
 
 
+@dataclass(frozen=True)
+class _Footer:
+    """What a file says of itself; `more` is what files of earlier versions said besides."""
+
+    rows: int
+    data_version: str
+    keys: Mapping[str, str]
+    more: Mapping[str, dict[str, str]]
+
+
 def _normalise(table: str, rows: pa.Table) -> pa.Table:
     spec = TABLES[table]
     rows = rows.select(spec.schema.names).cast(spec.schema)
     return rows.sort_by([(key, "ascending") for key in spec.keys]).combine_chunks()
 
 
-def _read_head(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="ascii").strip() or None
-    except FileNotFoundError:
-        return None
+@contextmanager
+def _locked(path: Path, kind: int) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        fcntl.flock(file, kind)
+        yield
 
 
 @lru_cache(maxsize=4096)
-def _open(path: Path, table: str, shard: str, version: str) -> Part:
-    """Cached for good: a part never changes."""
+def _footer(path: Path) -> _Footer:
+    """Cached: a part never changes."""
     try:
         footer = pq.read_metadata(path)
     except (OSError, pa.ArrowInvalid) as error:
         raise StorageError(
             f"Part {path} is missing or damaged: {error}.", "Delete its HEAD file and index the collection again."
         ) from error
-    stored: PartMetadata = json.loads((footer.metadata or {}).get(_METADATA, b"{}"))
-    return Part(table, shard, version, path, footer.num_rows, **stored)
+    stored = json.loads((footer.metadata or {}).get(_METADATA, b"{}"))
+    return _Footer(footer.num_rows, stored.pop("data_version", ""), stored.pop("keys", {}), stored)
+
+
+def _legacy_entry(head: Path, version: str) -> PartEntry:
+    """What a HEAD of earlier versions names: the hash of the primary part, whose footer has the rest."""
+    own = head.parent / f"{version}.parquet"
+    more = _footer(own).more
+
+    def entry(path: Path) -> TableEntry:
+        footer = _footer(path)
+        return {"version": path.stem, "rows": footer.rows, "data_version": footer.data_version}
+
+    beside = {
+        name: head.parents[2] / name / head.parent.name / f"{its}.parquet" for name, its in more["siblings"].items()
+    }
+    return {
+        **entry(own),
+        "asset_version": str(more["asset_version"]),
+        "code_version": str(more["code_version"]),
+        "inputs": more["inputs"],
+        "siblings": {name: entry(path) for name, path in beside.items()},
+    }

@@ -14,12 +14,14 @@ from monjyu_assets.levels.engines.chunk_engine import ChunkEngine, ChunkResult, 
 from monjyu_assets.levels.engines.paper_sources import SourceChunk, SourcePaper
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.shared.level_sources import only, read_papers
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, rows_of, unchanged
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.rows_levels import ChunkFailureRow, ChunkPlace
 from monjyu_core.storage.schemas import ASSET_TABLES, TABLES, Record, table_of
 
+TOGETHER = 16
+"""Buckets whose chunks an engine gets at once, so that its processes have enough to do; memory holds them all."""
 Finisher = Callable[[dict[str, pa.Table]], dict[str, pa.Table]]
 """Adds tables derived from the others (vectors of claims, say)."""
 
@@ -61,8 +63,17 @@ class _Shard:
 
 
 def chunk_results(work: Work, shards: tuple[str, ...], stage: ChunkStage) -> Iterator[ShardReport]:
-    """Write these shards. An engine that costs money finishes each shard before it begins the next."""
-    groups = [(shard,) for shard in shards] if stage.engine.pays else [shards]
+    """Write these shards. An engine that costs money finishes each bucket before it begins the next."""
+    todo: list[str] = []
+    for bucket in work.buckets(shards):
+        failures = work.parts.head(stage.failures, bucket)
+        report = None if failures and failures.rows else unchanged(work, stage.asset, bucket, stage.made_with)
+        if report is None:
+            todo.append(bucket)
+        else:
+            yield report
+    size = 1 if stage.engine.pays else TOGETHER
+    groups = [todo[start : start + size] for start in range(0, len(todo), size)]
     done = 0
     for group in groups:
         plans = [_plan(work, shard, stage) for shard in group]

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from monjyu_assets.publishing.closed_set import input_versions, primary
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.storage.parts import Part
+from monjyu_core.storage.parts import Part, read_all
 from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 R = TypeVar("R")
@@ -42,4 +42,4 @@ def whole_rows(work: Work, table: str, row: type[R]) -> list[R]:
 
 def whole_table(work: Work, table: str, columns: list[str]) -> pa.Table:
     """These columns of a table, all shards together."""
-    return pa.concat_tables([part.read(columns) for part in work.parts.heads(table)])
+    return read_all(table, work.parts.heads(table), columns)

@@ -14,13 +14,12 @@ from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.level_sources import only, read_papers
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.rows_levels import ChunkPlace, EntityMentionRow, RelationshipMentionRow
-from monjyu_core.storage.schemas import SHARDS
 
 
 def forecast_sources(work: Work) -> list[CommunitySource]:
     """The communities that the extractive engine would find."""
     standing = set(whole_table(work, "paper_identity", ["canonical_id"])["canonical_id"].to_pylist())
-    papers = [paper for shard in SHARDS if work.parts.head("chunks", shard) for paper in read_papers(work, shard)]
+    papers = [paper for part in work.parts.heads("chunks") for paper in read_papers(work, part.shard)]
     papers = [paper for paper in papers if paper.paper_id in standing]
     chosen = chosen_chunks(work)
     wanted = only(papers, chosen if chosen is not None else {c.chunk_id for paper in papers for c in paper.chunks})

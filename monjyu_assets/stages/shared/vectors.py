@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from monjyu_assets.stages.chunk_embeddings import BATCH, Vectors, matrix
+from monjyu_assets.stages.chunk_embeddings import BATCH, known_vectors
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import Record, table_of
 
 
@@ -19,7 +18,7 @@ def vector_table(work: Work, asset: str, table: str, rows: Sequence[Record], tex
     """The rows of `table`, each with the vector of its text; `rows` hold the other columns."""
     embedder = load_embedder(work.settings)
     hashes = [digest(embedder.fingerprint, text, length=32) for text in texts]
-    known = _known(work.parts.heads(table), set(hashes))
+    known = known_vectors(work.parts.heads(table), set(hashes))
     missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in known}
     order = sorted(missing, key=lambda key: len(missing[key]))
     for start in range(0, len(order), BATCH):
@@ -32,13 +31,3 @@ def vector_table(work: Work, asset: str, table: str, rows: Sequence[Record], tex
         for row, key in zip(rows, hashes, strict=True)
     ]
     return table_of(table, full)
-
-
-def _known(parts: Sequence[Part], wanted: set[str]) -> Vectors:
-    known: Vectors = {}
-    for part in parts:
-        if part.rows:
-            rows = part.read(["input_hash", "vector"])
-            pairs = zip(rows["input_hash"].to_pylist(), matrix(rows["vector"]), strict=True)
-            known.update((key, vector) for key, vector in pairs if key in wanted)
-    return known

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.publishing.closed_set import RESTS_ON, is_current, shard_version
 from monjyu_assets.stages.shared.run_rules import current_cap, goal_of
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
@@ -81,6 +82,10 @@ class Work:
     def accounting(self) -> Accounting:
         return Accounting(self.settings, self.data)
 
+    def buckets(self, shards: Iterable[str]) -> list[str]:
+        """The buckets of these shards, in order."""
+        return [bucket for shard in sorted(shards) for bucket in self.parts.buckets(shard)]
+
     def account(self, asset: str) -> Account:
         """The account that an asset's model calls are charged to, one while this work lasts."""
         if asset not in self._accounts:
@@ -120,7 +125,7 @@ def level_of(asset: str) -> int:
 
 @dataclass
 class ShardReport:
-    """What happened to a shard. Counts are papers; `rows` are by table."""
+    """What happened to a bucket of a shard, or to a shard. Counts are papers; `rows` are by table."""
 
     shard: str
     asset_version: str = ""
@@ -138,6 +143,34 @@ class ShardReport:
     cost_usd: float = 0.0
     notes: dict[str, int] = field(default_factory=dict)
     """Counts of the whole collection, shown beside those of the shard."""
+
+
+def unchanged(work: Work, asset: str, bucket: str, made_with: str) -> ShardReport | None:
+    """The report of a bucket that would come out as it is: made of what its inputs are now, by this recipe."""
+    part = work.parts.head(ASSET_TABLES[asset][0], bucket)
+    if part is None or part.code_version != made_with or not is_current(work.parts, asset, bucket):
+        return None
+    papers = work.parts.head("manifest" if asset in ("paper_manifest", "parsed_papers") else "papers", bucket)
+    total = papers.rows if papers else 0
+    return finish(ShardReport(bucket, total=total, reused=total), part, work.parts, asset, Timer())
+
+
+def together(work: Work, asset: str, shard: str, reports: Sequence[ShardReport]) -> ShardReport:
+    """The report of a shard from those of its buckets."""
+    if len(reports) == 1 and reports[0].shard == shard:
+        return reports[0]
+    whole = ShardReport(shard, asset_version=shard_version(work.parts, asset, shard) or "")
+    whole.inputs = {name: shard_version(work.parts, name, shard) or "" for name in RESTS_ON[asset]}
+    for one in reports:
+        for counts, more in ((whole.rows, one.rows), (whole.failures, one.failures)):
+            for name, count in more.items():
+                counts[name] = counts.get(name, 0) + count
+        for name in ("total", "reused", "recomputed", "deleted", "failed", "tokens", "cost_usd"):
+            setattr(whole, name, getattr(whole, name) + getattr(one, name))
+        whole.seconds = max(whole.seconds, one.seconds)
+        whole.recomputed_ids += one.recomputed_ids
+        whole.notes |= one.notes
+    return whole
 
 
 class Timer:
@@ -162,7 +195,7 @@ def rows_of(table: pa.Table, paper_ids: Iterable[str], column: str = "paper_id")
 
 
 def records_of(work: Work, table: str, shard: str, row: type[R], paper_ids: Iterable[str] | None = None) -> list[R]:
-    """The rows of a shard, of all papers or of these, as records of this TypedDict; none where there is no part."""
+    """The rows of a bucket, of all papers or of these, as records of this TypedDict; none where there is no part."""
     part = work.parts.head(table, shard)
     if part is None or paper_ids is None:
         return part.records(row) if part else []
@@ -178,7 +211,7 @@ def table_rows(parts: PartStore, asset: str, shard: str) -> dict[str, int]:
 def finish(report: ShardReport, part: Part, parts: PartStore, asset: str, timer: Timer) -> ShardReport:
     """Complete the report from the part that was written."""
     report.asset_version = part.asset_version
-    report.inputs = part.inputs
+    report.inputs = {name: version for name, version in part.inputs.items() if name in RESTS_ON[asset]}
     report.rows = table_rows(parts, asset, report.shard)
     report.seconds = timer.seconds
     return report

@@ -1,0 +1,74 @@
+"""The HEAD of an asset's shard: which parts are current, bucket by bucket, and what each rests on."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TypedDict
+
+from monjyu_core.errors import StorageError
+
+
+class TableEntry(TypedDict):
+    """The part of one table."""
+
+    version: str
+    rows: int
+    data_version: str
+
+
+class PartEntry(TableEntry):
+    """The primary table's part with the asset's version, its recipe, the versions of its inputs and the parts of the
+    asset's other tables."""
+
+    asset_version: str
+    code_version: str
+    inputs: dict[str, str]
+    siblings: dict[str, TableEntry]
+
+
+@dataclass
+class Head:
+    """`parts` by bucket. `buckets` counts those of the shard; it holds in the HEAD of the manifest, and other parts may
+    be named for a moment."""
+
+    buckets: int = 1
+    parts: dict[str, PartEntry] = field(default_factory=dict)
+
+    def packed(self) -> bytes:
+        return json.dumps({"buckets": self.buckets, "parts": self.parts}, sort_keys=True, indent=1).encode() + b"\n"
+
+    def copy(self) -> Head:
+        return Head(self.buckets, copy.deepcopy(self.parts))
+
+
+Legacy = Callable[[Path, str], PartEntry]
+"""Makes an entry of what a HEAD of earlier versions holds: one hash."""
+
+
+def read_head(path: Path, legacy: Legacy) -> Head:
+    """Empty where there is none. Do not change it: it is shared."""
+    try:
+        seen = path.stat()
+    except FileNotFoundError:
+        return Head()
+    return _read(path, legacy, seen.st_mtime_ns, seen.st_ino, seen.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _read(path: Path, legacy: Legacy, *seen: int) -> Head:
+    """A HEAD is replaced by a new file and never written in place, so what was read of this file holds."""
+    content = path.read_text("utf-8").strip()
+    if not content:
+        return Head()
+    if not content.startswith("{"):
+        return Head(parts={path.parent.name.removeprefix("shard="): legacy(path, content)})
+    try:
+        found = json.loads(content)
+        return Head(found["buckets"], found["parts"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{path} is damaged.", "Delete it and index the collection again.") from error
