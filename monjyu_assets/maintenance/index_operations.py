@@ -21,7 +21,7 @@ from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.snapshot import held, open_database, published, read_current, read_manifest, unreadable
 from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
 
@@ -109,7 +109,7 @@ def _contents(folder: CollectionFolder, snapshot_id: str) -> dict[str, str]:
     read_manifest(folder, snapshot_id)  # raises an error that names what is missing
     path = folder.database(snapshot_id)
     try:
-        with duckdb.connect(str(path), read_only=True) as connection:
+        with open_database(path) as connection:
             return dict(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
     except duckdb.Error as error:
         raise unreadable(folder.name, snapshot_id, error) from error

@@ -9,7 +9,7 @@ import duckdb
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.snapshot import Manifest, read_manifest
+from monjyu_core.storage.snapshot import Manifest, open_database, read_manifest
 
 Pair = tuple[float, float]
 
@@ -62,7 +62,7 @@ def drift(folder: CollectionFolder, now: Manifest, limits: CheckSettings) -> lis
 
 
 def _opened(folder: CollectionFolder, manifest: Manifest) -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(str(folder.database(manifest.snapshot_id)), read_only=True)
+    return open_database(folder.database(manifest.snapshot_id))
 
 
 def _one(connection: duckdb.DuckDBPyConnection, query: str) -> float:

@@ -6,16 +6,14 @@ papers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.publishing.closed_set import RESTS_ON, asset_version, by_shard, level_of, primary
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.storage.folders import CollectionFolder
-from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.parts import Part, PartStore, read_all
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 from monjyu_core.storage.snapshot import Manifest
 
@@ -25,23 +23,23 @@ Tables = dict[str, pa.Table]
 
 def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> bool:
     """Whether papers have gone or changed since the snapshot `before`. If so, what levels above those of `parts` say
-    about them is removed."""
-    rows = [part.read(["paper_id", "sha256"]).to_pylist() for part in parts if part.table == "manifest"]
-    now = {(row["paper_id"], row["sha256"]) for several in rows for row in several}
-    changed = {paper_id for paper_id, _ in _published_contents(work.folder, before) - now}
+    about them is removed. Of a snapshot whose parts are lost nothing is taken over either."""
+    entries = {(entry.shard, entry.version) for entry in before.parts if entry.table == "manifest"}
+    now = {(part.shard, part.version): part for part in parts if part.table == "manifest"}
+    gone = [key for key in entries - now.keys() if not work.parts.path("manifest", *key).is_file()]
+    old = _contents(work.parts.open("manifest", *key) for key in entries - now.keys() - {*gone})
+    new = _contents(part for key, part in now.items() if key not in entries)
+    changed = {paper_id for paper_id, _ in old - new}
     if changed:
         level = max(TABLES[part.table].level for part in parts)
-        forget(work.parts, {paper_id for paper_id, _ in now} - changed, level)
-    return bool(changed)
+        forget(work.parts, {paper_id for paper_id, _ in _contents(now.values())} - changed, level)
+    return bool(changed or gone)
 
 
-def _published_contents(folder: CollectionFolder, snapshot: Manifest) -> set[tuple[str, str]]:
-    """Papers with their content hashes; empty where the database is gone, as nothing is then built on it."""
-    path = folder.database(snapshot.snapshot_id)
-    if not path.is_file():
-        return set()
-    with duckdb.connect(str(path), read_only=True) as connection:
-        return set(connection.execute("SELECT paper_id, sha256 FROM manifest").fetchall())
+def _contents(parts: Iterable[Part]) -> set[tuple[str, str]]:
+    """Papers with their content hashes."""
+    rows = read_all("manifest", parts, ["paper_id", "sha256"])
+    return set(zip(rows["paper_id"].to_pylist(), rows["sha256"].to_pylist(), strict=True))
 
 
 def forget(parts: PartStore, papers: Collection[str], above: int) -> None:

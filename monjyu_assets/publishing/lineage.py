@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from monjyu_assets.publishing.database import Connect, table_names
+from monjyu_core.storage.snapshot import open_database, search_beside
 
 TABLE = "community_lineage"
 NEAREST = 3
@@ -47,7 +47,7 @@ FROM scored QUALIFY rank <= {NEAREST} ORDER BY id, rank
 def write_lineage(database: Path, connect: Connect, previous: Path | None) -> None:
     """Write the table into a snapshot's new database; it is empty where no earlier snapshot has communities."""
     with connect(database) as connection:
-        connection.execute(f"DROP TABLE IF EXISTS {TABLE}").fetchall()
+        search_beside(connection, database)
         there = table_names(connection)
         graphs = {graph: names for graph, names in MEMBERS.items() if names[0] in there}
         if not graphs:
@@ -65,7 +65,7 @@ def write_lineage(database: Path, connect: Connect, previous: Path | None) -> No
 def _members(database: Path | None, table: str, column: str) -> pa.Table | None:
     if database is None or not database.is_file():
         return None
-    with duckdb.connect(str(database), read_only=True) as connection:
+    with open_database(database) as connection:
         if table not in table_names(connection):
             return None
         return connection.sql(f'SELECT community_id AS id, "{column}" AS member FROM "{table}"').to_arrow_table()
@@ -81,7 +81,7 @@ FROM (SELECT DISTINCT community_id FROM "{{table}}") LEFT JOIN best USING (commu
 
 def lineage_counts(database: Path) -> dict[str, dict[str, int]]:
     """By graph, how many communities are as in the previous snapshot (`kept`), similar (`changed`) or `new`."""
-    with duckdb.connect(str(database), read_only=True) as connection:
+    with open_database(database) as connection:
         there = table_names(connection)
         by_graph = {}
         for graph, (table, _) in MEMBERS.items():

@@ -14,7 +14,7 @@ from monjyu_assets.publishing.verify import is_sound
 from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
-from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.parts import PartStore, read_all
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
@@ -103,17 +103,18 @@ def _age_of_oldest_tag(table: LanceTable) -> timedelta:
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     store = PartStore(folder.parts)
-    named = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
+    named = {store.path(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
     with store.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names their new parts yet
-        heads = {(p.table, p.shard, p.version) for name in TABLES for p in store.heads(name)}
+        named |= {part.path for name in TABLES for part in store.heads(name)}
         for path in folder.parts.glob("*/shard=*/*.parquet"):
-            key = (path.parent.parent.name, path.parent.name.removeprefix("shard="), path.stem)
-            if key not in named and key not in heads:
+            if path not in named:
                 path.unlink()
 
 
 def _contents(folder: CollectionFolder, manifests: list[Manifest]) -> set[str]:
     """Hashes of all that is in the sources now or in a kept snapshot."""
     store = PartStore(folder.parts)
-    parts = [store.open("manifest", e.shard, e.version) for m in manifests for e in m.parts if e.table == "manifest"]
-    return {value for part in [*parts, *store.heads("manifest")] for value in part.read()["sha256"].to_pylist()}
+    entries = {(e.shard, e.version) for manifest in manifests for e in manifest.parts if e.table == "manifest"}
+    entries |= {(part.shard, part.version) for part in store.heads("manifest")}
+    rows = read_all("manifest", (store.open("manifest", *entry) for entry in sorted(entries)), ["sha256"])
+    return set(rows["sha256"].to_pylist())

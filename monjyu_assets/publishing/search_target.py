@@ -14,7 +14,7 @@ from monjyu_core.azure.search_index import IndexedChunk, SearchIndexes, drop_oth
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.snapshot import Manifest, published, read_manifest
+from monjyu_core.storage.snapshot import Manifest, open_database, published, read_manifest
 
 _CHUNKS = "SELECT chunk_id, paper_id, section_type, header, text FROM chunks WHERE paper_id IN ({}) ORDER BY chunk_id"
 
@@ -67,7 +67,7 @@ def _chunks(folder: CollectionFolder, manifest: Manifest, progress: Progress) ->
     """The chunks of a snapshot with their vectors, a shard at a time."""
     store = PartStore(folder.parts)
     done, total = 0, manifest.rows["chunks"]
-    with duckdb.connect(str(folder.database(manifest.snapshot_id)), read_only=True) as connection:
+    with open_database(folder.database(manifest.snapshot_id)) as connection:
         for entry in manifest.parts:
             if entry.table != "chunk_embeddings":
                 continue

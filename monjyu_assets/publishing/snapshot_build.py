@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version as installed_version
-from pathlib import Path
 
 from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.closed_set import RESTS_ON
@@ -36,12 +35,12 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
     building.mkdir(parents=True)
     try:
         database = building / DATABASE
-        base = None if before and forget_changed(work, before, parts) else before
+        anew = before is None or forget_changed(work, before, parts)
         with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
             lance = beside.submit(
-                publish_chunks, work.folder.lance, parts, candidate.embedding, snapshot_id, before, anew=base is None
+                publish_chunks, work.folder.lance, parts, candidate.embedding, snapshot_id, before, anew=anew
             )
-            build_database(database, parts, connect, *_base(work.folder, base))
+            build_database(database, parts, connect)
             write_lineage(database, connect, work.folder.database(before.snapshot_id) if before else None)
             hashed = file_version(database)
         manifest = _manifest(work, candidate, snapshot_id, now, lance.result(), hashed)
@@ -91,11 +90,3 @@ def _manifest(
         code_version=installed_version("monjyu"),
         checks=candidate.checks,
     )
-
-
-def _base(folder: CollectionFolder, base: Manifest | None) -> tuple[Path, list[PartEntry]] | tuple[()]:
-    """The previous database and its parts, where the new one can build on it."""
-    if base is None:
-        return ()
-    database = folder.database(base.snapshot_id)
-    return (database, base.parts) if database.is_file() else ()

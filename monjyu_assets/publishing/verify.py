@@ -48,8 +48,11 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 
 
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
-    """Whether a snapshot's own files (its database and Lance tables, not the parts) are as published. Files are hashed
-    once, and again when their size or time has changed."""
+    """Whether a snapshot's own files (its database and Lance tables) are as published, and its parts are there. Files
+    are hashed once, and again when their size or time has changed."""
+    store = PartStore(folder.parts)
+    if not all(store.path(one.table, one.shard, one.version).is_file() for one in manifest.parts):
+        return False
     database = folder.database(manifest.snapshot_id)
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
         return False

@@ -114,7 +114,7 @@ class Snapshot:
         with self._lock:
             if self._connection is None:
                 try:
-                    self._connection = duckdb.connect(str(self.database), read_only=True)
+                    self._connection = open_database(self.database)
                 except duckdb.Error as error:
                     raise unreadable(self.collection.name, self.id, error) from error
             return self._connection.cursor()
@@ -130,6 +130,21 @@ class Snapshot:
         """Whoever opened it for many requests lets it go with the last of them."""
         if hasattr(self, "_lease"):
             self.close()
+
+
+def open_database(path: Path) -> duckdb.DuckDBPyConnection:
+    """A snapshot's database, read-only. Views over the snapshot's parts find them from its folder."""
+    import duckdb
+
+    connection = duckdb.connect(str(path), read_only=True)
+    search_beside(connection, path)
+    return connection
+
+
+def search_beside(connection: duckdb.DuckDBPyConnection, database: Path) -> None:
+    """Relative paths are taken from the database's folder, in every cursor of the connection."""
+    folder = str(database.parent.absolute()).replace("'", "''")
+    connection.execute(f"SET GLOBAL file_search_path = '{folder}'").fetchall()
 
 
 def take_lease(folder: Path) -> BinaryIO:

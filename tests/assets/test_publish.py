@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,6 +25,7 @@ from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_core.errors import IndexBuildError, QueryError, StorageError
 from monjyu_core.storage import snapshot
 from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.heads import Head
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION, SHARDS, TABLES
@@ -181,16 +182,16 @@ def test_what_is_being_written_is_not_collected(world: World, monkeypatch: pytes
     folder, shard = world.work.folder, shard_of("a")
     write_records(world.papers, {"a": "Another text of the first record."})
     collecting: list[threading.Thread] = []
-    set_head = PartStore._set_head
+    changing = PartStore._changing
 
-    def late(store: PartStore, table: str, shard: str, version: str) -> None:
+    def late(store: PartStore, asset: str, shard: str) -> AbstractContextManager[Head]:
         collecting.append(threading.Thread(target=collect, args=(folder, 5)))
         collecting[-1].start()
         collecting[-1].join(1)
-        set_head(store, table, shard, version)
+        return changing(store, asset, shard)
 
     with monkeypatch.context() as patched:
-        patched.setattr(PartStore, "_set_head", late)
+        patched.setattr(PartStore, "_changing", late)
         write_manifest(world.work, (shard,), allow_deletes=True)
     collecting[0].join()
     head = world.work.parts.head("manifest", shard)

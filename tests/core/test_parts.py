@@ -1,10 +1,12 @@
-"""Parts: content-named, immutable, and whole after a crash between two HEADs."""
+"""Parts: content-named, immutable, and whole after a crash before the HEAD."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,30 +54,59 @@ def test_data_version_leaves_paths_and_times_out() -> None:
     assert data_version("manifest", one) == data_version("manifest", two) != data_version("manifest", three)
 
 
-def test_the_same_rows_of_other_inputs_are_another_part_of_the_same_data(tmp_path: Path) -> None:
+def test_the_same_rows_of_other_inputs_are_the_same_part(tmp_path: Path) -> None:
     store = PartStore(tmp_path)
     write(store, "one", inputs={"parsed_papers": "1"})
     before = store.head("chunks", "0")
     write(store, "one", inputs={"parsed_papers": "2"})
     after = store.head("chunks", "0")
     assert before and after
-    assert before.version != after.version
-    assert before.asset_version == after.asset_version
+    assert before.version == after.version
+    assert before.inputs != after.inputs == {"parsed_papers": "2"}
 
 
-def test_a_crash_between_two_heads_leaves_the_old_set(tmp_path: Path) -> None:
+def test_a_crash_before_the_head_leaves_the_old_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = PartStore(tmp_path)
     tables = {name: empty(name) for name in ASSET_TABLES["parsed_papers"]}
-    old = store.write("parsed_papers", "0", tables, inputs={"paper_manifest": "1"}, code_version="1")
-    sections = pa.Table.from_pylist(
-        [{"paper_id": "p", "section_ord": 0, "heading": "h", "level": 1, "section_type": "other", "text": "t"}],
-        TABLES["sections"].schema,
-    )
-    store.write("parsed_papers", "0", tables | {"sections": sections}, inputs={"paper_manifest": "2"}, code_version="1")
-    (tmp_path / "papers" / "shard=0" / "HEAD").write_text(old.version)  # as if the last HEAD had not been written
+    store.write("parsed_papers", "0", tables, inputs={"paper_manifest": "1"}, code_version="1")
+    row = {"paper_id": "p", "section_ord": 0, "heading": "h", "level": 1, "section_type": "other", "text": "t"}
+    sections = pa.Table.from_pylist([row], TABLES["sections"].schema)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(PartStore, "_changing", killed)
+        store.write("parsed_papers", "0", tables | {"sections": sections}, inputs={}, code_version="1")
     head = store.head("sections", "0")
-    assert head is not None
-    assert head.rows == 0
+    assert head is not None and head.rows == 0
+    store.write("parsed_papers", "0", tables | {"sections": sections}, inputs={}, code_version="1")
+    head = store.head("sections", "0")
+    assert head is not None and head.rows == 1
+
+
+def test_a_head_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    """It held one hash, and the footer of the primary part the rest."""
+    store = PartStore(tmp_path)
+    tables = {"chunks": chunk_rows("one"), "chunk_sentences": empty("chunk_sentences")}
+    part = store.write("chunks", "0", tables, inputs={"parsed_papers": "1"}, keys={"p": "k"}, code_version="1")
+    more = {
+        "data_version": part.data_version,
+        "asset_version": part.asset_version,
+        "code_version": "1",
+        "inputs": {"parsed_papers": "1"},
+        "keys": {"p": "k"},
+        "siblings": dict(part.siblings),
+    }
+    tagged = part.read().replace_schema_metadata({b"monjyu": json.dumps(more).encode()})
+    pq.write_table(tagged, tmp_path / "chunks" / "shard=0" / "old.parquet")
+    (tmp_path / "chunks" / "shard=0" / "HEAD").write_text("old\n")
+    head = PartStore(tmp_path).head("chunks", "0")
+    assert head is not None and (head.version, head.rows, head.keys) == ("old", 1, {"p": "k"})
+    assert head.inputs == {"parsed_papers": "1"} and store.head("chunk_sentences", "0") is not None
+    write(store, "two")
+    head = store.head("chunks", "0")
+    assert head is not None and head.read(["text"])["text"].to_pylist() == ["two"]
 
 
 def test_a_missing_part_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
@@ -85,7 +116,7 @@ def test_a_missing_part_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
     assert head is not None
     head.path.unlink()
     with pytest.raises(StorageError, match="ndex the collection again"):
-        PartStore(tmp_path / ".." / tmp_path.name).head("chunks", "0")
+        head.read()
 
 
 @settings(max_examples=30, deadline=None)

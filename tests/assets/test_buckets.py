@@ -1,0 +1,136 @@
+"""Buckets: their number follows the papers, a change of it computes nothing, and a change of a paper writes its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monjyu_assets.publishing import database
+from monjyu_assets.stages.shared import rebucketing
+from monjyu_assets.stages.shared.rebucketing import LEAST, MOST, PAPERS, wanted_buckets
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import bucket_of, buckets_of, shard_of, shard_of_bucket
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.snapshot import read_current, read_manifest
+from tests.assets.worlds import Rows, World, differences, write_records
+
+TEXTS = {
+    str(number): f"Record {number} speaks of graph index number {number} and of provenance. It has a secret{number}."
+    for number in range(60)
+}
+
+
+@given(st.text(min_size=1), st.integers(0, 12))
+def test_each_paper_lies_in_one_bucket_of_its_shard(paper_id: str, bits: int) -> None:
+    shard, bucket = shard_of(paper_id), bucket_of(paper_id, 1 << bits)
+    assert shard_of_bucket(bucket) == shard and bucket_of(paper_id, 1) == shard
+    assert bits > 6 or bucket in buckets_of(shard, 1 << bits)
+    assert bucket_of(paper_id, 2 << bits).startswith(bucket)
+
+
+@given(st.integers(0, 200_000), st.integers(0, 10))
+def test_the_number_is_a_power_of_two_and_stays_once_chosen(papers: int, bits: int) -> None:
+    count = wanted_buckets(papers, 1 << bits)
+    assert count & (count - 1) == 0
+    assert count == 1 or papers / count >= LEAST * PAPERS
+    assert papers / count <= MOST * PAPERS
+    assert wanted_buckets(papers, count) == count
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small collection is treated like a large one."""
+    monkeypatch.setattr(rebucketing, "PAPERS", 1)
+    monkeypatch.setattr(database, "COPIED_ROWS", 0)
+
+
+def world_of(folder: Path, texts: dict[str, str]) -> World:
+    world = World(folder / "data", folder / "papers")
+    write_records(world.papers, texts)
+    return world
+
+
+def counts(world: World) -> list[int]:
+    return [world.work.parts.bucket_count(shard) for shard in "0123456789abcdef"]
+
+
+def without_buckets(rows: dict[str, Rows]) -> dict[str, Rows]:
+    """Which bucket a passage lies in is no content."""
+    return rows | {"lance": [{**row, "shard": None} for row in rows["lance"]]}
+
+
+def test_dividing_computes_nothing_and_equals_a_build_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of(tmp_path, dict(list(TEXTS.items())[:50]))
+    world.build(1)
+    before = read_current(world.work.folder)
+    monkeypatch.setattr(rebucketing, "PAPERS", 1)
+    monkeypatch.setattr(database, "COPIED_ROWS", 0)
+    assert not any(world.build(1).values())
+    assert max(counts(world)) >= 4 and read_current(world.work.folder) != before
+    write_records(world.papers, TEXTS)
+    new = set(TEXTS) - set(list(TEXTS)[:50])
+    assert all(computed == new for computed in world.build(1).values())
+    monkeypatch.undo()
+    fresh = world.fresh(tmp_path / "fresh")
+    fresh.build(1)
+    assert counts(fresh) == [1] * 16
+    assert world.tables() == fresh.tables()
+    assert without_buckets(world.published()) == without_buckets(fresh.published())
+
+
+@pytest.mark.usefixtures("large")
+def test_a_change_writes_its_bucket_and_leaves_no_old_text(tmp_path: Path) -> None:
+    world = world_of(tmp_path, TEXTS)
+    world.build()
+    store, old = world.work.parts, set(world.work.folder.parts.rglob("*.parquet"))
+    edited = TEXTS | {"7": "Record 7 says something else."}
+    del edited["30"]
+    write_records(world.papers, edited)
+    assert world.build()["parse"] == {"7"}
+    touched = {bucket_of(paper_id, store.bucket_count(shard_of(paper_id))) for paper_id in ("7", "30")}
+    tables = {path.parent.parent.name for path in set(world.work.folder.parts.rglob("*.parquet")) - old}
+    assert {"chunks", "sentences"} <= tables
+    for table in ("chunks", "sentences", "chunk_embeddings"):
+        new = [part for part in store.heads(table) if part.path not in old]
+        assert {part.shard for part in new} <= touched
+    fresh = world.fresh(tmp_path / "fresh")
+    fresh.build()
+    assert differences(world, fresh) == []
+    kept = text_of_parts(world.work.folder)
+    assert "secret8." in kept and "secret7." not in kept and "secret30." not in kept
+    database_bytes = world.work.folder.database(str(read_current(world.work.folder))).read_bytes()
+    assert b"secret8." not in database_bytes
+
+
+def text_of_parts(folder: CollectionFolder) -> str:
+    """All that the parts of the current snapshot hold."""
+    manifest = read_manifest(folder, str(read_current(folder)))
+    store = PartStore(folder.parts)
+    return str([store.open(part.table, part.shard, part.version).read().to_pydict() for part in manifest.parts])
+
+
+@pytest.mark.usefixtures("large")
+def test_a_kill_while_dividing_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of(tmp_path, TEXTS)
+    with monkeypatch.context() as patched:
+        patched.setattr(rebucketing, "PAPERS", 1000)
+        world.build()
+    before, divide = world.tables(), rebucketing._divide_asset
+    for calls in (1, 3, 6):
+        left = [calls]
+
+        def killed(*arguments: object, left: list[int] = left) -> None:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KeyboardInterrupt
+            divide(*arguments)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(rebucketing, "_divide_asset", killed)
+            world.build()
+        assert world.tables() == before
+    assert not any(world.build().values())
+    assert world.tables() == before and max(counts(world)) > 1
