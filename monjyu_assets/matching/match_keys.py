@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import duckdb
 import pyarrow as pa
 
@@ -19,6 +21,9 @@ ABOUT_ANOTHER = (
 """How a folded title begins that may be of a notice on another paper, and is then none of the paper itself."""
 RETRACTED_TITLE = r"^\s*(retracted|withdrawn)(\s+(article|paper))?\s*:"
 """What publishers put before the title of a paper that they take back: it stays the paper's own."""
+
+MEMORY = "2GB"
+"""Memory of DuckDB; it spills to the system's temporary folder where that is not enough."""
 
 _MACROS = (
     "bare(x) AS regexp_replace(x, '" + RETRACTED_TITLE + "', '', 'i')",
@@ -60,7 +65,7 @@ def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
 
     `papers` needs paper_id, title, doi, arxiv_id, year, characters; `authors` paper_id, ord, name.
     """
-    connection = duckdb.connect(":memory:")
+    connection = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": tempfile.gettempdir()})
     for macro in _MACROS:
         connection.execute(f"CREATE MACRO {macro}")
     connection.register("papers", papers)

@@ -17,6 +17,8 @@ LONG_TITLE = 35
 """Characters. A title this long inside the raw entry is enough with the author where the entry has no year; and an
 equal one is enough alone where author and year cannot be compared, and no two papers bear it."""
 EQUAL = 99.5
+TOGETHER = 20_000
+"""References that are compared with all titles at once: each shares words with some hundred of them."""
 BESIDE_THE_TITLE = 6
 """Characters of an entry beside the paper's title that may be its number or a stop: where there is no more, the entry
 names no author, rather than another one."""
@@ -24,8 +26,9 @@ names no author, rather than another one."""
 _KEYS = """
 CREATE TABLE reference_keys AS
 SELECT r.paper_id, r.ord, fold(coalesce(r.title, '')) AS title_key, fold(r.raw_text) AS raw_key,
-       clean_doi(r.doi) AS doi, arxiv_of(r.arxiv_id, r.doi) AS arxiv_id, r.year
-FROM "references" r ORDER BY ALL
+       clean_doi(r.doi) AS doi, arxiv_of(r.arxiv_id, r.doi) AS arxiv_id, r.year,
+       row_number() OVER (ORDER BY r.paper_id, r.ord) AS number
+FROM "references" r ORDER BY number
 """
 _BY_ID = """
 CREATE TABLE resolved AS
@@ -52,6 +55,7 @@ of them does not cite that title."""
 _CANDIDATES = """
 WITH open AS (
     SELECT r.* FROM reference_keys r ANTI JOIN resolved USING (paper_id, ord)
+    WHERE r.number BETWEEN $first AND $last
 ), reference_words AS (
     SELECT DISTINCT paper_id AS citing, ord, unnest(words(raw_key)) AS word FROM open
     UNION
@@ -123,13 +127,16 @@ def resolve(
     connection.execute(_KEYS)
     connection.execute(_BY_ID)
     connection.execute(_TITLE_WORDS)
-    candidates = connection.sql(
-        _CANDIDATES, params={"follow_preprints": follow_preprints, "beside": BESIDE_THE_TITLE}
-    ).to_arrow_table()
-    connection.register("scored", _scored(candidates))
     limits = {"sure": sure, "likely": likely, "short": SHORT_TITLE, "long": LONG_TITLE, "equal": EQUAL}
-    connection.register("accepted", connection.sql(_ACCEPTED, params=limits).to_arrow_table())
-    connection.execute(_BEST)
+    how = {"follow_preprints": follow_preprints, "beside": BESIDE_THE_TITLE}
+    accepted = []
+    for first in range(1, references.num_rows + 1, TOGETHER):
+        some = how | {"first": first, "last": first + TOGETHER - 1}
+        connection.register("scored", _scored(connection.sql(_CANDIDATES, params=some).to_arrow_table()))
+        accepted.append(connection.sql(_ACCEPTED, params=limits).to_arrow_table())
+    if accepted:
+        connection.register("accepted", pa.concat_tables(accepted))
+        connection.execute(_BEST)
 
 
 def _scored(candidates: pa.Table) -> pa.Table:

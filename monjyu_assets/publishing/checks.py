@@ -33,8 +33,8 @@ CHECKS: dict[str, tuple[str, str]] = {
     ),
     "ids_unique": (
         "No paper, sentence or chunk has its id twice.",
-        "SELECT id FROM (SELECT paper_id AS id FROM manifest UNION ALL SELECT sentence_id FROM sentences "
-        "UNION ALL SELECT chunk_id FROM chunks) GROUP BY id HAVING count(*) > 1",
+        "SELECT sentence_id FROM sentences GROUP BY sentence_id "
+        "HAVING count(*) > 1 OR NOT starts_with(sentence_id, any_value(paper_id) || '.s')",
     ),
     "no_orphans": (
         "Every section, sentence, chunk and link belongs to a row that exists.",
@@ -63,10 +63,6 @@ CHECKS: dict[str, tuple[str, str]] = {
     "levels_fit": (
         "Every mention, relationship, report and claim of levels 2 to 4 is of chunks, sentences and papers that exist.",
         "SELECT chunk_id FROM entity_mentions ANTI JOIN chunks USING (chunk_id) UNION ALL "
-        "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = source_id UNION ALL "
-        "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = target_id UNION ALL "
-        "SELECT community_id FROM (SELECT community_id, unnest(paper_ids) AS paper_id FROM community_reports) "
-        "ANTI JOIN papers USING (paper_id) UNION ALL "
         "SELECT claim_id FROM claims ANTI JOIN chunks USING (chunk_id) UNION ALL "
         "SELECT claim_id FROM (SELECT claim_id, unnest(sentence_ids) AS sentence_id FROM claims) "
         "ANTI JOIN sentences USING (sentence_id)",
@@ -79,26 +75,34 @@ CHECKS: dict[str, tuple[str, str]] = {
 """Name to (what holds, query for the ids that offend)."""
 
 
-WHOLE = {"ids_unique", "levels_fit"}
-"""Checks over the whole collection. A paper lies in one shard with everything made from it alone, so the other checks
-may look at each shard by itself."""
+WHOLE: dict[str, str] = {
+    "ids_unique": "SELECT id FROM (SELECT paper_id AS id FROM manifest UNION ALL SELECT chunk_id FROM chunks) "
+    "GROUP BY id HAVING count(*) > 1",
+    "levels_fit": "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = source_id UNION ALL "
+    "SELECT relationship_id FROM relationships ANTI JOIN entities ON entity_id = target_id UNION ALL "
+    "SELECT community_id FROM (SELECT community_id, unnest(paper_ids) AS paper_id FROM community_reports) "
+    "ANTI JOIN papers USING (paper_id)",
+}
+"""What checks ask of the whole collection besides. A paper lies in one bucket with all that is made from it alone, so the
+rest may be asked of each bucket by itself. An id of a sentence holds its paper's, so it can only be twice in one."""
 
 
 def checks_key(embedding: EmbeddingEntry, window: int) -> str:
     """Hash of what the checks ask: parts that passed once need not be asked the same again."""
-    return digest(embedding.model_dump_json(), window, *(f"{name}: {query}" for name, (_, query) in CHECKS.items()))
+    asked = (f"{name}: {query} {WHOLE.get(name, '')}" for name, (_, query) in CHECKS.items())
+    return digest(embedding.model_dump_json(), window, *asked)
 
 
 def run_checks(
     parts: list[Part], embedding: EmbeddingEntry, window: int, passed: Iterable[PartEntry] = ()
 ) -> list[CheckResult]:
-    """All checks over a closed set of parts. `window` is in word pieces. Shards whose parts have all `passed` these
+    """All checks over a closed set of parts. `window` is in word pieces. Buckets whose parts have all `passed` these
     checks before are checked only together with the others."""
     values: dict[str, int | str] = {"dimensions": embedding.dimensions, "model": embedding.model, "window": window}
     before = {_looked_at(entry) for entry in passed}
     new = {part.shard for part in parts if _looked_at(part) not in before}
     with over_parts(parts) as everything, over_parts([part for part in parts if part.shard in new]) as changed:
-        return [_run(everything if name in WHOLE else changed, name, values) for name in CHECKS]
+        return [_run(changed, everything, name, values) for name in CHECKS]
 
 
 def _looked_at(part: Part | PartEntry) -> tuple[str, str, str]:
@@ -121,11 +125,20 @@ def over_parts(parts: list[Part]) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def _run(connection: duckdb.DuckDBPyConnection, name: str, values: dict[str, int | str]) -> CheckResult:
+def _run(
+    changed: duckdb.DuckDBPyConnection,
+    everything: duckdb.DuckDBPyConnection,
+    name: str,
+    values: dict[str, int | str],
+) -> CheckResult:
     description, query = CHECKS[name]
-    used = {key: value for key, value in values.items() if f"${key}" in query}
-    counted = (
-        f"WITH bad(id) AS ({query}) SELECT count(*), (SELECT list(id) FROM (FROM bad ORDER BY id LIMIT 5)) FROM bad"
-    )
-    count, examples = connection.execute(counted, used).fetchall()[0]
-    return CheckResult(name, count == 0, description, count, [str(value) for value in examples or []])
+    asked = [(changed, query), *([(everything, WHOLE[name])] if name in WHOLE else [])]
+    count, examples = 0, list[str]()
+    for connection, one in asked:
+        used = {key: value for key, value in values.items() if f"${key}" in one}
+        counted = (
+            f"WITH bad(id) AS ({one}) SELECT count(*), (SELECT list(id) FROM (FROM bad ORDER BY id LIMIT 5)) FROM bad"
+        )
+        more, ids = connection.execute(counted, used).fetchall()[0]
+        count, examples = count + more, [*examples, *map(str, ids or [])]
+    return CheckResult(name, count == 0, description, count, examples[:5])

@@ -8,12 +8,14 @@ import pyarrow as pa
 from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.matching.works import work_ids
-from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
+from monjyu_assets.publishing.closed_set import asset_version
+from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS, known_by
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.ids import digest
 from monjyu_core.storage.rows import UnresolvedReferenceRow
-from monjyu_core.storage.schemas import table_of
+from monjyu_core.storage.schemas import COLLECTION_SHARD, table_of
 
 ASSET = "citation_network"
 CODE_VERSION = "3"
@@ -23,7 +25,7 @@ _CITATION_COLUMNS = ["paper_id", "ord", "ref_id", "context", "section"]
 _EDGES = """
 WITH contexts AS (
     SELECT paper_id, ref_id, list({'section': section, 'context': context} ORDER BY ord) AS contexts
-    FROM inline_citations GROUP BY paper_id, ref_id
+    FROM inline_citations SEMI JOIN resolved USING (paper_id) GROUP BY paper_id, ref_id
 ), edges AS (
     SELECT a.canonical_id AS citing_id, b.canonical_id AS cited_id, r.paper_id, r.ord AS ref_ord, x.ref_id, r.method,
            r.score, coalesce(c.contexts, []) AS contexts
@@ -44,7 +46,13 @@ def network_recipe(settings: Settings) -> str:
 
 
 def build_network(work: Work) -> CollectionReport:
-    return run_collection_stage(work, ASSET, network_recipe(work.settings), _tables)
+    return run_collection_stage(work, ASSET, network_recipe(work.settings), _tables, _made_of)
+
+
+def _made_of(work: Work) -> str:
+    """What papers are known by, which files are one paper, and what they cite where: not the rest of their text."""
+    cited = [part.data_version for table in ("references", "inline_citations") for part in work.parts.heads(table)]
+    return digest(known_by(work), asset_version(work.parts, "paper_identity", COLLECTION_SHARD), *cited)
 
 
 def _tables(work: Work) -> Tables:

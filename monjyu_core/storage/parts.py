@@ -236,10 +236,15 @@ def file_version(path: Path) -> str:
 
 
 def data_version(table: str, rows: pa.Table) -> str:
-    """Hash of sorted rows without the unhashed columns. Parquet bytes are canonical where Arrow buffers are not."""
+    """Hash of sorted rows without the unhashed columns."""
+    return rows_hash(rows.select(TABLES[table].hashed))
+
+
+def rows_hash(rows: pa.Table) -> str:
+    """Hash of rows in their order. Parquet bytes are canonical where Arrow buffers are not."""
     sink = pa.BufferOutputStream()
-    hashed = rows.select(TABLES[table].hashed).replace_schema_metadata(None)
-    pq.write_table(hashed, sink, compression="none", use_dictionary=False, store_schema=False, write_statistics=False)
+    rows = rows.replace_schema_metadata(None)
+    pq.write_table(rows, sink, compression="none", use_dictionary=False, store_schema=False, write_statistics=False)
     return hashlib.sha256(sink.getvalue()).hexdigest()[:20]
 
 

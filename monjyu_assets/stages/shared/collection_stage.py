@@ -15,6 +15,7 @@ from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 R = TypeVar("R")
 Tables = dict[str, pa.Table]
+MADE_OF = "made of"
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,25 @@ class CollectionReport:
     recomputed: bool
 
 
-def run_collection_stage(work: Work, asset: str, made_with: str, compute: Callable[[Work], Tables]) -> CollectionReport:
-    """Compute the asset's tables for the collection, unless code, settings and inputs are unchanged."""
+def run_collection_stage(
+    work: Work,
+    asset: str,
+    made_with: str,
+    compute: Callable[[Work], Tables],
+    made_of: Callable[[Work], str] | None = None,
+) -> CollectionReport:
+    """Compute the asset's tables for the collection, unless code, settings and inputs are unchanged. `made_of` hashes
+    what of its inputs they depend on: where that is as it was, they stay although the inputs changed."""
     inputs = input_versions(work.parts, asset, COLLECTION_SHARD)
     previous = work.parts.head(primary(asset), COLLECTION_SHARD)
-    if previous is not None and previous.inputs == inputs and previous.code_version == made_with:
+    kept = previous is not None and previous.code_version == made_with
+    if kept and previous is not None and previous.inputs == inputs:
         return CollectionReport(previous, recomputed=False)
-    part = work.parts.write(asset, COLLECTION_SHARD, compute(work), inputs=inputs, code_version=made_with)
+    hashed = {MADE_OF: made_of(work)} if made_of else {}
+    if kept and previous is not None and hashed and previous.keys.get(MADE_OF) == hashed[MADE_OF]:
+        work.parts.rest_on(asset, COLLECTION_SHARD, inputs)
+        return CollectionReport(previous, recomputed=False)
+    part = work.parts.write(asset, COLLECTION_SHARD, compute(work), inputs=inputs, keys=hashed, code_version=made_with)
     return CollectionReport(part, recomputed=True)
 
 

@@ -1,0 +1,214 @@
+"""What one changed paper costs as a collection grows: seconds, bytes written, memory, at level 0 or 1.
+
+The collection is made of parts: the papers of a small real index (`--like`, its data folder and name) again and again
+under other names, so that thousands of papers need not be parsed and embedded. Each has a Markdown file as its source.
+Then a paper is edited, one added, one deleted, by the command. Seconds of the clock and of the processor are those of
+the whole process; bytes are those of files that are new in the collection's folder.
+
+    python bench/bench_change.py --papers 1000,10000 --folder FOLDER --like data/index/NAME
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, input_versions, primary
+from monjyu_assets.stages import chunk_embeddings, chunks, noun_phrases, parsed_papers
+from monjyu_assets.stages.shared.rebucketing import wanted_buckets
+from monjyu_assets.stages.shared.work import Work
+from monjyu_core.embedding import load_embedder
+from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import bucket_of, buckets_of, digest, file_paper_id, file_sha256, shard_of
+from monjyu_core.storage.parts import read_all
+from monjyu_core.storage.rows import ManifestRow
+from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
+
+
+def listed_files(folder: Path, count: int) -> list[ManifestRow]:
+    """Source files, and their rows of the manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows: list[ManifestRow] = []
+    for number in range(count):
+        path = folder / f"d{number:06}.md"
+        if not path.exists():
+            path.write_text(f"# Report {number} on sampling\n\nStation {number} reports {number * 7} cases.\n")
+        seen = path.stat()
+        rows.append(
+            {
+                "paper_id": file_paper_id(path.name),
+                "sha256": file_sha256(path),
+                "document_type": "md",
+                "size": seen.st_size,
+                "record": None,
+                "source_path": str(path),
+                "mtime_ns": seen.st_mtime_ns,
+                "offset": None,
+            }
+        )
+    return rows
+
+
+class Copies:
+    """Rows of the papers of a real index under other papers' names."""
+
+    def __init__(self, like: Work) -> None:
+        self.tables = {name: read_all(name, like.parts.heads(name)) for name, spec in TABLES.items() if spec.by_shard}
+        self.papers: list[str] = self.tables["papers"]["paper_id"].to_pylist()
+        texts = " ".join(self.tables["chunks"]["text"].to_pylist())
+        self.vocabulary = sorted(set(re.findall(r"[a-z]{5,}", texts)))
+        of = {name: rows["paper_id"].combine_chunks() for name, rows in self.tables.items()}
+        self.rows = {
+            name: {paper: pc.indices_nonzero(pc.equal(ids, paper)) for paper in self.papers} for name, ids in of.items()
+        }
+
+    def of(self, table: str, papers: Sequence[tuple[int, ManifestRow]]) -> pa.Table:
+        """The rows of these papers; each is a copy of the one that its number falls on."""
+        taken = [self.rows[table][self.papers[number % len(self.papers)]] for number, _ in papers]
+        rows = self.tables[table].take(pa.concat_arrays(taken))
+        ids = [row["paper_id"] for _, row in papers]
+        counts = [len(one) for one in taken]
+        owner = pa.array([name for name, count in zip(ids, counts, strict=True) for _ in range(count)], pa.string())
+        for column in rows.column_names:
+            if column == "paper_id":
+                rows = self._set(rows, column, owner)
+            elif column == "sentence_id":
+                number = pc.replace_substring_regex(rows[column], r"^.*\.(s\d+)$", r"\1")
+                rows = self._set(rows, column, pc.binary_join_element_wise(owner, number, "."))
+            elif column in ("chunk_id", "input_hash"):
+                rows = self._set(rows, column, pc.binary_join_element_wise(rows[column], owner, " of "))
+            elif (table, column) in (("papers", "title"), ("authors", "name"), ("references", "title")):
+                words = pa.array([self._words(name) for name in ids], pa.string())
+                made = words.take(pc.index_in(owner, pa.array(ids, pa.string())))
+                rows = self._set(rows, column, pc.binary_join_element_wise(made, rows[column], " "))
+            elif column in ("doi", "arxiv_id") and table == "papers":
+                rows = self._set(rows, column, pa.nulls(rows.num_rows, pa.string()))
+        return rows
+
+    def _words(self, seed: str) -> str:
+        """Five words that tell a copy from the others: no two of them are one paper."""
+        return " ".join(random.Random(seed).sample(self.vocabulary, 5))
+
+    @staticmethod
+    def _set(rows: pa.Table, column: str, values: Any) -> pa.Table:
+        return rows.set_column(rows.column_names.index(column), column, values)
+
+
+def make_parts(work: Work, like: Work, sources: Path, count: int, level: int) -> None:
+    """Parts of `count` papers as the stages would name them, so that nothing is computed again."""
+    manifest, copies = listed_files(sources, count), Copies(like)
+    settings, parts = work.settings, work.parts
+    reuse = parsed_papers.ReuseKeys.under(settings)
+    recipes = {
+        "paper_manifest": "1",
+        "parsed_papers": parsed_papers.parse_recipe(settings),
+        "chunks": chunks.chunk_recipe(settings),
+        "chunk_embeddings": chunk_embeddings.embedding_recipe(settings, load_embedder(settings)),
+        "noun_phrases": noun_phrases.phrase_recipe(settings),
+    }
+    by_bucket: dict[str, list[tuple[int, ManifestRow]]] = {}
+    sizes = {shard: sum(shard_of(row["paper_id"]) == shard for row in manifest) for shard in SHARDS}
+    buckets = {shard: wanted_buckets(size, 1) for shard, size in sizes.items()}
+    for number, row in enumerate(manifest):
+        by_bucket.setdefault(bucket_of(row["paper_id"], buckets[shard_of(row["paper_id"])]), []).append((number, row))
+    for shard in SHARDS:
+        for bucket in buckets_of(shard, buckets[shard]):
+            papers = by_bucket.get(bucket, [])
+            read = {row["paper_id"]: reuse.of(row)[0] for _, row in papers}
+            cut = {name: digest(key, recipes["chunks"]) for name, key in read.items()}
+            for asset in (one for one in RESTS_ON if by_shard(one) and one in recipes):
+                if TABLES[primary(asset)].level > level:
+                    continue
+                tables = {name: copies.of(name, papers) for name in ASSET_TABLES[asset]}
+                if asset == "paper_manifest":
+                    tables = {"manifest": table_of("manifest", [row for _, row in papers])}
+                if asset == "parsed_papers" and papers:
+                    paths = pa.array(
+                        [row["source_path"] for _, row in sorted(papers, key=lambda one: one[1]["paper_id"])]
+                    )
+                    ordered = tables["papers"].sort_by("paper_id")
+                    tables["papers"] = Copies._set(ordered, "source_path", paths)
+                inputs = input_versions(parts, asset, bucket)
+                if asset == "parsed_papers":
+                    head = parts.head("manifest", bucket)
+                    inputs[parsed_papers.PATHS] = head.version if head else ""
+                keys = {"parsed_papers": read, "chunks": cut}.get(asset, {})
+                parts.write(asset, bucket, tables, inputs=inputs, keys=keys, code_version=recipes[asset])
+        parts.set_buckets(shard, buckets[shard])
+
+
+def run(data: Path, *command: str) -> dict[str, float]:
+    """Seconds of the clock and of the processor, and memory of the largest process (MB)."""
+    environment = os.environ | {"MONJYU_DATA": str(data)}
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(
+        ["/usr/bin/env", sys.executable, "-m", "monjyu_core", *command], env=environment, capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode not in (0, 1):
+        raise SystemExit(done.stderr)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": time.monotonic() - start, "cpu": cpu, "memory_mb": after.ru_maxrss / 1024}
+
+
+def files(folder: Path) -> dict[tuple[int, int], int]:
+    """Sizes of the files of a folder by what tells a new one."""
+    seen = [path.stat() for path in folder.rglob("*") if path.is_file()]
+    return {(one.st_ino, one.st_mtime_ns): one.st_size for one in seen}
+
+
+def measure(folder: Path, like: Work, count: int, level: int) -> dict[str, Any]:
+    data, sources = DataFolder(folder / str(count) / "data"), folder / str(count) / "papers"
+    name, index = "syn", folder / str(count) / "data" / "index" / "syn"
+    result: dict[str, Any] = {"papers": count}
+    work = Work(data, name)
+    if not index.exists():
+        record = CollectionRecord(name=name, sources=[str(sources)], level=level)
+        seen = known_record(like.data, like.name)
+        record.language, record.embedding_model = seen.language, seen.embedding_model
+        save_record(work.folder, record)
+        make_parts(work, like, sources, count, level)
+    result["first publish"] = run(data.root, "index", "-c", name)
+    result["nothing changed"] = run(data.root, "index", "-c", name)
+    for what in ("edited", "added", "deleted"):
+        path = sources / ("d000000.md" if what == "edited" else "new.md")
+        if what == "deleted":
+            path.unlink()
+        else:
+            path.write_text(f"# A changed report\n\nIt was {what} at {time.time_ns()} and says so.\n")
+        before = files(index)
+        result[what] = run(data.root, "index", "-c", name)
+        after = files(index)
+        written = sum(size for key, size in after.items() if key not in before)
+        result[what] |= {"written_mb": written / 1e6, "of_collection": written / max(sum(before.values()), 1)}
+    return result
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--papers", default="200")
+    options.add_argument("--level", type=int, default=0)
+    options.add_argument("--folder", type=Path, required=True)
+    options.add_argument("--like", type=Path, required=True, help="the folder of a collection: DATA/index/NAME")
+    chosen = options.parse_args()
+    like = Work(DataFolder(chosen.like.resolve().parents[1]), chosen.like.name)
+    for count in map(int, chosen.papers.split(",")):
+        print(json.dumps(measure(chosen.folder, like, count, chosen.level), indent=1), flush=True)
+
+
+if __name__ == "__main__":
+    main()
