@@ -83,8 +83,8 @@ WHOLE: dict[str, str] = {
     "SELECT community_id FROM (SELECT community_id, unnest(paper_ids) AS paper_id FROM community_reports) "
     "ANTI JOIN papers USING (paper_id)",
 }
-"""What checks ask of the whole collection besides. A paper lies in one bucket with all that is made from it alone, so the
-rest may be asked of each bucket by itself. An id of a sentence holds its paper's, so it can only be twice in one."""
+"""What checks ask of the whole collection besides. A paper lies in one bucket with all that is made from it alone, so
+the rest may be asked of each bucket by itself. An id of a sentence holds its paper's: it can only be twice in one."""
 
 
 def checks_key(embedding: EmbeddingEntry, window: int) -> str:
