@@ -1,4 +1,4 @@
-"""Building a snapshot's folder from a candidate: DuckDB and Lance side by side, then the manifest, then its name."""
+"""Building a snapshot from a candidate: database and search files side by side, then the manifest, then its name."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.forgetting import forget_changed
-from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.lineage import write_lineage
+from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.parts import file_version
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
-from monjyu_core.storage.snapshot import MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
+from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, PartEntry, SearchFileEntry, published
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 """The beginning of a snapshot's id."""
@@ -37,14 +37,13 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
     try:
         database = building / DATABASE
         base = None if before and forget_changed(work, before, parts) else before
-        with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
-            lance = beside.submit(
-                publish_chunks, work.folder.lance, parts, candidate.embedding, snapshot_id, before, anew=base is None
-            )
+        known = before.search if before else []
+        with ThreadPoolExecutor(1) as beside:  # search files and DuckDB have nothing in common but the parts
+            search = beside.submit(publish_search_files, work.folder.search, parts, candidate.embedding, known)
             build_database(database, parts, connect, *_base(work.folder, base))
             write_lineage(database, connect, work.folder.database(before.snapshot_id) if before else None)
             hashed = file_version(database)
-        manifest = _manifest(work, candidate, snapshot_id, now, lance.result(), hashed)
+        manifest = _manifest(work, candidate, snapshot_id, now, search.result(), hashed)
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
         write_atomically(building / "manifest.json", content_bytes)
@@ -67,7 +66,12 @@ def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
 
 
 def _manifest(
-    work: Work, candidate: Candidate, snapshot_id: str, now: datetime, lance: LanceEntry, database_sha256: str
+    work: Work,
+    candidate: Candidate,
+    snapshot_id: str,
+    now: datetime,
+    search: list[SearchFileEntry],
+    database_sha256: str,
 ) -> Manifest:
     rows: dict[str, int] = {}
     for part in candidate.parts:
@@ -84,7 +88,7 @@ def _manifest(
         content=candidate.content,
         parts=[PartEntry.model_validate(part, from_attributes=True) for part in candidate.parts],
         rows=rows,
-        lance={"chunks": lance},
+        search=search,
         embedding=candidate.embedding,
         database_sha256=database_sha256,
         settings={name: setting_value(work.settings, name) for name in sorted(made_with)},

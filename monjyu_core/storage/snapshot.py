@@ -46,14 +46,14 @@ class PartEntry(BaseModel):
     rows: int
 
 
-class LanceEntry(BaseModel):
-    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows, its files' SHA-256."""
+class SearchFileEntry(BaseModel):
+    """A file of `search/`: vectors and full text of `rows` chunks. `made_from` is the hash of all that it is made from,
+    its name that of its bytes, `size` their number."""
 
-    table: str
-    version: int
-    tag: str
+    name: str
+    made_from: str
     rows: int
-    files: dict[str, str] = {}
+    size: int
 
 
 class EmbeddingEntry(BaseModel):
@@ -77,7 +77,7 @@ class Manifest(BaseModel):
     content: str
     parts: list[PartEntry]
     rows: dict[str, int]
-    lance: dict[str, LanceEntry]
+    search: list[SearchFileEntry]
     embedding: EmbeddingEntry
     database_sha256: str
     settings: dict[str, Any]

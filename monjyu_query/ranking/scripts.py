@@ -39,8 +39,10 @@ def unread(query: str, model: str) -> bool:
 
 def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:
     """Mask (n,) of the chunks in Chinese, Japanese or Korean: a fifth of their characters is."""
-    wide = {row[0] for row in snapshot.cursor().execute(_WIDE_CHUNKS).fetchall()}
-    return np.fromiter((chunk_id in wide for chunk_id in corpus.chunk_ids), np.bool_, len(corpus))
+    wide = np.zeros(len(corpus), np.bool_)
+    found = [row[0] for row in snapshot.cursor().execute(_WIDE_CHUNKS).fetchall()]
+    wide[list(corpus.chunk_ids.rows_of(found).values())] = True
+    return wide
 
 
 def levelled(similarity: Scores, wide: Mask, passing: Mask) -> Scores:

@@ -63,10 +63,6 @@ class AzureSearchStore:
     semantic: bool = False
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {chunk_id: row for row, chunk_id in enumerate(self.corpus.chunk_ids)}
-
-    @cached_property
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(4, thread_name_prefix="azure-search")
 
@@ -98,7 +94,7 @@ class AzureSearchStore:
 
     def _filled(self, found: Sequence[FoundChunk], rest: float) -> Scores:
         scores = np.full(len(self.corpus), rest, dtype=np.float32)
-        places = self._places
+        places = self.corpus.chunk_ids.rows_of(one.chunk_id for one in found)
         for one in found:
             if (row := places.get(one.chunk_id)) is not None:
                 scores[row] = one.score

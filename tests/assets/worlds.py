@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 
@@ -116,12 +115,7 @@ class World:
             cursor.execute(f'SELECT * {without} FROM "{name}" ORDER BY ALL')
             columns = [column[0] for column in cursor.description or ()]
             rows[f"database: {name}"] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
-        entry = snapshot.manifest.lance["chunks"]
-        table = lancedb.connect(str(self.work.folder.lance)).open_table(entry.table)
-        table.checkout(entry.tag)
-        held = table.search().select(["chunk_id", "paper_id", "shard", "search_text", "search_grams"])
-        found = held.limit(entry.rows or 1).to_arrow().to_pylist()
-        rows["lance"] = sorted(found, key=lambda row: str(row["chunk_id"]))
+        rows["search"] = sorted(_searched(snapshot), key=lambda row: str(row["chunk_id"]))
         rows["levels"] = [{"level": snapshot.manifest.level, "behind": snapshot.manifest.behind}]
         rows["rows"] = [dict(sorted(snapshot.manifest.rows.items()))]
         snapshot.close()

@@ -221,8 +221,8 @@ def _beside(graph: ConceptGraph, index: OpenIndex, neighbours: Neighbours, order
 def _central(index: OpenIndex, ranking: Ranking) -> Scores:
     """Scores (n,) for a question about the collection as a whole: how near a chunk is to the middle of all."""
     vectors = index.corpus.vectors
-    middle = vectors.mean(axis=0)
-    return np.where(ranking.scores > -np.inf, vectors @ middle, np.float32(-np.inf)).astype(np.float32)
+    middle = (vectors.sum() / len(vectors)).astype(np.float32)
+    return np.where(ranking.scores > -np.inf, vectors.similarities(middle), np.float32(-np.inf)).astype(np.float32)
 
 
 def _asked(tools: Tools, ask: Ask, found: Expansion, n: int, ranking: Ranking, terms: Terms) -> Asked:

@@ -124,4 +124,4 @@ class LocalSearch:
         return load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
 
     def _passing(self, index: OpenIndex, ranking: Ranking) -> set[str]:
-        return {index.corpus.chunk_ids[row] for row in np.flatnonzero(ranking.scores > -np.inf)}
+        return set(index.corpus.chunk_ids.at(np.flatnonzero(ranking.scores > -np.inf)))
