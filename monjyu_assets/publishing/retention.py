@@ -56,6 +56,11 @@ def _collect_search(folder: CollectionFolder, manifests: list[Manifest]) -> None
     for path in folder.search.glob("[!.]*"):
         if path.name not in named:
             path.unlink()
+    tables = {manifest.nearest.folder for manifest in manifests if manifest.nearest}
+    for path in folder.lance.glob("[!.]*"):
+        if path.name not in tables:
+            remove_folder(path)
+    remove_gone(folder.lance)
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:

@@ -56,6 +56,20 @@ class SearchFileEntry(BaseModel):
     size: int
 
 
+class NearestEntry(BaseModel):
+    """A Lance table of `rows` keys and vectors with an approximate index, asked with so many `probes`. `recall` is the
+    share of the ten nearest chunks that were among the candidates when it was built."""
+
+    table: str
+    rows: int
+    probes: int
+    recall: float
+
+    @property
+    def folder(self) -> str:
+        return f"{self.table}.lance"
+
+
 class EmbeddingEntry(BaseModel):
     """The model the vectors come from; a query must be embedded with the same `fingerprint`."""
 
@@ -78,6 +92,7 @@ class Manifest(BaseModel):
     parts: list[PartEntry]
     rows: dict[str, int]
     search: list[SearchFileEntry]
+    nearest: NearestEntry | None = None
     embedding: EmbeddingEntry
     database_sha256: str
     settings: dict[str, Any]

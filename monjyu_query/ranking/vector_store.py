@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores
-from monjyu_query.ranking.retrieval import KeywordIndex, vector_scores
+from monjyu_query.ranking.retrieval import KeywordIndex
 
 if TYPE_CHECKING:
     from monjyu_core.azure.search_index import FoundChunk, SearchIndexes
@@ -44,7 +44,7 @@ class LocalStore:
     keywords: KeywordIndex
 
     def vector_scores(self, query: NDArray[np.float32], passing: Mask) -> Scores:
-        return vector_scores(self.corpus, query)
+        return self.corpus.vectors.similarities(query, passing)
 
     def keyword_scores(self, query: str, passing: Mask) -> Future[Scores]:
         return self.keywords.scores(query)

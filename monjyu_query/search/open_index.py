@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from monjyu_core.errors import StorageError
 from monjyu_core.retractions import Retraction, retractions
+from monjyu_core.search_files.nearest import MIN_RECALL, NearestTable
+from monjyu_core.search_files.search_file import SearchFile
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.ranking.corpus import Corpus, load_corpus, open_search_files
 from monjyu_query.ranking.fusion import Mask
+from monjyu_query.ranking.nearest import Nearest
 from monjyu_query.ranking.paper_prior import PaperPrior, read_prior
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import wide_chunks
 from monjyu_query.ranking.similarity_scale import Scale, scale_of
 from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, VectorStore
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class OpenIndex:
-    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `kept` rows of chunks that were read before,
-    `kept_chunks` passages with their sentences."""
+    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `nearest` is there where chunks are too many to be
+    compared one by one; `kept` are rows of chunks that were read before, `kept_chunks` passages with their
+    sentences."""
 
     snapshot: Snapshot
     corpus: Corpus
     keywords: KeywordIndex
     store: VectorStore
     wide: Mask
+    nearest: Nearest | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
     kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -67,7 +76,20 @@ def open_index(snapshot: Snapshot, settings: Settings | None = None) -> OpenInde
     keywords = KeywordIndex(files, corpus)
     local = settings is None or settings.search.backend == "local"
     store = LocalStore(corpus, keywords) if settings is None or local else _of_azure(snapshot, corpus, settings)
-    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus))
+    nearest = _nearest(snapshot, corpus, files) if local else None
+    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus), nearest)
+
+
+def _nearest(snapshot: Snapshot, corpus: Corpus, files: Sequence[SearchFile]) -> Nearest | None:
+    """The approximate index, where the snapshot has one that finds enough and can be read."""
+    entry = snapshot.manifest.nearest
+    if entry is None or entry.recall < MIN_RECALL:
+        return None
+    try:
+        return Nearest(NearestTable(snapshot.collection.lance, entry), corpus, files)
+    except StorageError as error:
+        _log.warning("Every chunk of %s is compared: %s", snapshot.id, error.message)
+        return None
 
 
 def _of_azure(snapshot: Snapshot, corpus: Corpus, settings: Settings) -> AzureSearchStore:
