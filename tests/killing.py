@@ -257,8 +257,8 @@ class KilledWorld:
         assert len(snapshots) <= KEEP + 2, "the current one and one that is held may be older"
         assert sorted(path.name for path in folder.snapshots.iterdir()) == snapshots
         manifests = [read_manifest(folder, snapshot_id) for snapshot_id in snapshots]
-        tables = {entry.table for manifest in manifests for entry in manifest.lance.values()}
-        assert {path.stem for path in folder.lance.iterdir()} == tables
+        searched = {entry.name for manifest in manifests for entry in manifest.search}
+        assert {path.name for path in folder.search.iterdir()} == searched
         store = PartStore(folder.parts)
         needed = {(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
         needed |= {(part.table, part.shard, part.version) for table in TABLES for part in store.heads(table)}

@@ -83,7 +83,7 @@ def test_a_second_definitions_object_in_a_module_is_refused_as_the_page_says(
     assert said in (ROOT / "docs" / "dagster.md").read_text(encoding="utf-8")
 
 
-def test_the_tables_open_in_duckdb_pandas_polars_and_lance(data: Path) -> None:
+def test_the_tables_open_in_duckdb_pandas_polars_and_arrow(data: Path) -> None:
     found: dict[str, Any] = {}
     exec("\n".join(block for block in blocks("python") if not block.startswith("# ")), found)
     assert found["papers"].shape[0] == found["snapshot"].manifest.rows["papers"]

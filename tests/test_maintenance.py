@@ -96,8 +96,7 @@ def files(world: World) -> Iterator[Path]:
     for table in ("papers", "sentences", "chunk_embeddings"):
         entry = next(e for e in snapshot.manifest.parts if e.table == table and e.rows)
         yield world.work.parts.path(entry.table, entry.shard, entry.version)
-    names = [name for name in snapshot.manifest.lance["chunks"].files if name.endswith((".lance", ".manifest"))]
-    yield from (folder.lance / name for name in names[-2:])
+    yield from (folder.search / entry.name for entry in snapshot.manifest.search[-2:])
     yield folder.current
     snapshot.close()
 

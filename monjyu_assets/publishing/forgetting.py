@@ -21,19 +21,18 @@ REPORTS = "community_reports"
 Tables = dict[str, pa.Table]
 
 
-def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> bool:
-    """Whether papers have gone or changed since the snapshot `before`. If so, what levels above those of `parts` say
-    about them is removed. Of a snapshot whose parts are lost nothing is taken over either."""
+def forget_changed(work: Work, before: Manifest, parts: Sequence[Part]) -> None:
+    """Remove what levels above those of `parts` say about papers that have gone or changed since the snapshot
+    `before`. Only buckets that differ are read."""
     entries = {(entry.shard, entry.version) for entry in before.parts if entry.table == "manifest"}
     now = {(part.shard, part.version): part for part in parts if part.table == "manifest"}
-    gone = [key for key in entries - now.keys() if not work.parts.path("manifest", *key).is_file()]
-    old = _contents(work.parts.open("manifest", *key) for key in entries - now.keys() - {*gone})
+    there = [key for key in entries - now.keys() if work.parts.path("manifest", *key).is_file()]
+    old = _contents(work.parts.open("manifest", *key) for key in there)
     new = _contents(part for key, part in now.items() if key not in entries)
     changed = {paper_id for paper_id, _ in old - new}
     if changed:
         level = max(TABLES[part.table].level for part in parts)
         forget(work.parts, {paper_id for paper_id, _ in _contents(now.values())} - changed, level)
-    return bool(changed or gone)
 
 
 def _contents(parts: Iterable[Part]) -> set[tuple[str, str]]:

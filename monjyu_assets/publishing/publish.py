@@ -1,7 +1,7 @@
 """Publishing: a closed set of parts to a snapshot that readers switch to in one step.
 
-Order: lock, closed set, checks, index.duckdb, Lance, manifest, the collection's record, CURRENT. A crash before the
-last leaves readers where they were, and the next publish starts from the parts again.
+Order: lock, closed set, checks, index.duckdb and search files, manifest, the collection's record, CURRENT. A crash
+before the last leaves readers where they were, and the next publish starts from the parts again.
 """
 
 from __future__ import annotations

@@ -3,27 +3,15 @@
 from __future__ import annotations
 
 import fcntl
-import logging
 import shutil
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from monjyu_assets.analysis.analyses_kept import forget_other_analyses
-from monjyu_assets.publishing.lance import compact
-from monjyu_assets.publishing.verify import is_sound
 from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.storage.parts import PartStore, read_all
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
-
-if TYPE_CHECKING:
-    from lancedb.table import Table as LanceTable
-
-_log = logging.getLogger(__name__)
-MARGIN = timedelta(minutes=1)
-"""Reserve: the oldest kept version ages while Lance looks for what to remove, on a busy machine by seconds."""
 
 
 def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list[str]:
@@ -53,7 +41,7 @@ def collect(folder: CollectionFolder, keep: int, *, force: bool = False) -> list
 
 
 def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> None:
-    _collect_lance(folder, manifests)
+    _collect_search(folder, manifests)
     _collect_parts(folder, manifests)
     needed = _contents(folder, manifests)
     for path in folder.sources.glob("[!.]*"):
@@ -63,42 +51,16 @@ def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> Non
     forget_other_analyses(folder, needed)
 
 
-def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
-    """Drop tables and tags that no kept snapshot names, and the versions before the oldest kept one."""
-    import lancedb
-
-    kept = {(entry.table, entry.tag) for manifest in manifests for entry in manifest.lance.values()}
-    connection = lancedb.connect(str(folder.lance))
-    for path in sorted(folder.lance.glob("*.lance")):
-        if path.stem not in {table for table, _ in kept}:
-            shutil.rmtree(path)
-            path.with_suffix(".unindexed").unlink(missing_ok=True)
-            continue
-        try:
-            _tidy(connection.open_table(path.stem), {tag for table, tag in kept if table == path.stem})
-        except (OSError, RuntimeError, ValueError) as error:
-            if all(is_sound(folder, one) for one in manifests if path.stem in {e.table for e in one.lance.values()}):
-                raise
-            _log.warning("Lance table %s of a damaged snapshot stays as it is: %s", path.stem, error)
-
-
-def _tidy(table: LanceTable, kept: set[str]) -> None:
-    stale = [tag for tag in table.tags.list() if tag not in kept]
-    for tag in stale:
-        table.tags.delete(tag)
-    if stale:
-        compact(table)
-        table.optimize(cleanup_older_than=_age_of_oldest_tag(table) + MARGIN)
-
-
-def _age_of_oldest_tag(table: LanceTable) -> timedelta:
-    """How old the oldest tagged version is; Lance refuses to clean up beyond it.
-
-    After a clock was set back, a later version may look oldest, or all of them may lie in the future.
-    """
-    tagged = {tag["version"] for tag in table.tags.list().values()}
-    made: list[datetime] = [version["timestamp"] for version in table.list_versions() if version["version"] in tagged]
-    return max(timedelta(), *(datetime.now(one.tzinfo) - one for one in made))
+def _collect_search(folder: CollectionFolder, manifests: list[Manifest]) -> None:
+    named = {entry.name for manifest in manifests for entry in manifest.search}
+    for path in folder.search.glob("[!.]*"):
+        if path.name not in named:
+            path.unlink()
+    tables = {manifest.nearest.folder for manifest in manifests if manifest.nearest}
+    for path in folder.lance.glob("[!.]*"):
+        if path.name not in tables:
+            remove_folder(path)
+    remove_gone(folder.lance)
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:

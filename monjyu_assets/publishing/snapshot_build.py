@@ -1,4 +1,4 @@
-"""Building a snapshot's folder from a candidate: DuckDB and Lance side by side, then the manifest, then its name."""
+"""Building a snapshot from a candidate: database and search files side by side, then the manifest, then its name."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from monjyu_assets.publishing.candidate import Candidate
 from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_assets.publishing.database import Connect, build_database
 from monjyu_assets.publishing.forgetting import forget_changed
-from monjyu_assets.publishing.lance import publish_chunks
 from monjyu_assets.publishing.lineage import write_lineage
+from monjyu_assets.search_index.nearest_index import publish_nearest_index
+from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_assets.stages.shared.work import Work
+from monjyu_core.search_files.nearest import MIN_RECALL
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
 from monjyu_core.storage.parts import file_version
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
-from monjyu_core.storage.snapshot import MANIFEST_HASH, LanceEntry, Manifest, PartEntry, published
+from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, NearestEntry, PartEntry, SearchFileEntry, published
 
 _ID_TIME = "%Y%m%dT%H%M%S%fZ"
 """The beginning of a snapshot's id."""
@@ -35,15 +37,14 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
     building.mkdir(parents=True)
     try:
         database = building / DATABASE
-        anew = before is None or forget_changed(work, before, parts)
-        with ThreadPoolExecutor(1) as beside:  # Lance and DuckDB have nothing in common but the parts
-            lance = beside.submit(
-                publish_chunks, work.folder.lance, parts, candidate.embedding, snapshot_id, before, anew=anew
-            )
+        if before is not None:
+            forget_changed(work, before, parts)
+        with ThreadPoolExecutor(1) as beside:  # search files and DuckDB have nothing in common but the parts
+            search = beside.submit(_searchable, work, candidate)
             build_database(database, parts, connect)
             write_lineage(database, connect, work.folder.database(before.snapshot_id) if before else None)
             hashed = file_version(database)
-        manifest = _manifest(work, candidate, snapshot_id, now, lance.result(), hashed)
+        manifest = _manifest(work, candidate, snapshot_id, now, *search.result(), hashed)
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
         write_atomically(building / "manifest.json", content_bytes)
@@ -65,8 +66,28 @@ def _after_all(folder: CollectionFolder, now: datetime) -> datetime:
     return now
 
 
+def _searchable(work: Work, candidate: Candidate) -> tuple[list[SearchFileEntry], NearestEntry | None]:
+    """The search files, and the approximate index of a large collection."""
+    folder, before = work.folder, candidate.before
+    files = publish_search_files(folder.search, candidate.parts, candidate.embedding, before.search if before else [])
+    most, known = work.settings.search.exact_up_to, before.nearest if before else None
+    nearest = publish_nearest_index(folder.search, folder.lance, files, most, known)
+    if nearest and nearest.recall < MIN_RECALL:
+        work.warn(
+            f"The approximate index of {work.name} finds {nearest.recall:.3f} of the nearest passages, less than "
+            f"{MIN_RECALL}: questions are compared with all passages."
+        )
+    return files, nearest
+
+
 def _manifest(
-    work: Work, candidate: Candidate, snapshot_id: str, now: datetime, lance: LanceEntry, database_sha256: str
+    work: Work,
+    candidate: Candidate,
+    snapshot_id: str,
+    now: datetime,
+    search: list[SearchFileEntry],
+    nearest: NearestEntry | None,
+    database_sha256: str,
 ) -> Manifest:
     rows: dict[str, int] = {}
     for part in candidate.parts:
@@ -83,7 +104,8 @@ def _manifest(
         content=candidate.content,
         parts=[PartEntry.model_validate(part, from_attributes=True) for part in candidate.parts],
         rows=rows,
-        lance={"chunks": lance},
+        search=search,
+        nearest=nearest,
         embedding=candidate.embedding,
         database_sha256=database_sha256,
         settings={name: setting_value(work.settings, name) for name in sorted(made_with)},

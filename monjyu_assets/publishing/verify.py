@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
+from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.parts import PartStore, file_version, read_all
@@ -25,9 +26,7 @@ def verify_snapshot(folder: CollectionFolder, snapshot_id: str) -> list[str]:
         return [f"manifest.json: {error}"]
     if file_sha256(path / "manifest.json") != expected:
         return ["manifest.json differs from its hash"]
-    problems = [*_parts(folder, manifest), *_sources(folder, manifest), *_lance_files(folder, manifest)]
-    if not problems:
-        problems += _lance_tables(folder, manifest)
+    problems = [*_parts(folder, manifest), *_sources(folder, manifest), *_search_files(folder, manifest)]
     database = folder.database(snapshot_id)
     if not database.is_file():
         problems.append("index.duckdb is missing")
@@ -48,20 +47,20 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 
 
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
-    """Whether a snapshot's own files (its database and Lance tables) are as published, and its parts are there. Files
-    are hashed once, and again when their size or time has changed."""
+    """Whether a snapshot's own files are there as published: its database by its hash, computed once and again when
+    size or time has changed; search files, which are many and never change, by size and frame; and its parts."""
     store = PartStore(folder.parts)
     if not all(store.path(one.table, one.shard, one.version).is_file() for one in manifest.parts):
         return False
     database = folder.database(manifest.snapshot_id)
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
         return False
-    files = {
-        folder.lance / name: expected for entry in manifest.lance.values() for name, expected in entry.files.items()
-    }
-    if any(path.is_file() and _hashed(path) != expected for path, expected in files.items()):
+    try:
+        for entry in manifest.search:
+            open_search_file(folder.search / entry.name, entry.size)
+    except StorageError:
         return False
-    return all(path.is_file() for path in files) or not any(_lance_tables(folder, manifest))
+    return True
 
 
 def _hashed(path: Path) -> str:
@@ -99,27 +98,10 @@ def _sources(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
             yield f"source {name} differs from its hash"
 
 
-def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
-    """Damaged Lance files. Missing ones may have been cleaned up because no pinned version needs them; the read below
-    finds real losses."""
-    for entry in manifest.lance.values():
-        for name, expected in entry.files.items():
-            path = folder.lance / name
-            if path.is_file() and file_sha256(path) != expected:
-                yield f"lance/{name} differs from its hash"
-
-
-def _lance_tables(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
-    import lancedb
-
-    connection = lancedb.connect(str(folder.lance))
-    for name, entry in manifest.lance.items():
-        try:
-            table = connection.open_table(entry.table)
-            table.checkout(entry.tag)
-            rows = table.search().limit(max(1, entry.rows)).to_arrow().num_rows
-        except (OSError, ValueError, RuntimeError) as error:
-            yield f"lance table {name} cannot be read: {error}"
-            continue
-        if rows != entry.rows:
-            yield f"lance table {name} has {rows} rows, not {entry.rows}"
+def _search_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
+    for entry in manifest.search:
+        path = folder.search / entry.name
+        if not path.is_file():
+            yield f"search/{entry.name} is missing"
+        elif file_version(path) != path.stem:
+            yield f"search/{entry.name} differs from its hash"

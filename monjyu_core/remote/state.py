@@ -90,7 +90,7 @@ def is_kept(path: str) -> bool:
     """Whether a file of a collection's folder belongs into the store: no lock, nothing unfinished, no goal of a run."""
     parts = path.split("/")
     hidden = any(part.startswith(".") for part in parts)
-    own = path in (_BASE, "AT_WORK") or path.endswith((".lock", ".unindexed"))
+    own = path in (_BASE, "AT_WORK") or path.endswith(".lock")
     return not hidden and not own
 
 

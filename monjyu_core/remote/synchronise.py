@@ -213,7 +213,7 @@ class RemoteCollection:
         }
         for path in others:
             # a reader of an old snapshot needs its Lance table, too
-            if _snapshot_of(path) not in held and not (held and path.startswith("lance/")):
+            if _snapshot_of(path) not in held and not (held and path.startswith(("search/", "lance/"))):
                 (self._root / path).unlink(missing_ok=True)
         _remove_empty(self._root)
         return bool(held)

@@ -129,6 +129,12 @@ class SearchSettings(Group):
         description="where passages are looked up: in the snapshot, or in Azure AI Search, to which each snapshot is "
         "published then (docs/azure.md)",
     )
+    exact_up_to: Annotated[int, QUERY_TIME] = Field(
+        100_000,
+        ge=1000,
+        description="chunks that a question is compared with one by one; a larger collection is published with an "
+        "approximate index, whose candidates are compared",
+    )
     prior: PriorSettings = PriorSettings()
     router: Annotated[Literal["learned", "patterns", "model"], QUERY_TIME] = Field(
         "learned",

@@ -34,7 +34,13 @@ class CollectionFolder:
         return self.root / "parts"
 
     @property
+    def search(self) -> Path:
+        """Vectors and full text of the chunks, in files that never change."""
+        return self.root / "search"
+
+    @property
     def lance(self) -> Path:
+        """Approximate indexes of the vectors, of large collections only."""
         return self.root / "lance"
 
     @property

@@ -46,14 +46,28 @@ class PartEntry(BaseModel):
     rows: int
 
 
-class LanceEntry(BaseModel):
-    """A pinned Lance table: its name in `lance/`, the version that `tag` holds, its rows, its files' SHA-256."""
+class SearchFileEntry(BaseModel):
+    """A file of `search/`: vectors and full text of `rows` chunks. `made_from` is the hash of all that it is made from,
+    its name that of its bytes, `size` their number."""
+
+    name: str
+    made_from: str
+    rows: int
+    size: int
+
+
+class NearestEntry(BaseModel):
+    """A Lance table of `rows` keys and vectors with an approximate index, asked with so many `probes`. `recall` is the
+    share of the ten nearest chunks that were among the candidates when it was built."""
 
     table: str
-    version: int
-    tag: str
     rows: int
-    files: dict[str, str] = {}
+    probes: int
+    recall: float
+
+    @property
+    def folder(self) -> str:
+        return f"{self.table}.lance"
 
 
 class EmbeddingEntry(BaseModel):
@@ -77,7 +91,8 @@ class Manifest(BaseModel):
     content: str
     parts: list[PartEntry]
     rows: dict[str, int]
-    lance: dict[str, LanceEntry]
+    search: list[SearchFileEntry]
+    nearest: NearestEntry | None = None
     embedding: EmbeddingEntry
     database_sha256: str
     settings: dict[str, Any]

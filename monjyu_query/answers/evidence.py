@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from monjyu_query.answers.answer_form import OF_MANY, form_of
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.answers.arrangement import said
@@ -19,7 +21,6 @@ from monjyu_query.answers.topic import topic_of
 from monjyu_query.knowledge.source_sentences import in_order, sentences_by_id
 from monjyu_query.modes.lazy.compose import claim_passages
 from monjyu_query.modes.lazy.lazy_claims import SAME, Claim
-from monjyu_query.ranking.retrieval import vector_scores
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import Passage, load_passages, load_sentences
 from monjyu_query.search.request import ResponseType
@@ -168,6 +169,6 @@ def _theme(claim: Claim) -> str:
 def closest(tools: Tools, ask: Ask, passages: Sequence[Passage]) -> float:
     """The similarity of the closest of the passages with the question."""
     wanted = {passage.chunk_id for passage in passages}
-    rows = [row for row, name in enumerate(ask.index.corpus.chunk_ids) if name in wanted]
+    rows = list(ask.index.corpus.chunk_ids.rows_of(wanted).values())
     vector = tools.embedder.embed(ask.request.query, ask.index.snapshot.manifest)
-    return float(vector_scores(ask.index.corpus, vector)[rows].max()) if rows else 0.0
+    return float(np.vecdot(ask.index.corpus.vectors[rows], vector).max()) if rows else 0.0

@@ -54,7 +54,7 @@ def add_resources(server: MCPServer[Any], monjyu: AsyncMonjyu) -> None:
         """What a snapshot is made of: level, rows, embedding model, settings, versions."""
         with _as_resource_errors():
             manifest = await monjyu.run(partial(_manifest, monjyu.blocking, collection, snapshot_id))
-        return manifest.model_dump_json(exclude={"parts": True, "lance": True}, indent=1)
+        return manifest.model_dump_json(exclude={"parts": True, "search": True}, indent=1)
 
 
 @contextmanager

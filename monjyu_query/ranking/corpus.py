@@ -1,26 +1,22 @@
-"""The chunks of one snapshot in memory: vectors as one exact matrix, and what filters and caps need to know.
-
-Up to about 100,000 chunks an exact scan is faster than an approximate index and misses nothing (1.5 ms of processor
-time at 10,000 chunks of 384 dimensions, 18 ms at 100,000).
-"""
+"""The chunks of one snapshot: ids, papers and sections in memory, vectors where they lie."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args, overload
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
 from monjyu_core.paper import SectionType
-from monjyu_core.storage.snapshot import Snapshot, mend
+from monjyu_core.search_files.search_file import SearchFile, open_search_file
+from monjyu_core.storage.snapshot import Snapshot, mend, unreadable
 from monjyu_query.ranking.fusion import Mask
-from monjyu_query.ranking.lance_loop import now
-
-if TYPE_CHECKING:
-    from lancedb import AsyncTable
+from monjyu_query.ranking.vectors import Vectors
 
 _SECTION_TYPES: tuple[str, ...] = get_args(SectionType)
 
@@ -36,25 +32,54 @@ GROUP BY canonical_id, text HAVING count(DISTINCT paper_id) > 1
 """
 
 
+class ChunkIds(Sequence[str]):
+    """The ids of chunks by row, kept as Arrow keeps them: a tenth of what a list of strings takes."""
+
+    def __init__(self, ids: pa.Array) -> None:
+        self.array = ids
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return [self[row] for row in range(len(self))[place]]
+        found: str = self.array[int(place)].as_py()
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.array.to_pylist())
+
+    def at(self, rows: NDArray[np.intp]) -> list[str]:
+        """The ids of these rows."""
+        found: list[str] = self.array.take(pa.array(rows)).to_pylist()
+        return found
+
+    def rows_of(self, wanted: Iterable[str]) -> dict[str, int]:
+        """The rows of these chunks; those that are not here are left out."""
+        rows = np.flatnonzero(pc.is_in(self.array, value_set=pa.array(sorted(set(wanted)), pa.string())))
+        return dict(zip(self.at(rows), rows.tolist(), strict=True))
+
+
 @dataclass(frozen=True)
 class Corpus:
     """n chunks of m papers, sorted by paper and place in it, so that equal snapshots give equal rankings.
 
     `paper` (n,) indexes `paper_ids`; `work` (n,) is the same for all files of one paper; `passage` (n,) the same for
-    equal texts in files of one paper, None where no paper has more than one file; `section_type` (n,) holds codes;
-    `vectors` (n, d) have length 1; `lance_rows` (n,) are the row ids of the Lance table in rising order and
-    `lance_order` (n,) the chunk that each belongs to.
+    equal texts in files of one paper, None where no paper has more than one file; `section_type` (n,) holds codes.
     """
 
-    chunk_ids: list[str]
+    chunk_ids: ChunkIds
     paper_ids: list[str]
     paper: NDArray[np.int32]
     work: NDArray[np.int32]
     passage: NDArray[np.int32] | None
     section_type: NDArray[np.int8]
-    vectors: NDArray[np.float32]
-    lance_rows: NDArray[np.uint64]
-    lance_order: NDArray[np.intp]
+    vectors: Vectors
 
     def __len__(self) -> int:
         return len(self.chunk_ids)
@@ -69,30 +94,25 @@ class Corpus:
         return papers[self.paper]
 
 
-def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
-    """Read the chunks of a snapshot and their vectors; `table` is its pinned Lance table, None where it has no rows.
+def open_search_files(snapshot: Snapshot) -> list[SearchFile]:
+    """Map the search files of a snapshot. StorageError where one is missing or damaged."""
+    folder = snapshot.collection.search
+    try:
+        return [open_search_file(folder / entry.name, entry.size) for entry in snapshot.manifest.search]
+    except StorageError as error:
+        raise unreadable(snapshot.collection.name, snapshot.id, error) from error
 
-    Raises StorageError where the two do not hold the same chunks.
-    """
+
+def load_corpus(snapshot: Snapshot, files: Sequence[SearchFile]) -> Corpus:
+    """Read the chunks of a snapshot, whose search files these are. StorageError where the two do not hold the same
+    chunks."""
     chunks: Any = snapshot.cursor().sql(_CHUNKS).to_arrow_table()
-    chunk_ids: list[str] = chunks["chunk_id"].to_pylist()
-    rows = None if table is None else now(_lance_rows(table, len(chunk_ids)))
-    held: list[str] = [] if rows is None else rows["chunk_id"].to_pylist()
-    if sorted(held) != sorted(chunk_ids):
-        raise StorageError(
-            f"Snapshot {snapshot.id} has {len(chunk_ids)} chunks in DuckDB and {len(held)} in Lance, or others.",
-            mend(snapshot.collection.name),
-        )
-    if rows is None:
-        return _empty(snapshot.manifest.embedding.dimensions)
-    place = {name: row for row, name in enumerate(held)}
-    order = np.fromiter((place[name] for name in chunk_ids), np.intp, len(chunk_ids))
+    ids = _whole(chunks["chunk_id"])
     papers, paper = _encoded(chunks["paper_id"])
     _, work = _encoded(chunks["canonical_id"])
     sections, section = _encoded(chunks["section_type"])
     codes = np.array([_SECTION_TYPES.index(name) for name in sections], np.int8)
-    row_ids = rows["_rowid"].to_numpy()[order]
-    by_row = np.argsort(row_ids)
+    chunk_ids = ChunkIds(ids)
     return Corpus(
         chunk_ids=chunk_ids,
         paper_ids=papers,
@@ -100,50 +120,40 @@ def load_corpus(snapshot: Snapshot, table: AsyncTable | None) -> Corpus:
         work=work,
         passage=_passages(snapshot, chunk_ids),
         section_type=codes[section],
-        vectors=_matrix(rows["vector"])[order],
-        lance_rows=row_ids[by_row],
-        lance_order=by_row,
+        vectors=Vectors([file.vectors for file in files], _stored(snapshot, ids, files)),
     )
 
 
-def _empty(dimensions: int) -> Corpus:
-    return Corpus(
-        chunk_ids=[],
-        paper_ids=[],
-        paper=np.zeros(0, np.int32),
-        work=np.zeros(0, np.int32),
-        passage=None,
-        section_type=np.zeros(0, np.int8),
-        vectors=np.zeros((0, dimensions), np.float32),
-        lance_rows=np.zeros(0, np.uint64),
-        lance_order=np.zeros(0, np.intp),
-    )
+def _stored(snapshot: Snapshot, ids: pa.Array, files: Sequence[SearchFile]) -> NDArray[np.int32]:
+    """Where each chunk stands among those of the files."""
+    held = pa.concat_arrays([file.chunk_ids for file in files]) if files else pa.array([], pa.string())
+    stored = pc.index_in(ids, value_set=held)
+    if len(held) != len(ids) or stored.null_count:
+        raise StorageError(
+            f"Snapshot {snapshot.id} has {len(ids)} chunks in DuckDB and {len(held)} in its search files, or others.",
+            mend(snapshot.collection.name),
+        )
+    places: NDArray[np.int32] = stored.to_numpy()
+    return places
 
 
-def _passages(snapshot: Snapshot, chunk_ids: list[str]) -> NDArray[np.int32] | None:
+def _passages(snapshot: Snapshot, chunk_ids: ChunkIds) -> NDArray[np.int32] | None:
     twins = [row[0] for row in snapshot.cursor().execute(_TWINS).fetchall()]
     if not twins:
         return None
-    place = {chunk_id: row for row, chunk_id in enumerate(chunk_ids)}
+    place = chunk_ids.rows_of(chunk_id for group in twins for chunk_id in group)
     passage = np.arange(len(chunk_ids), dtype=np.int32)
     for first, *others in twins:
         passage[[place[other] for other in others]] = place[first]
     return passage
 
 
-async def _lance_rows(table: AsyncTable, count: int) -> Any:
-    query = table.query().with_row_id().select(["chunk_id", "vector"])
-    rows: Any = await query.limit(count + 1).to_arrow()  # one more than expected shows a mismatch
-    return rows.combine_chunks()
+def _whole(column: Any) -> pa.Array:
+    """A column in one piece, as strings with short offsets."""
+    return pa.concat_arrays(column.cast(pa.string()).chunks) if column.num_chunks else pa.array([], pa.string())
 
 
 def _encoded(names: Any) -> tuple[list[str], NDArray[np.int32]]:
     """The distinct values in order of appearance, and for each row which it is."""
     encoded = names.dictionary_encode().combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int32)
-
-
-def _matrix(vectors: Any) -> NDArray[np.float32]:
-    flat = vectors.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    matrix: NDArray[np.float32] = flat.reshape(len(vectors), -1)
-    return matrix

@@ -6,8 +6,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_core.settings.settings import SearchSettings
+from monjyu_query.ranking.candidates import Candidates, rank_candidates
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.fusion import Mask, Scores, rrf_fusion, zscore_fusion
 from monjyu_query.ranking.query_embedding import QueryEmbedder
@@ -23,7 +25,7 @@ rankings_of_search: ContextVar[dict[str, Ranking] | None] = ContextVar("rankings
 
 @dataclass(frozen=True)
 class Ranking:
-    """Scores (n,) of all chunks in one mode, `-inf` for no candidate; `similarity` (n,) with the question, between
+    """Scores (n,) of chunks in one mode, `-inf` for no candidate; `similarity` (n,) with the question, between
     scripts on one level, is None in keyword mode; `keyword` (n,) BM25, None in vector mode."""
 
     scores: Scores
@@ -39,10 +41,12 @@ def rank(
     mode: str,
     filters: Filters,
     settings: SearchSettings,
+    *,
+    every: bool = False,
 ) -> Ranking:
-    """Score every chunk that passes the filters; keywords are looked up while the question is being embedded. What
-    retracted papers say is treated as `settings.retracted` says."""
-    ranking = _ranked(index, embedder, query, mode, filters, settings)
+    """Score the chunks that pass the filters: all of them, or of more than `settings.exact_up_to` the candidates,
+    unless `every` is asked for. What retracted papers say is treated as `settings.retracted` says."""
+    ranking = _ranked(index, embedder, query, mode, filters, settings, every)
     if settings.retracted == "lower" and index.retracted:
         ranking = replace(ranking, scores=_lowered(ranking.scores, index.corpus.of_papers(list(index.retracted))))
     return _kept(query, ranking)
@@ -64,6 +68,7 @@ def _ranked(
     mode: str,
     filters: Filters,
     settings: SearchSettings,
+    every: bool,
 ) -> Ranking:
     if not len(index.corpus):
         return Ranking(np.zeros(0, dtype=np.float32), None, ["The collection holds no text to search."])
@@ -78,9 +83,13 @@ def _ranked(
             warnings.append("No passage has a word of the question.")
         return Ranking(_only(sparse, matched), None, warnings, sparse)
     waiting = index.store.keyword_scores(query, passing) if mode == "hybrid" else None
-    raw = index.store.vector_scores(embedder.embed(query, index.snapshot.manifest), passing)
-    dense = levelled(raw, index.wide, passing)
+    vector = embedder.embed(query, index.snapshot.manifest)
+    few = every or index.nearest is None or np.count_nonzero(passing) <= settings.exact_up_to
+    dense = levelled(index.store.vector_scores(vector, passing), index.wide, passing) if few else None
     if waiting is None:
+        if dense is None:
+            found = _candidates(index, vector, None, passing, settings)
+            return Ranking(found.scores, found.similarity, warnings)
         return Ranking(_only(dense, passing), dense, warnings)
     model = index.snapshot.manifest.embedding.model
     if unread(query, model):
@@ -89,13 +98,24 @@ def _ranked(
             f"{model} does not read the script of the question: passages are ranked by keywords alone. {_READS_MORE}"
         )
     sparse = waiting.result()
-    fused = fuse(dense, sparse, passing, settings)
-    if settings.alpha > 0:  # else similarity has no say, between scripts neither
-        fused = merged(fused, dense, index.wide, passing)
+    if dense is None:
+        found = _candidates(index, vector, sparse, passing, settings)
+        fused, dense, passing = found.scores, found.similarity, found.scores > -np.inf
+    else:
+        fused = fuse(dense, sparse, passing, settings)
+        if settings.alpha > 0:  # else similarity has no say, between scripts neither
+            fused = merged(fused, dense, index.wide, passing)
     if settings.prior.in_use:
         fused = index.prior.weighted(fused, index.corpus, passing, settings.prior)
     fused = index.store.reranked(query, fused, passing)
     return Ranking(fused, dense, warnings, sparse)
+
+
+def _candidates(
+    index: OpenIndex, vector: NDArray[np.float32], sparse: Scores | None, passing: Mask, settings: SearchSettings
+) -> Candidates:
+    assert index.nearest is not None
+    return rank_candidates(index.corpus, index.nearest, index.wide, vector, sparse, passing, settings)
 
 
 def _kept(query: str, ranking: Ranking) -> Ranking:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.ranking.corpus import Corpus
@@ -39,8 +40,10 @@ def unread(query: str, model: str) -> bool:
 
 def wide_chunks(snapshot: Snapshot, corpus: Corpus) -> Mask:
     """Mask (n,) of the chunks in Chinese, Japanese or Korean: a fifth of their characters is."""
-    wide = {row[0] for row in snapshot.cursor().execute(_WIDE_CHUNKS).fetchall()}
-    return np.fromiter((chunk_id in wide for chunk_id in corpus.chunk_ids), np.bool_, len(corpus))
+    wide = np.zeros(len(corpus), np.bool_)
+    found = [row[0] for row in snapshot.cursor().execute(_WIDE_CHUNKS).fetchall()]
+    wide[list(corpus.chunk_ids.rows_of(found).values())] = True
+    return wide
 
 
 def levelled(similarity: Scores, wide: Mask, passing: Mask) -> Scores:
@@ -54,6 +57,15 @@ def levelled(similarity: Scores, wide: Mask, passing: Mask) -> Scores:
     for group in groups:
         result[group] += np.float32(middle - similarity[group].mean(dtype=np.float64))
     return result
+
+
+def levels(similarity: Scores, wide: Mask) -> NDArray[np.float32]:
+    """What brings the similarities of each script, other (0) and wide (1), to the common mean of these; 0 where a
+    script has few."""
+    shifts = np.zeros(2, np.float32)
+    for place, group in enumerate((~wide, wide) if _groups(wide, np.ones(len(wide), np.bool_)) else ()):
+        shifts[place] = similarity.mean(dtype=np.float64) - similarity[group].mean(dtype=np.float64)
+    return shifts
 
 
 def merged(scores: Scores, similarity: Scores, wide: Mask, passing: Mask) -> Scores:

@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from monjyu_query.ranking.vectors import Vectors
 
 Scale = tuple[float, float]
 SCALES: dict[str, Scale] = {"all-MiniLM-L6-v2": (0.2, 0.7), "multilingual-e5-small": (0.81, 0.9)}
@@ -20,8 +19,8 @@ _BELOW, _ABOVE = 0.2, 0.45
 _NARROWEST = 0.9
 
 
-def scale_of(model: str, vectors: NDArray[np.float32]) -> Scale:
-    """The model's scale; for one that was never measured, estimated from the collection's own vectors (n, d).
+def scale_of(model: str, vectors: Vectors) -> Scale:
+    """The model's scale; for one that was never measured, estimated from the collection's own vectors.
 
     The mean similarity m of two chunks tells how narrow the model's cone is: the scale goes from `m - 0.2 (1 - m)` to
     `m + 0.45 (1 - m)`. With m of 0.30 and 0.85, as English papers have in the two measured models, that is 0.16 to 0.62
@@ -32,7 +31,7 @@ def scale_of(model: str, vectors: NDArray[np.float32]) -> Scale:
     count = len(vectors)
     if count < 2:
         return SCALES["all-MiniLM-L6-v2"]
-    total = vectors.sum(axis=0, dtype="float64")
+    total = vectors.sum()
     mean = min(_NARROWEST, max(0.0, float(total @ total - count) / (count * (count - 1))))
     return mean - _BELOW * (1 - mean), mean + _ABOVE * (1 - mean)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores
-from monjyu_query.ranking.retrieval import KeywordIndex, vector_scores
+from monjyu_query.ranking.retrieval import KeywordIndex
 
 if TYPE_CHECKING:
     from monjyu_core.azure.search_index import FoundChunk, SearchIndexes
@@ -44,7 +44,7 @@ class LocalStore:
     keywords: KeywordIndex
 
     def vector_scores(self, query: NDArray[np.float32], passing: Mask) -> Scores:
-        return vector_scores(self.corpus, query)
+        return self.corpus.vectors.similarities(query, passing)
 
     def keyword_scores(self, query: str, passing: Mask) -> Future[Scores]:
         return self.keywords.scores(query)
@@ -61,10 +61,6 @@ class AzureSearchStore:
     indexes: SearchIndexes
     name: str
     semantic: bool = False
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {chunk_id: row for row, chunk_id in enumerate(self.corpus.chunk_ids)}
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
@@ -98,7 +94,7 @@ class AzureSearchStore:
 
     def _filled(self, found: Sequence[FoundChunk], rest: float) -> Scores:
         scores = np.full(len(self.corpus), rest, dtype=np.float32)
-        places = self._places
+        places = self.corpus.chunk_ids.rows_of(one.chunk_id for one in found)
         for one in found:
             if (row := places.get(one.chunk_id)) is not None:
                 scores[row] = one.score

@@ -43,7 +43,7 @@ def retracted_sources(index: OpenIndex, citations: Iterable[Citation]) -> list[s
 def _scores(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking) -> dict[str, HitScores]:
     """By chunk."""
     wanted = {hit.chunk_id for hit in hits}
-    places = {name: row for row, name in enumerate(index.corpus.chunk_ids) if name in wanted}
+    places = index.corpus.chunk_ids.rows_of(wanted)
     passing = ranking.scores > -np.inf
     asked = {term.term: term.word for term in index.keywords.query_terms(query).result()}
     terms = index.keywords.terms([hit.text for hit in hits])

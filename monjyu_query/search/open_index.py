@@ -2,37 +2,42 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from monjyu_core.errors import StorageError
 from monjyu_core.retractions import Retraction, retractions
+from monjyu_core.search_files.nearest import MIN_RECALL, NearestTable
+from monjyu_core.search_files.search_file import SearchFile
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.snapshot import Snapshot, unreadable
-from monjyu_query.ranking.corpus import Corpus, load_corpus
+from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.ranking.corpus import Corpus, load_corpus, open_search_files
 from monjyu_query.ranking.fusion import Mask
-from monjyu_query.ranking.lance_loop import now
+from monjyu_query.ranking.nearest import Nearest
 from monjyu_query.ranking.paper_prior import PaperPrior, read_prior
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import wide_chunks
 from monjyu_query.ranking.similarity_scale import Scale, scale_of
 from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, VectorStore
 
-if TYPE_CHECKING:
-    from lancedb import AsyncTable
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class OpenIndex:
-    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `kept` rows of chunks that were read before,
-    `kept_chunks` passages with their sentences."""
+    """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `nearest` is there where chunks are too many to be
+    compared one by one; `kept` are rows of chunks that were read before, `kept_chunks` passages with their
+    sentences."""
 
     snapshot: Snapshot
     corpus: Corpus
     keywords: KeywordIndex
     store: VectorStore
     wide: Mask
+    nearest: Nearest | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
     kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
 
@@ -61,17 +66,30 @@ class OpenIndex:
 
 
 def open_index(snapshot: Snapshot, settings: Settings | None = None) -> OpenIndex:
-    """Read a snapshot's vectors and pin its Lance table. StorageError where they cannot be read, or where
+    """Map a snapshot's search files and read what stands beside them. StorageError where they cannot be read, or where
     `search.backend` of the settings names a service that does not hold the snapshot.
 
     The snapshot is closed, and its lease ends, when the last request lets go of it.
     """
-    table = now(_pinned_table(snapshot))
-    corpus = load_corpus(snapshot, table)
-    keywords = KeywordIndex(table, corpus)
+    files = open_search_files(snapshot)
+    corpus = load_corpus(snapshot, files)
+    keywords = KeywordIndex(files, corpus)
     local = settings is None or settings.search.backend == "local"
     store = LocalStore(corpus, keywords) if settings is None or local else _of_azure(snapshot, corpus, settings)
-    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus))
+    nearest = _nearest(snapshot, corpus, files) if local else None
+    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus), nearest)
+
+
+def _nearest(snapshot: Snapshot, corpus: Corpus, files: Sequence[SearchFile]) -> Nearest | None:
+    """The approximate index, where the snapshot has one that finds enough and can be read."""
+    entry = snapshot.manifest.nearest
+    if entry is None or entry.recall < MIN_RECALL:
+        return None
+    try:
+        return Nearest(NearestTable(snapshot.collection.lance, entry), corpus, files)
+    except StorageError as error:
+        _log.warning("Every chunk of %s is compared: %s", snapshot.id, error.message)
+        return None
 
 
 def _of_azure(snapshot: Snapshot, corpus: Corpus, settings: Settings) -> AzureSearchStore:
@@ -86,19 +104,3 @@ def _of_azure(snapshot: Snapshot, corpus: Corpus, settings: Settings) -> AzureSe
             f"Azure AI Search does not hold snapshot {snapshot.id}.", f"`monjyu index -c {collection}` publishes it."
         )
     return AzureSearchStore(corpus, indexes, name, settings.azure.search.semantic)
-
-
-async def _pinned_table(snapshot: Snapshot) -> AsyncTable | None:
-    """The Lance table at the version that the snapshot names; None where it has no chunks."""
-    entry = snapshot.manifest.lance.get("chunks")
-    if entry is None or entry.rows == 0:
-        return None
-    import lancedb
-
-    try:
-        connection = await lancedb.connect_async(str(snapshot.collection.lance))
-        table = await connection.open_table(entry.table)
-        await table.checkout(entry.version)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise unreadable(snapshot.collection.name, snapshot.id, error) from error
-    return table

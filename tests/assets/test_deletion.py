@@ -11,13 +11,16 @@ from pathlib import Path
 
 import duckdb
 import httpx2
-import lancedb
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from monjyu_core.search_files.postings import term_hashes
+from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.status import collection_status
 from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import open_current
+from monjyu_core.text.word_terms import word_terms
 from tests.assets.changes import full_paper
 from tests.assets.worlds import World, differences, keep, put_back
 from tests.query.service.conftest import serving
@@ -112,25 +115,25 @@ def read(path: Path) -> Iterator[tuple[Path, str]]:
                 yield path, str(connection.execute(f'SELECT * FROM "{name}"').fetchall())
 
 
-def read_lance(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
-    """All versions of a table: what any has held stands in its files and indices."""
-    table = lancedb.connect(str(folder)).open_table(name)
-    for version in table.list_versions():
-        table.checkout(version["version"])
-        yield folder / name, str(table.search().limit(table.count_rows() or 1).to_list())
-    for path in (folder / f"{name}.lance").rglob("*"):
-        if path.is_file():
-            yield from read(path)
+def read_search(path: Path) -> Iterator[tuple[Path, str]]:
+    """Of a search file, the words of the secrets whose terms it has."""
+    file = open_search_file(path, path.stat().st_size)
+    held = np.concatenate([postings.terms for postings in file.postings.values()])
+    words = " ".join(SECRETS.values()).split()
+    terms = word_terms(words)
+    found = [word for word, own in zip(words, terms, strict=True) if own and np.isin(term_hashes(own), held).all()]
+    yield path, " ".join(found)
 
 
 def texts_in_use(world: World) -> Iterator[tuple[Path, str]]:
-    """The parts that are current, those of the current snapshot, its database, its Lance table, and all state."""
+    """The parts that are current, those of the current snapshot, its database, its search files, and all state."""
     snapshot = open_current(world.work.folder)
     parts = {part.path for name in TABLES for part in world.work.parts.heads(name)}
     parts |= {world.work.parts.path(one.table, one.shard, one.version) for one in snapshot.manifest.parts}
     for path in [*sorted(parts), *snapshot.folder.iterdir(), *filter(Path.is_file, world.data.state.rglob("*"))]:
         yield from read(path)
-    yield from read_lance(world.work.folder.lance, snapshot.manifest.lance["chunks"].table)
+    for entry in snapshot.manifest.search:
+        yield from read_search(world.work.folder.search / entry.name)
     snapshot.close()
 
 
@@ -138,8 +141,8 @@ def all_texts(world: World) -> Iterator[tuple[Path, str]]:
     for folder, _, files in os.walk(world.data.root):
         for file in files:
             yield from read(Path(folder, file))
-    for table in world.work.folder.lance.glob("*.lance"):
-        yield from read_lance(world.work.folder.lance, table.stem)
+    for path in world.work.folder.search.iterdir():
+        yield from read_search(path)
 
 
 def test_deleted_and_edited_text_leaves_all_that_is_in_use(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from monjyu_assets.chunking import STRATEGIES, ChunkSizes, Measure, Piece, SectionText, chunk_section
-from monjyu_assets.publishing import lance
+from monjyu_assets.search_index import search_files
 from monjyu_assets.stages.chunks import chunk_recipe, chunk_shards
 from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
@@ -168,17 +168,16 @@ def test_a_question_in_a_script_that_the_model_does_not_read_goes_by_keywords(
         assert not monjyu.search("pruned pairs of phrases", mode="hybrid", answer=False).warnings
 
 
-def test_a_table_of_another_layout_is_built_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_files_of_another_layout_are_built_anew(world: World) -> None:
     write(world, 0, 2)
-    with monkeypatch.context() as before:
-        before.setattr(lance, "LAYOUT", lance.LAYOUT - 1)
+    with pytest.MonkeyPatch.context() as before:
+        before.setattr(search_files, "LAYOUT", search_files.LAYOUT - 1)
         world.build()
-        old = open_current(world.data.collection("c")).manifest.lance["chunks"].table
+        old = {entry.made_from for entry in open_current(world.data.collection("c")).manifest.search}
     write(world, 0, 3)
     world.build()
-    entry = open_current(world.data.collection("c")).manifest.lance["chunks"]
-    assert entry.table != old
-    assert entry.rows == 3
+    now = {entry.made_from for entry in open_current(world.data.collection("c")).manifest.search}
+    assert now and not now & old
 
 
 @pytest.fixture(scope="module")

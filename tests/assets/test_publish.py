@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from monjyu_assets.maintenance.index_operations import verify_all
-from monjyu_assets.publishing import candidate, checks, lance, snapshot_build
+from monjyu_assets.publishing import candidate, checks, snapshot_build
 from monjyu_assets.publishing import publish as publishing
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.closed_set import lagging
@@ -49,7 +49,7 @@ def test_a_snapshot_lists_what_it_is_made_of(world: World) -> None:
     snapshot = open_current(world.work.folder)
     manifest = snapshot.manifest
     assert manifest.rows["papers"] == 12
-    assert manifest.lance["chunks"].rows == manifest.rows["chunks"] == 12
+    assert sum(entry.rows for entry in manifest.search) == manifest.rows["chunks"] == 12
     assert {entry.table for entry in manifest.parts} == {name for name, spec in TABLES.items() if spec.level == 0}
     assert snapshot.cursor().execute("SELECT count(DISTINCT shard) FROM papers").fetchall()[0][0] > 4
 
@@ -100,26 +100,16 @@ def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
         world.publish()
 
 
-def test_rows_of_other_shards_are_taken_from_the_table_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that goes makes a new table; only the rows of its shard are made for it."""
-    made: list[str] = []
-
-    def rows(chunks: Part, *more: Any) -> pa.Table:
-        made.append(chunks.shard)
-        return make_rows(chunks, *more)
-
-    make_rows = lance._rows
-    monkeypatch.setattr(lance, "_rows", rows)
-    before = open_current(world.work.folder).manifest.lance["chunks"]
+def test_search_files_of_other_shards_stay(world: World) -> None:
+    """Also where a text goes; only the file of its shard is written anew."""
+    before = {entry.name for entry in open_current(world.work.folder).manifest.search}
     write_records(world.papers, TEXTS | {"3": "Record 3 says another thing of graphs."})
     world.build()
-    now = open_current(world.work.folder).manifest.lance["chunks"]
-    assert now.table != before.table and now.rows == before.rows
-    empty_shards = {part.shard for part in world.work.parts.heads("chunks") if not part.rows}
-    assert set(made) - empty_shards == {shard_of("3")}
-    write_records(world.papers, TEXTS | {"3": "Record 3 says another thing of graphs.", "new": "One more record."})
+    now = {entry.name for entry in open_current(world.work.folder).manifest.search}
+    assert len(now - before) == len(before - now) == 1
+    write_records(world.papers, {key: text for key, text in TEXTS.items() if key != "3"})
     world.build()
-    assert open_current(world.work.folder).manifest.lance["chunks"].table == now.table
+    assert len({entry.name for entry in open_current(world.work.folder).manifest.search} - now) <= 1
 
 
 @pytest.mark.parametrize(
@@ -198,40 +188,19 @@ def test_what_is_being_written_is_not_collected(world: World, monkeypatch: pytes
     assert head is not None and head.path.is_file()
 
 
-def test_rows_whose_index_was_not_made_when_it_was_killed_get_one(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The rows stand in Lance, so the next publish has none to replace; scores must not depend on that."""
-    texts = TEXTS | {"3": "Another text of provenance, provenance and of provenance again.", "new": "Of provenance."}
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    write_records(world.papers, texts)
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("monjyu_assets.publishing.lance._index", killed)
-        world.build()
-    world.build()
-    fresh = World(tmp_path / "fresh" / "data", tmp_path / "fresh" / "papers")
-    write_records(fresh.papers, texts)
-    fresh.build()
-    rankings = [Searcher(made.data, "c").rank_papers("text of provenance", "keyword", 20) for made in (world, fresh)]
-    assert rankings[0] == rankings[1]
-
-
 def garble(path: Path) -> None:
     path.write_bytes(os.urandom(path.stat().st_size))
 
 
 def lose_vectors(folder: CollectionFolder) -> None:
-    for path in folder.lance.glob("*/data/*.lance"):
+    for path in folder.search.iterdir():
         path.unlink()
 
 
 DAMAGE: dict[str, Callable[[CollectionFolder, Path], None]] = {
     "database": lambda folder, snapshot: garble(snapshot / "index.duckdb"),
     "database gone": lambda folder, snapshot: (snapshot / "index.duckdb").unlink(),
-    "vectors": lambda folder, snapshot: garble(next(folder.lance.glob("*/data/*.lance"))),
+    "vectors": lambda folder, snapshot: garble(next(folder.search.iterdir())),
     "vectors gone": lambda folder, snapshot: lose_vectors(folder),
     "manifest": lambda folder, snapshot: (snapshot / "manifest.json").write_text("{"),
     "CURRENT": lambda folder, snapshot: folder.current.write_text("../../../etc\n") and None,

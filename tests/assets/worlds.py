@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 
@@ -30,10 +29,11 @@ from monjyu_assets.stages.paper_manifest import write_manifest
 from monjyu_assets.stages.parsed_papers import parse_shards
 from monjyu_assets.stages.scholarly_metadata import find_notices
 from monjyu_assets.stages.shared.work import Work
+from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.collection import CollectionRecord, known_record, save_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SHARDS, TABLES
-from monjyu_core.storage.snapshot import open_current
+from monjyu_core.storage.snapshot import Snapshot, open_current
 
 RECORDS = "records.jsonl"
 Rows = list[dict[str, Any]]
@@ -99,7 +99,7 @@ class World:
         return sorted(rows.to_pylist(), key=lambda row: json.dumps(row, sort_keys=True))
 
     def everything(self) -> dict[str, Rows]:
-        """The rows of all tables with times and paths, those of the published database, and those of Lance."""
+        """The rows of all tables with times and paths, those of the published database and of the search files."""
         names = {name: [c for c in spec.schema.names if c != "vector"] for name, spec in TABLES.items()}
         parts = {f"parts: {name}": self._table(name, columns) for name, columns in names.items()}
         return parts | self.published()
@@ -116,12 +116,7 @@ class World:
             cursor.execute(f'SELECT * {without} FROM "{name}" ORDER BY ALL')
             columns = [column[0] for column in cursor.description or ()]
             rows[f"database: {name}"] = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
-        entry = snapshot.manifest.lance["chunks"]
-        table = lancedb.connect(str(self.work.folder.lance)).open_table(entry.table)
-        table.checkout(entry.tag)
-        held = table.search().select(["chunk_id", "paper_id", "shard", "search_text", "search_grams"])
-        found = held.limit(entry.rows or 1).to_arrow().to_pylist()
-        rows["lance"] = sorted(found, key=lambda row: str(row["chunk_id"]))
+        rows["search"] = sorted(_searched(snapshot), key=lambda row: str(row["chunk_id"]))
         rows["levels"] = [{"level": snapshot.manifest.level, "behind": snapshot.manifest.behind}]
         rows["rows"] = [dict(sorted(snapshot.manifest.rows.items()))]
         snapshot.close()
@@ -136,6 +131,20 @@ class World:
                 for row in part.read([key, "vector"]).to_pylist():
                     found[name, row[key]] = np.array(row["vector"], np.float32)
         return found
+
+
+def _searched(snapshot: Snapshot) -> Iterator[dict[str, Any]]:
+    """What the search files say of each chunk, without vectors: how often it has which terms."""
+    for entry in snapshot.manifest.search:
+        file = open_search_file(snapshot.collection.search / entry.name, entry.size)
+        rows: list[dict[str, Any]] = [{"chunk_id": chunk_id} for chunk_id in file.chunk_ids.to_pylist()]
+        for field, held in file.postings.items():
+            terms = np.repeat(held.terms, np.diff(held.starts)).tolist()
+            for row, length in zip(rows, held.lengths.tolist(), strict=True):
+                row[field] = [length]
+            for term, place, times in zip(terms, held.rows.tolist(), held.times.tolist(), strict=True):
+                rows[place][field].append((term, times))
+        yield from rows
 
 
 def keep(folder: Path) -> None:

@@ -1,20 +1,24 @@
-"""The full text in memory gives the scores of Lance, whatever is asked, and goes with its snapshot."""
+"""BM25 over the search files gives the scores of Lance's full text, and does not depend on how files are cut."""
 
 from __future__ import annotations
 
-import gc
-import time
-import weakref
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import lancedb
 import numpy as np
+import pyarrow as pa
 import pytest
+from lancedb.index import FTS
+from lancedb.query import MatchQuery
 
+from monjyu_assets.search_index.search_files import HEADER_WEIGHT
+from monjyu_core.search_files.postings import make_postings
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.ranking import retrieval
-from monjyu_query.ranking.lance_loop import now
-from monjyu_query.ranking.retrieval import ASKED_BEFORE, KeywordIndex
-from monjyu_query.ranking.vector_store import LocalStore
+from monjyu_core.text.search_text import search_grams, search_words
+from monjyu_core.text.word_terms import word_terms
+from monjyu_query.ranking.bm25 import FullTextField
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
 
@@ -26,8 +30,39 @@ ODD = [
 
 @pytest.fixture
 def index(sample_data: Path) -> OpenIndex:
-    """English and Japanese papers; opened anew, so that nothing is in memory yet."""
+    """English and Japanese papers."""
     return open_index(Searcher(DataFolder(sample_data), "samples").current().snapshot)
+
+
+@pytest.fixture
+def lance(index: OpenIndex, tmp_path: Path) -> Any:
+    """The same texts in a table of Lance."""
+    rows = index.snapshot.cursor().execute("SELECT chunk_id, header, text FROM chunks").fetchall()
+    texts = ["\n".join([*([header] * HEADER_WEIGHT if header else []), text]) for _, header, text in rows]
+    held = {
+        "chunk_id": [row[0] for row in rows],
+        "words": list(map(search_words, texts)),
+        "grams": list(map(search_grams, texts)),
+    }
+    table = lancedb.connect(str(tmp_path)).create_table("texts", pa.table(held))
+    plain = FTS(base_tokenizer="whitespace", lower_case=False, stem=False, remove_stop_words=False)
+    table.create_index("words", config=FTS(max_token_length=100))
+    table.create_index("grams", config=plain)
+    return table
+
+
+def _scores(table: Any, index: OpenIndex, question: str) -> Any:
+    """Those of Lance, both fields together."""
+    scores = np.zeros(len(index.corpus), np.float32)
+    for field, seen in (("words", search_words(question)), ("grams", search_grams(question))):
+        if not seen.strip():
+            continue
+        query: Any = MatchQuery
+        asked = table.search(query(seen, field)).select(["chunk_id", "_score"]).limit(len(index.corpus))
+        found = asked.to_arrow()
+        rows = index.corpus.chunk_ids.rows_of(found["chunk_id"].to_pylist())
+        scores[[rows[name] for name in found["chunk_id"].to_pylist()]] += found["_score"].to_numpy()
+    return scores
 
 
 def _questions(index: OpenIndex) -> list[str]:
@@ -36,56 +71,35 @@ def _questions(index: OpenIndex) -> list[str]:
     return [*ODD, *(" ".join(text.split()[2:9])[:60] for text in texts[::4])]
 
 
-def test_scores_are_those_of_lance_to_the_last_bit(index: OpenIndex) -> None:
-    questions, keywords = _questions(index), index.keywords
-    expected = [now(keywords._scores(question)) for question in questions]
-    assert keywords.hold()
-    found = [keywords.scores(question).result() for question in questions]
-    for question, one, other in zip(questions, found, expected, strict=True):
-        assert one.dtype == other.dtype == np.float32
-        assert np.array_equal(one, other), question
+def test_scores_are_those_of_lance_to_the_last_bit(index: OpenIndex, lance: Any) -> None:
+    questions = _questions(index)
+    found = [index.keywords.scores(question).result() for question in questions]
+    for question, scores in zip(questions, found, strict=True):
+        assert scores.dtype == np.float32
+        assert np.array_equal(scores, _scores(lance, index, question)), question
     assert sum(scores.any() for scores in found) > len(questions) // 2
 
 
-def test_what_is_asked_often_is_read_into_memory_and_lance_is_not_asked_again(
-    index: OpenIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keywords = index.keywords
-    expected = keywords.scores("early cutoff").result()
-    for _ in range(ASKED_BEFORE - 2):
-        keywords.scores("early cutoff").result()
-    assert not keywords._held
-    keywords.scores("索引").result()
-    for _ in range(200):
-        if keywords._held:
-            break
-        time.sleep(0.1)
-    monkeypatch.setattr(KeywordIndex, "_match", None)
-    assert np.array_equal(keywords.scores("early cutoff").result(), expected)
+def test_frequencies_are_the_numbers_of_chunks_that_hold_a_term(index: OpenIndex) -> None:
+    held = index.keywords.terms(
+        [
+            row[0]
+            for row in index.snapshot.cursor()
+            .execute("SELECT coalesce(header, '') || ' ' || text FROM chunks")
+            .fetchall()
+        ]
+    )
+    for term in index.keywords.query_terms("relevance of graphs, communities and 索引").result():
+        assert term.frequency == sum(term.term in terms for terms in held)
 
 
-def test_a_large_collection_is_not_held(index: OpenIndex, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieval, "IN_MEMORY", len(index.corpus) - 1)
-    assert not index.keywords.hold() and not index.keywords._held
-
-
-def test_scores_that_differ_from_those_of_lance_are_not_used(
-    index: OpenIndex, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """As they would with another version of Lance, or another tokenizer."""
-    index.keywords.scores("early cutoff").result()
-    monkeypatch.setattr("monjyu_query.ranking.bm25._B", np.float32(0.5))
-    assert not index.keywords.hold() and not index.keywords._held
-    assert "Lance goes on being asked" in caplog.text
-
-
-def test_it_goes_with_the_index(index: OpenIndex) -> None:
-    assert index.keywords.hold()
-    held = weakref.ref(index.keywords._held["search_text"])
-    keywords = KeywordIndex(index.keywords._table, index.corpus)
-    copy = OpenIndex(index.snapshot, index.corpus, keywords, LocalStore(index.corpus, keywords), index.wide)
-    assert not copy.keywords._held
-    object.__setattr__(index, "keywords", copy.keywords)
-    object.__setattr__(index, "store", copy.store)
-    gc.collect()
-    assert held() is None
+@pytest.mark.parametrize("cuts", [(), (1,), (3, 4), (2, 2, 5)])
+def test_scores_do_not_depend_on_the_files(cuts: tuple[int, ...]) -> None:
+    texts = ["a graph of graphs", "trees", "", "graphs and trees and words " * 300, "words", "of trees a word"]
+    one = FullTextField([make_postings(pa.array(texts), word_terms)])
+    borders = [0, *cuts, len(texts)]
+    some = [pa.array(texts[low:high], pa.string()) for low, high in pairwise(borders)]
+    many = FullTextField([make_postings(part, word_terms) for part in some])
+    for question in (["graph"], ["tree", "word", "tree"], ["none"], []):
+        assert np.array_equal(one.scores(question), many.scores(question))
+        assert one.frequencies(question) == many.frequencies(question)

@@ -53,10 +53,10 @@ def test_results_are_typed(monjyu_api: Monjyu) -> None:
 def test_a_stored_vector_finds_its_own_chunk_first(monjyu_api: Monjyu) -> None:
     corpus = monjyu_api.searcher("samples").current().corpus
     for row in (0, len(corpus) // 2):
-        result = monjyu_api.search_by_vector((corpus.vectors[row] * 7).tolist(), top_k=1)
+        result = monjyu_api.search_by_vector((corpus.vectors[[row]][0] * 7).tolist(), top_k=1)
         assert result.hits[0].chunk_id == corpus.chunk_ids[row]
     of_paper = {"paper_ids": [corpus.paper_ids[0]]}
-    hits = monjyu_api.search_by_vector(corpus.vectors[-1].tolist(), filters=of_paper).hits
+    hits = monjyu_api.search_by_vector(corpus.vectors[[-1]][0].tolist(), filters=of_paper).hits
     assert {hit.paper_id for hit in hits} == {corpus.paper_ids[0]}
 
 

@@ -7,14 +7,16 @@ from typing import Any, get_args
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
 from monjyu_core.paper import SectionType
-from monjyu_query.ranking.corpus import Corpus
+from monjyu_query.ranking.corpus import ChunkIds, Corpus
 from monjyu_query.ranking.filters import passing_chunks
+from monjyu_query.ranking.vectors import Vectors
 from monjyu_query.search.request import Filters
 
 PAPERS = [
@@ -45,15 +47,13 @@ def corpus() -> Corpus:
     codes = [types.index(section) for _, section in CHUNKS]
     owners = np.array([papers.index(paper) for paper, _ in CHUNKS], np.int32)
     return Corpus(
-        chunk_ids=[f"{paper}{n}" for n, (paper, _) in enumerate(CHUNKS)],
+        chunk_ids=ChunkIds(pa.array([f"{paper}{n}" for n, (paper, _) in enumerate(CHUNKS)])),
         paper_ids=papers,
         paper=owners,
         work=owners,
         passage=None,
         section_type=np.array(codes, np.int8),
-        vectors=np.zeros((len(CHUNKS), 2), np.float32),
-        lance_rows=np.arange(len(CHUNKS), dtype=np.uint64),
-        lance_order=np.arange(len(CHUNKS)),
+        vectors=Vectors([np.zeros((len(CHUNKS), 2), np.float32)], np.arange(len(CHUNKS), dtype=np.int32)),
     )
 
 

@@ -65,8 +65,9 @@ def test_nearest_vectors(searcher: Searcher) -> None:
     store, corpus = _store(searcher)
     everything = np.ones(len(corpus), np.bool_)
     for row in range(0, len(corpus), 7):
-        scores = store.vector_scores(corpus.vectors[row], everything)
-        assert np.allclose(scores, corpus.vectors @ corpus.vectors[row], atol=2e-6)
+        [query] = corpus.vectors[[row]]
+        scores = store.vector_scores(query, everything)
+        assert np.allclose(scores, corpus.vectors[range(len(corpus))] @ query, atol=2e-6)
 
 
 def test_words(searcher: Searcher) -> None:
@@ -81,9 +82,9 @@ def test_words(searcher: Searcher) -> None:
 def test_filters_only_narrow(searcher: Searcher) -> None:
     store, corpus = _store(searcher)
     passing = corpus.of_papers([corpus.paper_ids[0]])
-    query = corpus.vectors[int(np.flatnonzero(passing)[0])]
+    [query] = corpus.vectors[np.flatnonzero(passing)[:1]]
     scores = store.vector_scores(query, passing)
-    assert np.allclose(scores[passing], (corpus.vectors @ query)[passing], atol=2e-6)
+    assert np.allclose(scores[passing], corpus.vectors[np.flatnonzero(passing)] @ query, atol=2e-6)
     assert int(np.argmax(np.where(passing, scores, -1))) in np.flatnonzero(passing)
     store.keyword_scores("papers", passing).result()
 

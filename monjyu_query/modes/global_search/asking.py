@@ -65,7 +65,7 @@ def begin(tools: Tools, reports: Reports, report_terms: Sequence[frozenset[str]]
     """Rank passages and reports by the question; `report_terms` are those of each report's title and text."""
     index = ask.index
     query = ask.request.query
-    ranking = rank(index, tools.embedder, query, "vector", ask.request.filters, ask.settings)
+    ranking = rank(index, tools.embedder, query, "vector", ask.request.filters, ask.settings, every=True)
     topic = topic_of(query)
     asked = index.keywords.query_terms(topic).result() if topic else []
     vector = tools.embedder.embed(query, index.snapshot.manifest)

@@ -107,7 +107,7 @@ class RankerAssessor:
             found = read_chunks(self._index, best)
             sentences = [sentence for name in best for sentence in found[name][1]]
             terms = self._index.keywords.terms([sentence.text for sentence in sentences])
-            ranks = {ids[row]: rank for rank, row in enumerate(order.tolist())}
+            ranks = {name: rank for rank, name in enumerate(ids.at(order))}
             self._standings[n] = standing_of(asked.terms, ranks, sentences, terms)
         return self._standings[n]
 

@@ -107,7 +107,7 @@ class ConceptGraph:
             return {}
         cursor = self.connection.cursor()
         cursor.register("near", pa.table({"phrase": list(weights), "weight": list(weights.values())}))
-        cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids, "place": range(len(corpus))}))
+        cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids.array, "place": range(len(corpus))}))
         return {place: float(weight) for place, weight in cursor.execute(_MENTIONED).fetchall()}
 
     def phrases(self, chunks: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -144,7 +144,7 @@ def read_tree(cursor: duckdb.DuckDBPyConnection, corpus: Corpus) -> CommunityTre
     if not has_tables(cursor, COMMUNITY_TABLES):
         return flat_tree(len(corpus))
     records = cursor.execute("SELECT community_id, level, parent_id FROM communities").fetchall()
-    cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids, "place": range(len(corpus))}))
+    cursor.register("places", pa.table({"chunk_id": corpus.chunk_ids.array, "place": range(len(corpus))}))
     rows: dict[str, NDArray[np.intp]] = {}
     for level in sorted({level for _, level, _ in records}):
         names = [name for name, of, _ in records if of == level]

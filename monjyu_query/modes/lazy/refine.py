@@ -139,7 +139,7 @@ def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -
     tree = tree if level_of(ask) else flat_tree(len(index.corpus))
     broad = asks_of_all(query)
     mode = "vector" if not state.budget.total else lazy.rank
-    ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings)
+    ranking = rank(index, tools.embedder, query, mode, ask.request.filters, ask.settings, every=True)
     roles = _model_roles(tools, ask)
     found = _expanded(tools, ask, graph, ranking, roles, state)
     state.subqueries, state.expanded, state.concepts = found.subqueries, found.expanded, found.concepts
@@ -221,8 +221,8 @@ def _beside(graph: ConceptGraph, index: OpenIndex, neighbours: Neighbours, order
 def _central(index: OpenIndex, ranking: Ranking) -> Scores:
     """Scores (n,) for a question about the collection as a whole: how near a chunk is to the middle of all."""
     vectors = index.corpus.vectors
-    middle = vectors.mean(axis=0)
-    return np.where(ranking.scores > -np.inf, vectors @ middle, np.float32(-np.inf)).astype(np.float32)
+    middle = (vectors.sum() / len(vectors)).astype(np.float32)
+    return np.where(ranking.scores > -np.inf, vectors.similarities(middle), np.float32(-np.inf)).astype(np.float32)
 
 
 def _asked(tools: Tools, ask: Ask, found: Expansion, n: int, ranking: Ranking, terms: Terms) -> Asked:
@@ -230,7 +230,7 @@ def _asked(tools: Tools, ask: Ask, found: Expansion, n: int, ranking: Ranking, t
     text, index = found.subqueries[n], ask.index
     made, own = ranking, terms
     if text != ask.request.query:
-        made = rank(index, tools.embedder, text, ask.settings.lazy.rank, ask.request.filters, ask.settings)
+        made = rank(index, tools.embedder, text, ask.settings.lazy.rank, ask.request.filters, ask.settings, every=True)
         own = weighted_question(index, text, terms) if n >= found.asking else _terms(index, text)
     similar = made.scores if made.similarity is None else made.similarity
     return Asked(text, own, similar, _first_twins(made.scores, index), own=n < found.asking)

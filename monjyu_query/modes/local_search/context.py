@@ -86,7 +86,7 @@ class Weigher:
         said = list(statements)
         cursor = self.index.snapshot.cursor()
         known = sentences_by_id(cursor, (name for one in said for name in one.sentence_ids), self.within)
-        rows = {chunk: row for row, chunk in enumerate(self.index.corpus.chunk_ids)}
+        rows = self.index.corpus.chunk_ids.rows_of(sentence.passage.chunk_id for sentence in known.values())
         terms = self.index.keywords.terms([one.text for one in said])
         claims: list[tuple[Claim, frozenset[str]]] = []
         for one, own in zip(said, terms, strict=True):

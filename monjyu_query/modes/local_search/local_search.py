@@ -51,7 +51,7 @@ class LocalSearch:
     def search(self, ask: Ask) -> SearchResult:
         """The result of one question. `claims` are what entities, relationships, reports and claims say on it."""
         query = ask.request.query
-        ranking = rank(ask.index, self.tools.embedder, query, "hybrid", ask.request.filters, ask.settings)
+        ranking = rank(ask.index, self.tools.embedder, query, "hybrid", ask.request.filters, ask.settings, every=True)
         around = self._around(ask, query, ranking)
         for report in around.reports:
             ask.emit({"event": "community", "community_id": report.id, "level": report.level, "subquery": 0})
@@ -124,4 +124,4 @@ class LocalSearch:
         return load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
 
     def _passing(self, index: OpenIndex, ranking: Ranking) -> set[str]:
-        return {index.corpus.chunk_ids[row] for row in np.flatnonzero(ranking.scores > -np.inf)}
+        return set(index.corpus.chunk_ids.at(np.flatnonzero(ranking.scores > -np.inf)))

@@ -29,8 +29,9 @@ def passage_scores(index: OpenIndex, query: str, similar: Scores, entities: Sequ
     """
     cursor = index.snapshot.cursor()
     named = np.zeros(len(index.corpus), np.float32)
-    place = {chunk: row for row, chunk in enumerate(index.corpus.chunk_ids)}
-    for chunk, weight in _named(cursor, index, query, entities):
+    found = _named(cursor, index, query, entities)
+    place = index.corpus.chunk_ids.rows_of(chunk for chunk, _ in found)
+    for chunk, weight in found:
         if chunk in place:
             named[place[chunk]] += weight
     passing = similar > -np.inf

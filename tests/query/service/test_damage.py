@@ -96,7 +96,7 @@ def deleted(folder: CollectionFolder) -> Restore:
 
 
 def without_vectors(folder: CollectionFolder) -> Restore:
-    return moved(folder.lance)
+    return moved(folder.search)
 
 
 def naming(content: bytes) -> Callable[[CollectionFolder], Restore]:

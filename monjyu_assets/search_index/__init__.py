@@ -1,0 +1,1 @@
+"""Writing what a snapshot is searched by, in proportion to what changed."""

@@ -1,0 +1,88 @@
+"""A search file: the vectors and postings of the chunks of some units, made from their parts alone.
+
+It is one Arrow record batch of one row whose columns are lists, so that arrays of any length stand side by side; not
+compressed, so that readers map it. It never changes: its name is the hash of its bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from monjyu_core.errors import StorageError
+from monjyu_core.search_files.postings import Postings
+from monjyu_core.storage.folders import write_atomically
+
+LAYOUT = 1
+"""Raised when columns or their contents change."""
+WORDS, GRAMS = "words", "grams"
+FIELDS = (WORDS, GRAMS)
+"""The two fields of full text: see monjyu_core/text/search_text.py."""
+SUFFIX = ".arrow"
+_METADATA = b"monjyu"
+_PARTS = ("terms", "starts", "rows", "times", "lengths")
+
+
+@dataclass(frozen=True)
+class SearchFile:
+    """n chunks in the order of their ids: `vectors` (n, d) of length 1, `keys` (n,) that tell a chunk with this vector
+    from all others, `postings` by field."""
+
+    chunk_ids: pa.StringArray
+    keys: NDArray[np.uint64]
+    vectors: NDArray[np.float32]
+    postings: dict[str, Postings]
+
+    def __len__(self) -> int:
+        return len(self.chunk_ids)
+
+
+def write_search_file(folder: Path, held: SearchFile) -> str:
+    """Write the file and give its name."""
+    columns: dict[str, pa.Array] = {
+        "chunk_id": held.chunk_ids,
+        "key": pa.array(held.keys),
+        "vector": pa.array(held.vectors.reshape(-1)),
+    }
+    for field in FIELDS:
+        columns |= {f"{field}_{part}": pa.array(getattr(held.postings[field], part)) for part in _PARTS}
+    lists = [pa.LargeListArray.from_arrays(pa.array([0, len(one)], pa.int64()), one) for one in columns.values()]
+    about = json.dumps({"layout": LAYOUT, "dimensions": held.vectors.shape[1]}).encode()
+    schema = pa.schema(
+        [pa.field(name, some.type) for name, some in zip(columns, lists, strict=True)], metadata={_METADATA: about}
+    )
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, schema) as writer:
+        writer.write_batch(pa.record_batch(lists, schema=schema))
+    content = sink.getvalue().to_pybytes()
+    name = f"{hashlib.sha256(content).hexdigest()[:32]}{SUFFIX}"
+    write_atomically(folder / name, content)
+    return name
+
+
+def open_search_file(path: Path, size: int) -> SearchFile:
+    """Map a file of this size in bytes: nothing is read but what is looked at. StorageError where it is missing, its
+    frame is damaged or it is of another layout; `snapshots verify` looks at each byte."""
+    try:
+        if (found := path.stat().st_size) != size:
+            raise ValueError(f"it has {found} bytes and not {size}")
+        with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+            about = json.loads((reader.schema.metadata or {})[_METADATA])
+            batch = reader.get_batch(0)
+            if about["layout"] != LAYOUT:
+                raise StorageError(f"{path.name} is of another layout.", "Index the collection again.")
+            held = {name: batch.column(name).values for name in batch.schema.names}
+            arrays = {name: one.to_numpy() for name, one in held.items() if name != "chunk_id"}
+            vectors = arrays["vector"].reshape(-1, about["dimensions"])
+            postings = {field: Postings(**{part: arrays[f"{field}_{part}"] for part in _PARTS}) for field in FIELDS}
+            return SearchFile(held["chunk_id"], arrays["key"], vectors, postings)
+    except (OSError, KeyError, ValueError, pa.ArrowInvalid) as error:
+        raise StorageError(
+            f"Search file {path.name} cannot be read: {error}.", "Index the collection again."
+        ) from error

@@ -1,0 +1,87 @@
+"""The terms of a text: stemmed words without stop words and accents, as Lance's full-text index cuts them.
+
+The stemmer is Snowball's for English (Porter2); stop words are those of NLTK and go after stemming. Terms equal those
+of `lancedb.tokenize` for Latin, Greek, Cyrillic, Chinese, Japanese and Korean text; where a script joins letters by
+marks that are no letters, a word stays whole here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import groupby
+
+_RUN = re.compile(r"[^\W_]+")
+_STOP_WORDS = """
+a about above after again against ain all am an and any are aren as at be because been before being below between
+both but by can couldn d did didn do does doesn doing don down during each few for from further had hadn has hasn
+have haven having he her here hers herself him himself his how i if in into is isn it its itself just ll m ma me
+mightn more most mustn my myself needn no nor not now o of off on once only or other our ours ourselves out over own
+re s same shan she should shouldn so some such t than that the their theirs them themselves then there these they
+this those through to too under until up ve very was wasn we were weren what when where which while who whom why
+will with won wouldn y you your yours yourself yourselves
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+_LETTERS = {
+    **{"ß": "ss", "æ": "ae", "ǣ": "ae", "ǽ": "ae", "ð": "d", "ø": "o", "ǿ": "o", "þ": "th", "đ": "d", "ħ": "h"},
+    **{"ı": "i", "ĸ": "k", "ł": "l", "ŋ": "n", "œ": "oe", "ŧ": "t"},
+}
+"""Latin letters that are no letter with an accent, as in Lucene's ASCIIFoldingFilter."""
+_LONGEST = 100
+"""A word of as many bytes is none: encoded data."""
+
+
+def word_terms(texts: Sequence[str]) -> list[list[str]]:
+    """The terms of each text in order, repeated."""
+    words = [_words(text) for text in texts]
+    terms = _terms({word for some in words for word in some})
+    return [[terms[word] for word in some if terms[word]] for some in words]
+
+
+def words_with_terms(text: str) -> list[tuple[str, str]]:
+    """The words of a text that have a term, with the term, in order, repeated."""
+    words = _words(text)
+    terms = _terms(set(words))
+    return [(word, terms[word]) for word in words if terms[word]]
+
+
+def _terms(words: Iterable[str]) -> dict[str, str]:
+    """The term of each word; empty for one that has none."""
+    import Stemmer
+
+    some = list(words)
+    lowered = [_lowered(word) for word in some]
+    stems = Stemmer.Stemmer("english").stemWords(lowered)
+    return {word: "" if stem in _STOP else _folded(stem) for word, stem in zip(some, stems, strict=True)}
+
+
+def _words(text: str) -> list[str]:
+    found = _RUN.findall(text) if text.isascii() else _runs(text)
+    return [word for word in found if 4 * len(word) < _LONGEST or len(word.encode()) < _LONGEST]
+
+
+def _runs(text: str) -> list[str]:
+    return ["".join(letters) for inside, letters in groupby(text, _is_inside) if inside]
+
+
+@lru_cache(maxsize=10_000)
+def _is_inside(letter: str) -> bool:
+    """Whether a word goes on here: also at marks, which regular expressions of Python leave out."""
+    return letter.isalnum() or unicodedata.category(letter) in ("Mn", "Mc")
+
+
+@lru_cache(maxsize=10_000)
+def _fold(letter: str) -> str:
+    plain = unicodedata.normalize("NFD", letter)[0]
+    return plain if plain.isascii() else _LETTERS.get(letter, letter)
+
+
+def _folded(stem: str) -> str:
+    return stem if stem.isascii() else "".join(map(_fold, stem))
+
+
+def _lowered(word: str) -> str:
+    """Letter by letter: a capital sigma is no other letter at the end of a word."""
+    return word.lower() if word.isascii() else "".join(letter.lower() for letter in word)

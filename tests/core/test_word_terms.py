@@ -1,0 +1,62 @@
+"""Words become the terms that Lance's full-text index would give them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import lancedb
+import pytest
+
+from monjyu_core.text.search_text import search_words
+from monjyu_core.text.word_terms import word_terms
+
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+LETTERS = [chr(code) for code in (*range(0x80, 0x530), *range(0x1E00, 0x2000)) if chr(code).isalpha()]
+"""Latin, Greek, Cyrillic."""
+
+
+def of_lance(text: str) -> list[str]:
+    return [token.text for token in lancedb.tokenize(search_words(text), max_token_length=100)]
+
+
+def terms_of(text: str) -> list[str]:
+    [terms] = word_terms([search_words(text)])
+    return terms
+
+
+def test_words_of_papers() -> None:
+    texts = [path.read_text("utf-8", "replace") for path in sorted(SAMPLES.rglob("*.md"))]
+    words = sorted(set(re.findall(r"[^\W_]+", " ".join(texts))))
+    assert len(words) > 500
+    assert terms_of(" ".join(words)) == of_lance(" ".join(words))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "?!", "The THE thes ands does because ourselves", "don't it's I'm o'clock", "foo_bar a1b2 3.14 x-y"),
+        *(
+            "naïve Übung café Straße œuvre łódź smørrebrød Þór ĳ",
+            "ΟΔΟΣ οδός Москва ёлка",
+            "DNA型 索引 검색",
+            "\x00a\x7fb",
+        ),
+        *("y" * 99, "y" * 100, "é" * 49 + "a", "é" * 50, "organization international pasted evening emergencies"),
+    ],
+)
+def test_odd_texts(text: str) -> None:
+    assert terms_of(text) == of_lance(text)
+
+
+def test_letters_of_other_alphabets() -> None:
+    text = " ".join(f"q{letter}z" for letter in LETTERS)
+    assert terms_of(text) == of_lance(text)
+
+
+def test_a_mark_within_a_word_does_not_end_it() -> None:
+    assert word_terms(["हिन्दी भाषा"]) == [["हिन्दी", "भाषा"]]
+
+
+def test_texts_keep_their_order_and_repetitions() -> None:
+    assert word_terms(["graphs of graphs", "", "walks"]) == [["graph", "graph"], [], ["walk"]]
