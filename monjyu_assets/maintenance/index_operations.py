@@ -21,7 +21,8 @@ from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import target_level
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, remove_folder, remove_gone, write_atomically
-from monjyu_core.storage.snapshot import held, open_database, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.snapshot import held, published, read_current, read_manifest, unreadable
+from monjyu_core.storage.snapshot_database import open_database
 from monjyu_core.storage.state_store import StateStore
 from monjyu_core.wording import among
 

@@ -41,10 +41,10 @@ def build_snapshot(work: Work, candidate: Candidate, connect: Connect) -> Manife
             forget_changed(work, before, parts)
         with ThreadPoolExecutor(1) as beside:  # search files and DuckDB have nothing in common but the parts
             search = beside.submit(_searchable, work, candidate)
-            build_database(database, parts, connect)
+            copied = build_database(database, parts, connect)
             write_lineage(database, connect, work.folder.database(before.snapshot_id) if before else None)
             hashed = file_version(database)
-        manifest = _manifest(work, candidate, snapshot_id, now, *search.result(), hashed)
+        manifest = _manifest(work, candidate, snapshot_id, now, *search.result(), hashed, copied=copied)
         content_bytes = manifest.model_dump_json(indent=1).encode()
         write_atomically(building / MANIFEST_HASH, hashlib.sha256(content_bytes).hexdigest().encode())
         write_atomically(building / "manifest.json", content_bytes)
@@ -88,6 +88,8 @@ def _manifest(
     search: list[SearchFileEntry],
     nearest: NearestEntry | None,
     database_sha256: str,
+    *,
+    copied: bool,
 ) -> Manifest:
     rows: dict[str, int] = {}
     for part in candidate.parts:
@@ -111,4 +113,5 @@ def _manifest(
         settings={name: setting_value(work.settings, name) for name in sorted(made_with)},
         code_version=installed_version("monjyu"),
         checks=candidate.checks,
+        copied=copied,
     )

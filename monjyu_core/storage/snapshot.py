@@ -10,8 +10,10 @@ import fcntl
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -19,7 +21,10 @@ from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import QueryError, StorageError, UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import bucket_of, shard_of_bucket
+from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import SCHEMA_VERSION
+from monjyu_core.storage.snapshot_database import open_database, rows_of_files
 
 if TYPE_CHECKING:
     import duckdb
@@ -98,6 +103,12 @@ class Manifest(BaseModel):
     settings: dict[str, Any]
     code_version: str
     checks: str = ""
+    copied: bool = True
+    """Whether the database holds the rows; else views over the parts."""
+
+
+TEXTS = ("papers", "authors", "sections", "sentences", "chunks", "chunk_sentences")
+"""Tables that answers read a few papers of."""
 
 
 class Snapshot:
@@ -134,6 +145,36 @@ class Snapshot:
                     raise unreadable(self.collection.name, self.id, error) from error
             return self._connection.cursor()
 
+    def cursor_of(self, paper_ids: Iterable[str]) -> duckdb.DuckDBPyConnection:
+        """A cursor for what is asked of these papers. Where the tables of texts are views over many parts, it sees
+        those of the papers' buckets only."""
+        cursor = self.cursor()
+        if self.manifest.copied:
+            return cursor
+        buckets = {bucket_of(paper_id, self._bucket_counts[bucket_of(paper_id, 1)]) for paper_id in paper_ids}
+        for table in TEXTS:
+            entries = [entry for bucket in sorted(buckets) for entry in self._entries.get((table, bucket), ())]
+            files = [str(self._store.path(table, entry.shard, entry.version)) for entry in entries if entry.rows]
+            if files:
+                cursor.execute(f'CREATE TEMP VIEW "{table}" AS {rows_of_files(table, files)}').fetchall()
+        return cursor
+
+    @cached_property
+    def _entries(self) -> dict[tuple[str, str], list[PartEntry]]:
+        entries: dict[tuple[str, str], list[PartEntry]] = {}
+        for entry in self.manifest.parts:
+            entries.setdefault((entry.table, entry.shard), []).append(entry)
+        return entries
+
+    @cached_property
+    def _bucket_counts(self) -> Counter[str]:
+        """Buckets by shard: each has a part of the manifest."""
+        return Counter(shard_of_bucket(bucket) for table, bucket in self._entries if table == "manifest")
+
+    @cached_property
+    def _store(self) -> PartStore:
+        return PartStore(self.collection.parts)
+
     def close(self) -> None:
         with self._lock:
             if self._connection is not None:
@@ -145,21 +186,6 @@ class Snapshot:
         """Whoever opened it for many requests lets it go with the last of them."""
         if hasattr(self, "_lease"):
             self.close()
-
-
-def open_database(path: Path) -> duckdb.DuckDBPyConnection:
-    """A snapshot's database, read-only. Views over the snapshot's parts find them from its folder."""
-    import duckdb
-
-    connection = duckdb.connect(str(path), read_only=True)
-    search_beside(connection, path)
-    return connection
-
-
-def search_beside(connection: duckdb.DuckDBPyConnection, database: Path) -> None:
-    """Relative paths are taken from the database's folder, in every cursor of the connection."""
-    folder = str(database.parent.absolute()).replace("'", "''")
-    connection.execute(f"SET GLOBAL file_search_path = '{folder}'").fetchall()
 
 
 def take_lease(folder: Path) -> BinaryIO:

@@ -191,7 +191,8 @@ def _neighbours(index: OpenIndex, sentences: Sequence[PassageSentence]) -> Neigh
         known = first.setdefault(sentence.passage.chunk_id, sentence)
         first[sentence.passage.chunk_id] = min(known, sentence, key=lambda s: (s.section_ord, s.place))
     hanging = [sentence for sentence in first.values() if points_outside(sentence.text)]
-    return Neighbours([*sentences_before(index.snapshot.cursor(), hanging), *sentences])
+    cursor = index.snapshot.cursor_of(sentence.passage.paper_id for sentence in hanging)
+    return Neighbours([*sentences_before(cursor, hanging), *sentences])
 
 
 def _chosen(asked: Asked, pool: Pool) -> list[Window]:
@@ -228,7 +229,7 @@ def _one_a_paper(asked: Asked, pool: Pool) -> list[Window]:
 
 
 def _answer(asked: Asked, pool: Pool, windows: Sequence[Window], support: Support) -> Answer:
-    cursor = asked.index.snapshot.cursor()
+    cursor = asked.index.snapshot.cursor_of(sentence.passage.paper_id for sentence in pool.sentences)
     sides = _sides(asked, pool) if asked.form == "comparison" else {}
     extra = [window for side in sides.values() for window in side]
     cited = cite_windows(cursor, _each_once([*windows, *extra]))

@@ -48,7 +48,7 @@ class AnswerEvidence:
 def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hit]) -> AnswerEvidence:
     """The fused hits and the claims of all results, in turns so that none is crowded out. For a survey, or a question
     about the whole collection, the claims are those of global search, if it found any."""
-    cursor = ask.index.snapshot.cursor()
+    cursor = ask.index.snapshot.cursor_of(hit.paper_id for hit in hits)
     passages = load_passages(cursor, [hit.chunk_id for hit in hits], [hit.score for hit in hits])
     whole = ask.routing.query_type == "survey" or not topic_of(ask.request.query)
     surveys = [result for result in results if whole and result.mode == "global" and result.claims]
@@ -100,7 +100,9 @@ def draft_answer(tools: Tools, ask: Ask, found: AnswerEvidence) -> Answer:
         return spread_answer(ask, found.claims)
     many = form_of(ask.request.query, ask.routing.query_type) in OF_MANY
     passages = found.passages[: MANY_PASSAGES if many else PASSAGES]
-    sentences = {s.sentence_id: s for s in load_sentences(index.snapshot.cursor(), passages)}
+    sentences = {
+        s.sentence_id: s for s in load_sentences(index.snapshot.cursor_of(one.paper_id for one in passages), passages)
+    }
     for claim in found.claims[:CLAIMS]:
         sentences.setdefault(claim.sentences[0].sentence_id, claim.sentences[0])
     question = Question.of(index.keywords.query_terms(ask.request.query).result(), len(index.corpus))

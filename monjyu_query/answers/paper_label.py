@@ -40,7 +40,7 @@ def paper_labels(index: OpenIndex, paper_ids: Sequence[str], language: str = "en
     if not wanted:
         return {}
     query = _PAPERS.format(marks=", ".join("?" * len(wanted)))
-    rows = {row[0]: row[1:] for row in index.snapshot.cursor().execute(query, wanted).fetchall()}
+    rows = {row[0]: row[1:] for row in index.snapshot.cursor_of(wanted).execute(query, wanted).fetchall()}
     found: dict[str, str] = {}
     for paper_id in wanted:
         title, year, authors = rows.get(paper_id, ("", None, None))

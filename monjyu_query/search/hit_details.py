@@ -24,7 +24,9 @@ def describe_hits(index: OpenIndex, query: str, hits: list[Hit], ranking: Rankin
     if not hits:
         return
     values = {"chunks": [hit.chunk_id for hit in hits], "papers": list({hit.paper_id for hit in hits})}
-    rows: dict[str, Any] = {row[0]: row[1:] for row in index.snapshot.cursor().execute(_OF_CHUNKS, values).fetchall()}
+    rows: dict[str, Any] = {
+        row[0]: row[1:] for row in index.snapshot.cursor_of(values["papers"]).execute(_OF_CHUNKS, values).fetchall()
+    }
     scores = {} if ranking is None else _scores(index, query, hits, ranking)
     for hit in hits:
         if hit.chunk_id in rows:

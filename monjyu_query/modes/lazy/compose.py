@@ -58,7 +58,7 @@ def compose_hits(
     """The answer from the best passages: as many and as long as the budget has bought."""
     room = room_of(budget, form_of(ask.request.query, ask.routing.query_type), ask.request.response_type)
     passages = hits[: round(MOST_PASSAGES * room)]
-    sentences = load_sentences(ask.index.snapshot.cursor(), passages)
+    sentences = load_sentences(ask.index.snapshot.cursor_of(one.paper_id for one in passages), passages)
     return compose(asked_of(tools, ask, question, room), passages, sentences, similarity)
 
 
@@ -76,7 +76,7 @@ def overview(ask: Ask, claims: Sequence[Claim], budget: int) -> Answer:
             turns[claim.community] += 1
     most = SHORT if ask.request.response_type == "short" else round(PAPERS * room)
     best = [claim.sentences[0] for _, _, claim in sorted(ranked.values(), key=lambda one: one[:2])][:most]
-    cursor = ask.index.snapshot.cursor()
+    cursor = ask.index.snapshot.cursor_of(sentence.passage.paper_id for sentence in best)
     neighbours = Neighbours(load_sentences(cursor, passages_of(best)))
     cited = cite_windows(cursor, [neighbours.grown(sentence) for sentence in best])
     if not cited:
@@ -92,7 +92,7 @@ def compose_claims(tools: Tools, ask: Ask, question: Question, claims: Sequence[
     """The answer from the chunks of the best claims; `question` are its terms, `similarity` of the closest chunk."""
     claimed = [claim.sentences[0] for claim in claims]
     passages = passages_of(claimed)[:MOST_PASSAGES]
-    sentences = load_sentences(ask.index.snapshot.cursor(), passages)
+    sentences = load_sentences(ask.index.snapshot.cursor_of(one.paper_id for one in passages), passages)
     return compose(asked_of(tools, ask, question), passages, sentences, similarity)
 
 

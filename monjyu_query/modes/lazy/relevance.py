@@ -53,7 +53,8 @@ def read_chunks(index: OpenIndex, names: Sequence[str]) -> dict[str, tuple[Passa
     missing = [name for name in dict.fromkeys(names) if name not in kept]
     found = {name: kept[name] for name in names if name in kept}
     if missing:
-        cursor = index.snapshot.cursor()
+        rows = index.corpus.chunk_ids.rows_of(missing).values()
+        cursor = index.snapshot.cursor_of(index.corpus.paper_ids[index.corpus.paper[row]] for row in rows)
         passages = load_passages(cursor, missing, [0.0] * len(missing), index.kept)
         sentences = sentences_by_chunk(cursor, passages)
         read = {passage.chunk_id: (passage, tuple(sentences[passage.chunk_id])) for passage in passages}

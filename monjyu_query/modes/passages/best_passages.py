@@ -29,7 +29,8 @@ def ranked_passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> 
     """The chunks of these rows with their scores, in this order."""
     chunks = [index.corpus.chunk_ids[row] for row in rows]
     scores = [round(float(ranking.scores[row]), 6) for row in rows]
-    return load_passages(index.snapshot.cursor(), chunks, scores, index.kept)
+    papers = {index.corpus.paper_ids[index.corpus.paper[row]] for row in rows}
+    return load_passages(index.snapshot.cursor_of(papers), chunks, scores, index.kept)
 
 
 def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:

@@ -96,7 +96,7 @@ def _answer(
         )
         if written is not None:
             return written, "llm"
-    sentences = load_sentences(ask.index.snapshot.cursor(), evidence)
+    sentences = load_sentences(ask.index.snapshot.cursor_of(one.paper_id for one in evidence), evidence)
     answer = compose(asked_of(tools, ask, Question.of(asked, len(ask.index.corpus))), evidence, sentences, closest)
     if failure:
         status: Status = "partial" if answer.status == "complete" else answer.status
