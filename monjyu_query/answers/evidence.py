@@ -54,7 +54,7 @@ def gather_evidence(ask: Ask, results: Sequence[SearchResult], hits: Sequence[Hi
     surveys = [result for result in results if whole and result.mode == "global" and result.claims]
     results = surveys or results
     said = [claim for turn in range(CLAIMS) for result in results for claim in result.claims[turn : turn + 1]]
-    sentences = sentences_by_id(cursor, (name for claim in said for name in claim["sentence_ids"]))
+    sentences = sentences_by_id(ask.index.snapshot.cursor(), (name for claim in said for name in claim["sentence_ids"]))
     claims: dict[str, Claim] = {}
     for one in said:
         sources = in_order(sentences, one["sentence_ids"])
