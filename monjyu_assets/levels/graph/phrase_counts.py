@@ -1,7 +1,8 @@
-"""What is counted of each phrase of a collection, on arrays: chunks, papers, times, and the form it has most often."""
+"""What is counted of the phrases that a graph is made of, on arrays: chunks, papers, times, and the form of each."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import duckdb
@@ -9,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from monjyu_assets.levels.graph.rules import HUB_FLOOR, GraphRules
 
 Numbers = NDArray[np.int64]
 
@@ -18,54 +21,47 @@ _TFIDF = "SELECT (times * ln($chunks / df))::DOUBLE AS tfidf FROM counted"
 
 @dataclass(frozen=True)
 class PhraseCounts:
-    """The phrases in the order of their bytes (`table`: phrase, surface, df, papers, tfidf), and for each mention the
-    numbers of its phrase and of its chunk."""
+    """The phrases in the order of their bytes (`table`: phrase, surface, df, papers, tfidf), which of them are
+    frequent, and for each of their mentions the numbers of the phrase and of the chunk."""
 
     table: pa.Table
+    df: Numbers
+    frequent: NDArray[np.bool_]
     phrase: Numbers
     chunk: Numbers
-    chunks: int
-
-    @property
-    def df(self) -> Numbers:
-        """The number of chunks that hold each phrase."""
-        df: Numbers = self.table["df"].to_numpy().astype(np.int64)
-        return df
 
 
-def count_phrases(mentions: pa.Table, connection: duckdb.DuckDBPyConnection) -> PhraseCounts:
-    """The counts of these `phrase_mentions`, of which a chunk has one for a phrase."""
-    phrases, phrase = numbered(mentions["phrase"])
-    papers, paper = numbered(mentions["paper_id"])
-    chunks, chunk = numbered(mentions["chunk_id"])
-    surfaces, surface = numbered(mentions["surface"])
-    count = mentions["count"].to_numpy().astype(np.int64)
-    df = np.bincount(phrase, minlength=len(phrases)).astype(np.int32)
-    times = np.bincount(phrase, count, len(phrases)).astype(np.int64)  # exact: far below 2**53
-    in_papers = runs(np.sort(phrase * max(len(papers), 1) + paper))[0] // max(len(papers), 1)
-    table = pa.table(
-        {
-            "phrase": phrases,
-            "surface": surfaces.take(pa.array(_most_frequent(phrase, surface, len(surfaces), count))),
-            "df": df,
-            "papers": np.bincount(in_papers, minlength=len(phrases)).astype(np.int32),
-        }
-    )
-    connection.register("counted", pa.table({"times": times, "df": df}))
-    tfidf = connection.execute(_TFIDF, {"chunks": len(chunks)}).fetchnumpy()["tfidf"]
-    return PhraseCounts(table.append_column("tfidf", pa.array(tfidf, pa.float64())), phrase, chunk, len(chunks))
+def count_phrases(mentions: pa.Table, rules: GraphRules, connection: duckdb.DuckDBPyConnection) -> PhraseCounts:
+    """The counts of these `phrase_mentions`, of which a chunk has one for a phrase; of frequent phrases only where the
+    others are pruned first."""
+    codes, names = _coded(mentions["phrase"])
+    chunk, chunks = _coded(mentions["chunk_id"])
+    df = np.bincount(codes, minlength=len(names))
+    frequent = (df >= rules.min_df) & (df <= max(HUB_FLOOR, math.floor(rules.max_df_share * len(chunks))))
+    kept = np.flatnonzero(frequent | (not rules.prune_first))
+    names = names.take(pa.array(kept))
+    order = pc.array_sort_indices(names)
+    kept = kept[order.to_numpy()]
+    number = np.full(df.size, -1, np.int64)
+    number[kept] = np.arange(kept.size)
+    phrase = number[codes]
+    rows = np.flatnonzero(phrase >= 0)
+    phrase, df = phrase[rows], df[kept]
+    some = mentions.select(["paper_id", "surface", "count"])
+    some = some if rows.size == codes.size else some.take(pa.array(rows))
+    count = some["count"].to_numpy().astype(np.int64)
+    times = np.bincount(phrase, count, kept.size).astype(np.int64)  # exact: far below 2**53
+    columns = {
+        "phrase": names.take(order),
+        "surface": _surfaces(phrase, some["surface"], count),
+        "df": df.astype(np.int32),
+        "papers": _papers(phrase, some["paper_id"], kept.size).astype(np.int32),
+        "tfidf": _tfidf(times, df, len(chunks), connection),
+    }
+    return PhraseCounts(pa.table(columns), df, frequent[kept], phrase, chunk[rows])
 
 
-def numbered(column: pa.ChunkedArray) -> tuple[pa.Array, Numbers]:
-    """The distinct values in the order of their bytes, and for each row the number of its value."""
-    encoded = column.dictionary_encode().combine_chunks()
-    order = pc.array_sort_indices(encoded.dictionary)
-    number = np.empty(len(order), np.int64)
-    number[order.to_numpy()] = np.arange(len(order))
-    return encoded.dictionary.take(order), number[encoded.indices.to_numpy()]
-
-
-def runs(ordered: Numbers) -> tuple[Numbers, Numbers]:
+def runs(ordered: NDArray[np.int64 | np.uint32]) -> tuple[NDArray[np.int64 | np.uint32], Numbers]:
     """The distinct values of a sorted array, and where each begins. (`np.unique` hashes, ten times as slow.)"""
     first = np.ones(ordered.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -73,16 +69,39 @@ def runs(ordered: Numbers) -> tuple[Numbers, Numbers]:
     return ordered[starts], starts
 
 
-def _most_frequent(phrase: Numbers, surface: Numbers, surfaces: int, count: Numbers) -> Numbers:
-    """For each phrase the number of the form with most mentions, of equally many the first."""
+def _coded(column: pa.ChunkedArray) -> tuple[Numbers, pa.Array]:
+    """For each row the number of its value among the distinct ones, which are in no order."""
+    encoded = column.dictionary_encode().combine_chunks()
+    return encoded.indices.to_numpy().astype(np.int64), encoded.dictionary
+
+
+def _papers(phrase: Numbers, paper_ids: pa.ChunkedArray, phrases: int) -> Numbers:
+    """The number of papers that each phrase stands in."""
+    paper, papers = _coded(paper_ids)
+    size = max(len(papers), 1)
+    return np.bincount(runs(np.sort(phrase * size + paper))[0] // size, minlength=phrases)
+
+
+def _tfidf(times: Numbers, df: Numbers, chunks: int, connection: duckdb.DuckDBPyConnection) -> NDArray[np.float64]:
+    connection.register("counted", pa.table({"times": times, "df": df.astype(np.int32)}))
+    found: NDArray[np.float64] = connection.execute(_TFIDF, {"chunks": chunks}).fetchnumpy()["tfidf"]
+    return found
+
+
+def _surfaces(phrase: Numbers, column: pa.ChunkedArray, count: Numbers) -> pa.Array:
+    """The form of each phrase with most mentions, of equally many the first by its bytes."""
+    surface, forms = _coded(column)
     if not phrase.size:
-        return phrase
-    key = phrase * surfaces + surface
+        return forms
+    key = phrase * len(forms) + surface
     order = np.argsort(key)
-    forms, starts = runs(key[order])
+    distinct, starts = runs(key[order])
     times = np.add.reduceat(count[order], starts)
-    of_phrase, starts = runs(forms // surfaces)
-    most = np.maximum.reduceat(times, starts)
-    best = np.flatnonzero(times == most[forms // surfaces])
-    chosen = forms[best]
-    return chosen[runs(chosen // surfaces)[1]] % surfaces
+    of_phrase = distinct // len(forms)
+    most = np.maximum.reduceat(times, runs(of_phrase)[1])
+    best = distinct[times == most[of_phrase]]
+    texts = forms.take(pa.array(best % len(forms)))
+    rank = np.empty(best.size, np.int64)
+    rank[pc.array_sort_indices(texts).to_numpy()] = np.arange(best.size)
+    first = np.minimum.reduceat(rank, runs(best // len(forms))[1])
+    return texts.take(pa.array(np.argsort(rank)[first]))

@@ -36,8 +36,9 @@ def prune(pairs: Pairs, frequent: Chosen, rules: GraphRules) -> tuple[Chosen, Pa
         pairs = pairs.at(kept[pairs.x] & kept[pairs.y])
     if pairs.weight.size and rules.edge_percentile > 0:
         pairs = pairs.at(pairs.weight >= np.percentile(pairs.weight, rules.edge_percentile))
-    if rules.max_edges and degrees(pairs, frequent.size).max(initial=0) > rules.max_edges:
-        pairs = pairs.at(_strongest(pairs, rules.max_edges))
+    degree = degrees(pairs, frequent.size)
+    if rules.max_edges and degree.max(initial=0) > rules.max_edges:
+        pairs = pairs.at(_strongest(pairs, degree, rules.max_edges))
     return kept, pairs
 
 
@@ -52,17 +53,30 @@ def _above(degree: NDArray[np.int64], deviations: float | None) -> Chosen:
     return degree > float(degree.mean() + deviations * degree.std())
 
 
-def _strongest(pairs: Pairs, most: int) -> Chosen:
+def _strongest(pairs: Pairs, degree: NDArray[np.int64], most: int) -> Chosen:
     """The edges that are among the `most` heaviest of one of their ends; of equally heavy ones those to the first
-    other end. Sorting by node and rank in one number is five times as quick as by two keys."""
-    edges = pairs.x.size
-    by_weight = np.argsort(-pairs.weight, kind="stable")  # equal weights stay in the order of the other end
-    rank = np.empty(edges, np.int64)
-    rank[by_weight] = np.arange(edges)
-    ends = np.concatenate([pairs.x * np.int64(edges) + rank, pairs.y * np.int64(edges) + rank])
-    ends.sort()
-    node, rank = np.divmod(ends, edges)
-    first = np.searchsorted(node, np.arange(node[-1] + 1))
-    chosen = np.zeros(edges, bool)
-    chosen[by_weight[rank[np.arange(node.size) - first[node] < most]]] = True
+    other end. The first half of the weights' bits decides, and where it does not, the few that are left are ordered."""
+    of_x, of_y = degree[pairs.x] > most, degree[pairs.y] > most
+    chosen = ~(of_x & of_y)
+    edge = np.concatenate([np.flatnonzero(of_x), np.flatnonzero(of_y)])
+    node = np.concatenate([pairs.x[of_x], pairs.y[of_y]]).astype(np.int64)
+    key = (node << 32) | _lightness(pairs.weight)[edge]
+    ordered = np.sort(key)
+    starts = np.searchsorted(ordered, np.arange(degree.size) << 32)
+    bound = ordered[np.minimum(starts + most - 1, ordered.size - 1)]
+    left = most - (np.searchsorted(ordered, bound) - starts)
+    chosen[edge[key < bound[node]]] = True
+    equal = np.flatnonzero(key == bound[node])
+    edge, node = edge[equal], node[equal]
+    other = pairs.x[edge] + pairs.y[edge].astype(np.int64) - node
+    order = np.lexsort((other, -pairs.weight[edge], node))
+    place = np.arange(order.size) - np.searchsorted(node[order], node[order])
+    chosen[edge[order[place < left[node[order]]]]] = True
     return chosen
+
+
+def _lightness(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Numbers of 32 bits that fall as the weights rise: sign, exponent and twenty bits more."""
+    bits = weight.view(np.int64)
+    rising = np.where(bits < 0, ~bits, bits | np.int64(-(2**63)))
+    return ((~rising) >> 32) & np.int64(2**32 - 1)
