@@ -1,8 +1,8 @@
 """How the collection-level steps of level 1 grow: noun graph, Leiden, communities, on synthetic phrase mentions.
 
 `--fit DATA COLLECTION...` fits the law on real collections of level 1 and holds synthetic mentions of as many papers
-against them. `--papers 1000,5000` measures each step in a process of its own (CPU seconds, seconds, peak memory), fits a
-power of the number of papers to each figure, and says what follows for larger collections. `--plot FILE` draws it.
+against them. `--papers 1000,5000` measures each step in a process of its own (CPU seconds, seconds, peak memory), fits
+a power of the number of papers to each figure, and says what follows for larger collections. `--plot FILE` draws it.
 `--folder FOLDER` keeps figures, so that sizes can be added later.
 """
 
@@ -18,7 +18,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -126,13 +125,14 @@ def report(rows: list[Figures]) -> str:
     fits = grown(rows)
     measured = {int(row["papers"]): row for row in rows}
     sizes = sorted(measured.keys() | (set(SHOWN) if fits else set()))
-    lines = ["| figure | exponent | " + " | ".join(f"{size:,}" for size in sizes) + " |", "|---" * (len(sizes) + 2) + "|"]
+    lines = [
+        "| figure | exponent | " + " | ".join(f"{size:,}" for size in sizes) + " |",
+        "|---" * (len(sizes) + 2) + "|",
+    ]
     for name in [name for name in max(rows, key=len) if name != "papers" and not name.startswith("make.")]:
         factor, exponent = fits.get(name, (0.0, 0.0))
         cells = [
-            f"{measured[size][name]:,.3g}"
-            if measured.get(size, {}).get(name)
-            else f"*{factor * size**exponent:,.3g}*"
+            f"{measured[size][name]:,.3g}" if measured.get(size, {}).get(name) else f"*{factor * size**exponent:,.3g}*"
             for size in sizes
         ]
         lines.append(f"| {name} | {exponent:.2f} | " + " | ".join(cells) + " |")
@@ -151,7 +151,9 @@ def draw(rows: list[Figures], path: Path) -> None:
         names = ("phrases", "nodes", "edges", "communities") if not unit else [f"{name}.{unit}" for name in STEPS]
         for name in (name for name in names if name in fits):
             factor, exponent = fits[name]
-            (line,) = axis.loglog(sizes, [row[name] for row in rows], "o", label=f"{name.split('.')[0]} ~ n^{exponent:.2f}")
+            (line,) = axis.loglog(
+                sizes, [row[name] for row in rows], "o", label=f"{name.split('.')[0]} ~ n^{exponent:.2f}"
+            )
             ahead = np.geomspace(sizes[0], 100_000, 20)
             axis.loglog(ahead, factor * ahead**exponent, "--", color=line.get_color(), linewidth=1)
         axis.set(xlabel="papers of 3,000 words", ylabel=label)

@@ -1,4 +1,4 @@
-"""Which nodes and edges of a graph stay: the hub, degree, frequency, edge weight, and the strongest edges of each end."""
+"""Which nodes and edges of a graph stay, by the hub, degree, frequency, weight, and the strongest edges of each end."""
 
 from __future__ import annotations
 
