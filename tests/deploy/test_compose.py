@@ -1,4 +1,4 @@
-"""deploy/compose.yaml: read by the specification's own rules, and held against the images, the settings and the proxy."""
+"""deploy/compose.yaml: read by the specification's rules, and held against the images, the settings and the proxy."""
 
 from __future__ import annotations
 
