@@ -110,14 +110,23 @@ def measure(papers: int, steps: list[str]) -> Figures:
     return figures
 
 
+def with_row(rows: list[Figures], row: Figures) -> list[Figures]:
+    """The rows with one more, or with more figures of that size, by size."""
+    by_size = {old["papers"]: old for old in rows}
+    by_size[row["papers"]] = by_size.get(row["papers"], {}) | row
+    return [by_size[size] for size in sorted(by_size)]
+
+
 def grown(rows: list[Figures]) -> dict[str, tuple[float, float]]:
     """Factor and exponent of each figure as a power of the number of papers, by least squares of logarithms."""
-    if len(rows) < 2:
-        return {}
-    names = [name for name in rows[0] if name != "papers" and all(row.get(name) for row in rows)]
-    papers = np.log([row["papers"] for row in rows])
-    fits = {name: np.polyfit(papers, np.log([row[name] for row in rows]), 1) for name in names}
-    return {name: (float(np.exp(factor)), float(exponent)) for name, (exponent, factor) in fits.items()}
+    fits = {}
+    for name in {name: None for row in rows for name in row if name != "papers"}:
+        known = [row for row in rows if row.get(name)]
+        if len(known) > 1:
+            papers, values = (np.log([row[key] for row in known]) for key in ("papers", name))
+            exponent, factor = np.polyfit(papers, values, 1)
+            fits[name] = float(np.exp(factor)), float(exponent)
+    return fits
 
 
 def report(rows: list[Figures]) -> str:
@@ -130,7 +139,7 @@ def report(rows: list[Figures]) -> str:
         "|---" * (len(sizes) + 2) + "|",
     ]
     for name in [name for name in max(rows, key=len) if name != "papers" and not name.startswith("make.")]:
-        factor, exponent = fits.get(name, (0.0, 0.0))
+        factor, exponent = fits.get(name, (float("nan"), float("nan")))
         cells = [
             f"{measured[size][name]:,.3g}" if measured.get(size, {}).get(name) else f"*{factor * size**exponent:,.3g}*"
             for size in sizes
@@ -205,7 +214,7 @@ def main() -> None:
     for papers in [int(size) for size in options.papers.split(",") if size]:
         row = measure(papers, options.steps.split(","))
         print(json.dumps(row), file=sys.stderr)
-        rows = sorted([*(old for old in rows if old["papers"] != papers), row], key=lambda one: one["papers"])
+        rows = with_row(rows, row)
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(rows))

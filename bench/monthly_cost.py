@@ -28,7 +28,7 @@ HOURS = 730
 MIB_PER_PAPER = 1.0
 """A PDF of 0.5 MB and its parts, database and vectors: 0.5 MB for 3,600 words at level 1, one snapshot (measured)."""
 CPU_SECONDS_PER_PAPER = 2.5
-"""Level 1 from cold for a paper of 3,000 words and ten pages of PDF (docs/benchmarks.md: a paper a second, two cores)."""
+"""Level 1 from cold, 3,000 words and ten pages of PDF (docs/benchmarks.md: about a paper a second on two cores)."""
 
 
 @dataclass(frozen=True)

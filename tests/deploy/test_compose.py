@@ -84,7 +84,7 @@ def test_bound_files_are_there_and_named_volumes_are_declared() -> None:
 
 def test_the_proxy_and_the_workspace_name_services_and_their_ports() -> None:
     proxy = (DEPLOY / "nginx.conf").read_text(encoding="utf-8")
-    host, port = re.findall(r"server (\S+):(\d+)", proxy)[0]
+    host, port = re.findall(r"\$replicas (\S+):(\d+);", proxy)[0]
     assert host in SERVICES and port in SERVICES[host]["command"]
     workspace = (DEPLOY / "workspace.compose.yaml").read_text(encoding="utf-8")
     assert "host: code-location" in workspace
