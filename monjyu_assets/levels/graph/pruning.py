@@ -55,12 +55,12 @@ def _above(degree: NDArray[np.int64], deviations: float | None) -> Chosen:
 
 def _strongest(pairs: Pairs, degree: NDArray[np.int64], most: int) -> Chosen:
     """The edges that are among the `most` heaviest of one of their ends; of equally heavy ones those to the first
-    other end. The first half of the weights' bits decides, and where it does not, the few that are left are ordered."""
+    other end. Shorter floats decide, and where they do not, the few that are left are put in order."""
     of_x, of_y = degree[pairs.x] > most, degree[pairs.y] > most
     chosen = ~(of_x & of_y)
     edge = np.concatenate([np.flatnonzero(of_x), np.flatnonzero(of_y)])
     node = np.concatenate([pairs.x[of_x], pairs.y[of_y]]).astype(np.int64)
-    key = (node << 32) | _lightness(pairs.weight)[edge]
+    key = (node << 32) | _lightness(pairs.weight[edge])
     ordered = np.sort(key)
     starts = np.searchsorted(ordered, np.arange(degree.size) << 32)
     bound = ordered[np.minimum(starts + most - 1, ordered.size - 1)]
@@ -76,7 +76,7 @@ def _strongest(pairs: Pairs, degree: NDArray[np.int64], most: int) -> Chosen:
 
 
 def _lightness(weight: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Numbers of 32 bits that fall as the weights rise: sign, exponent and twenty bits more."""
-    bits = weight.view(np.int64)
-    rising = np.where(bits < 0, ~bits, bits | np.int64(-(2**63)))
-    return ((~rising) >> 32) & np.int64(2**32 - 1)
+    """Numbers of 32 bits that fall, or stay, as the weights rise: the bits of the next shorter floats."""
+    bits = weight.astype(np.float32).view(np.int32)
+    rising = bits ^ ((bits >> 31) & np.int32(2**31 - 1))
+    return np.int64(2**31 - 1) - rising
