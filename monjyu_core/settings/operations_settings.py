@@ -73,9 +73,6 @@ class StorageSettings(Group):
         None, description="s3://BUCKET/…, az://CONTAINER/… or gs://BUCKET/…; none = the data folder is all there is"
     )
     endpoint: Annotated[str | None, WHERE] = Field(None, description="of a store that speaks S3, or of Azurite")
-    allow_http: Annotated[bool, WHERE] = Field(
-        False, description="an endpoint without TLS that is not this machine, as between containers of one network"
-    )
     region: Annotated[str | None, WHERE] = None
     retries: Annotated[int, WHERE] = Field(5, ge=0, le=20, description="of what may pass, with growing waits")
     timeout_seconds: Annotated[float, WHERE] = Field(60.0, gt=0, description="for each request")

@@ -23,7 +23,7 @@ DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
 HOME, DATA = "/opt/dagster/dagster_home", "/data"
-_VARIABLE = re.compile(r"\$\{(\w+)(?::\?[^}]*)?\}")
+_VARIABLE = re.compile(r"\$\{(\w+)(?::([?-])([^}]*))?\}")
 
 
 def image_of(service: str) -> dict[str, Any]:
@@ -42,6 +42,15 @@ def image_of(service: str) -> dict[str, Any]:
         for pair in line.split()
     )
     return {"environment": variables, "entrypoint": words("ENTRYPOINT"), "command": words("CMD")}
+
+
+def filled(text: str, variables: Mapping[str, str]) -> str:
+    """A text of the file with its ${VARIABLES}, `:-` with a default."""
+    return _VARIABLE.sub(lambda found: variables.get(found[1], found[3] if found[2] == "-" else found[1]), text)
+
+
+def volumes(service: str) -> list[str]:
+    return [filled(volume, {}) for volume in SERVICES[service].get("volumes", [])]
 
 
 @dataclass
@@ -66,7 +75,7 @@ class Composed:
         home = self.folder / service / "home"
         for folder in (home, self.data(service)):
             folder.mkdir(parents=True, exist_ok=True)
-        for source, target in (bind.split(":")[:2] for bind in SERVICES[service]["volumes"] if bind.startswith(".")):
+        for source, target in (bind.split(":")[:2] for bind in volumes(service) if bind.startswith(".")):
             if target.startswith(HOME):
                 text = (DEPLOY / source).read_text(encoding="utf-8")
                 (home / Path(target).name).write_text(self._here(text, service))
@@ -127,7 +136,7 @@ class Composed:
         shutil.rmtree(self.folder / "papers", ignore_errors=True)
 
     def _here(self, text: str, service: str) -> str:
-        text = _VARIABLE.sub(lambda found: self.secrets[found[1]], text)
+        text = filled(text, self.secrets)
         for there, here in self.hosts.items():
             text = text.replace(there, here)
         text = text.replace(HOME, str(self.folder / service / "home"))

@@ -11,14 +11,14 @@ from typing import Any
 import compose_spec
 import pytest
 
-from tests.deploy.composed import COMPOSE, DEPLOY, SERVICES, image_of
+from tests.deploy.composed import COMPOSE, DEPLOY, SERVICES, filled, image_of, volumes
 from tests.deploy.variables import settings_under
 
 OURS = [name for name, service in SERVICES.items() if "build" in service]
 
 
 def read(document: dict[str, Any]) -> compose_spec.PyCompose:
-    found = compose_spec.PyCompose.from_json(json.dumps(document))
+    found = compose_spec.PyCompose.from_json(filled(json.dumps(document), {}))
     found.validate()
     return found
 
@@ -51,17 +51,15 @@ def test_there_are_two_workers_and_two_replicas_of_the_service() -> None:
         "worker",
         "query",
     }
-    assert not any(":/data" in volume.replace("/data/papers", "") for volume in SERVICES["worker"]["volumes"])
+    assert not any(":/data" in volume.replace("/data/papers", "") for volume in volumes("worker"))
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_every_variable_is_a_setting_and_every_service_waits_for_what_it_needs(name: str) -> None:
     service = SERVICES[name]
-    settings = settings_under(
-        {key: value.replace("${", "").replace("}", "") for key, value in service["environment"].items()}
-    )
+    settings = settings_under({key: filled(value, {}) for key, value in service["environment"].items()})
     if "MONJYU_STORAGE__URI" in service["environment"]:
-        assert settings.storage.uri and settings.storage.allow_http
+        assert settings.storage.uri and settings.storage.endpoint
     else:
         assert name == "schema"
     assert set(service["depends_on"]) <= SERVICES.keys()
@@ -71,8 +69,8 @@ def test_every_variable_is_a_setting_and_every_service_waits_for_what_it_needs(n
 
 
 def test_bound_files_are_there_and_named_volumes_are_declared() -> None:
-    for name, service in SERVICES.items():
-        for volume in service.get("volumes", []):
+    for name in SERVICES:
+        for volume in volumes(name):
             source = volume.split(":")[0]
             if source.startswith("../data"):
                 continue  # made at the first start
