@@ -113,7 +113,7 @@ bench: $(TOOLS) ## Time, memory and quality, medians of RUNS runs
 lock: $(TOOLS) ## Write the lock files anew with the newest versions that pyproject.toml allows
 	@$(BIN)/$(LOCK) --all-extras --group dev --output-file requirements-dev.lock
 	@$(BIN)/$(LOCK) $(EXTRAS) --group build --constraint requirements-dev.lock --output-file requirements.lock
-	@$(BIN)/$(subst pyproject.toml,,$(LOCK)) --group query --group build --constraint requirements-dev.lock --output-file requirements-query.lock
+	@$(BIN)/$(subst pyproject.toml,,$(LOCK)) --group query --constraint requirements-dev.lock --output-file requirements-query.lock
 
 clean: ## Remove .venv, caches and build results; data/ stays
 	@rm -rf $(VENV) .venv-* .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -2,7 +2,7 @@
 
 `--fit DATA COLLECTION...` fits the law on real collections of level 1 and holds synthetic mentions of as many papers
 against them. `--papers 1000,5000` measures each step in a process of its own (CPU seconds, seconds, peak memory), fits
-a power of the number of papers to each figure, and says what follows for larger collections. `--plot FILE` draws it.
+growth to each figure, and says what follows for larger collections. `--plot FILE` draws it.
 `--folder FOLDER` keeps figures, so that sizes can be added later.
 """
 
@@ -17,7 +17,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -117,15 +119,34 @@ def with_row(rows: list[Figures], row: Figures) -> list[Figures]:
     return [by_size[size] for size in sorted(by_size)]
 
 
-def grown(rows: list[Figures]) -> dict[str, tuple[float, float]]:
-    """Factor and exponent of each figure as a power of the number of papers, by least squares of logarithms."""
+@dataclass(frozen=True)
+class Fit:
+    """base + factor * papers ** exponent."""
+
+    base: float
+    factor: float
+    exponent: float
+
+    def at(self, papers: Any) -> Any:
+        return self.base + self.factor * papers**self.exponent
+
+    def __str__(self) -> str:
+        return f"n^{self.exponent:.2f}" if not self.base else f"{self.base:.0f} + {self.factor:.3f} n"
+
+
+def grown(rows: list[Figures]) -> dict[str, Fit]:
+    """How each figure grows: a power of the number of papers, by least squares of logarithms; memory, of which a
+    process has some to begin with, a line."""
     fits = {}
     for name in {name: None for row in rows for name in row if name != "papers"}:
         known = [row for row in rows if row.get(name)]
-        if len(known) > 1:
-            papers, values = (np.log([row[key] for row in known]) for key in ("papers", name))
-            exponent, factor = np.polyfit(papers, values, 1)
-            fits[name] = float(np.exp(factor)), float(exponent)
+        papers, values = ([row[key] for row in known] for key in ("papers", name))
+        if len(known) > 1 and name.endswith("_mb"):
+            factor, base = np.polyfit(papers, values, 1)
+            fits[name] = Fit(float(base), float(factor), 1.0)
+        elif len(known) > 1:
+            exponent, factor = np.polyfit(np.log(papers), np.log(values), 1)
+            fits[name] = Fit(0.0, float(np.exp(factor)), float(exponent))
     return fits
 
 
@@ -134,18 +155,21 @@ def report(rows: list[Figures]) -> str:
     fits = grown(rows)
     measured = {int(row["papers"]): row for row in rows}
     sizes = sorted(measured.keys() | (set(SHOWN) if fits else set()))
-    lines = [
-        "| figure | exponent | " + " | ".join(f"{size:,}" for size in sizes) + " |",
-        "|---" * (len(sizes) + 2) + "|",
-    ]
-    for name in [name for name in max(rows, key=len) if name != "papers" and not name.startswith("make.")]:
-        factor, exponent = fits.get(name, (float("nan"), float("nan")))
-        cells = [
-            f"{measured[size][name]:,.3g}" if measured.get(size, {}).get(name) else f"*{factor * size**exponent:,.3g}*"
-            for size in sizes
-        ]
-        lines.append(f"| {name} | {exponent:.2f} | " + " | ".join(cells) + " |")
+    heads = ["figure", "fit", *(f"{size:,}" for size in sizes)]
+    lines = ["| " + " | ".join(heads) + " |", "| --- | --- |" + " ---: |" * len(sizes)]
+    for name in {name: None for row in rows for name in row if name != "papers" and not name.startswith("make.")}:
+        cells = []
+        for size in sizes:
+            value = measured.get(size, {}).get(name)
+            ahead = f"*{shown(fits[name].at(size))}*" if name in fits else ""
+            cells.append(ahead if value is None else shown(value))
+        lines.append(f"| {name} | {fits.get(name, '')} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def shown(value: float) -> str:
+    """Three digits."""
+    return f"{float(f'{value:.3g}'):,.10g}"
 
 
 def draw(rows: list[Figures], path: Path) -> None:
@@ -154,21 +178,22 @@ def draw(rows: list[Figures], path: Path) -> None:
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    fits, sizes = grown(rows), [row["papers"] for row in rows]
+    fits = grown(rows)
     figure, axes = pyplot.subplots(1, 3, figsize=(13, 4))
     for axis, unit, label in zip(axes, ("", "cpu_seconds", "peak_mb"), ("number", "CPU seconds", "MB"), strict=True):
-        names = ("phrases", "nodes", "edges", "communities") if not unit else [f"{name}.{unit}" for name in STEPS]
+        names = [f"{name}.{unit}" for name in STEPS] if unit else ["phrases", "nodes", "edges", "communities"]
         for name in (name for name in names if name in fits):
-            factor, exponent = fits[name]
+            known = [row for row in rows if name in row]
+            sizes = [row["papers"] for row in known]
             (line,) = axis.loglog(
-                sizes, [row[name] for row in rows], "o", label=f"{name.split('.')[0]} ~ n^{exponent:.2f}"
+                sizes, [row[name] for row in known], "o", label=f"{name.removesuffix(f'.{unit}')}: {fits[name]}"
             )
             ahead = np.geomspace(sizes[0], 100_000, 20)
-            axis.loglog(ahead, factor * ahead**exponent, "--", color=line.get_color(), linewidth=1)
+            axis.loglog(ahead, fits[name].at(ahead), "--", color=line.get_color(), linewidth=1)
         axis.set(xlabel="papers of 3,000 words", ylabel=label)
         axis.legend()
     figure.tight_layout()
-    figure.savefig(path, dpi=100)
+    figure.savefig(path, dpi=80)
 
 
 def real_mentions(data: Path, collections: list[str]) -> pa.Table:
