@@ -19,7 +19,7 @@ TOOLS := $(VENV)/tools
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
-EXTRAS := --extra azure --extra ja --extra objects --extra ocr --extra otel --extra postgres --extra redis
+EXTRAS := --extra azure --extra ja --extra kubernetes --extra objects --extra ocr --extra otel --extra postgres --extra redis
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --quiet \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 
@@ -113,6 +113,7 @@ bench: $(TOOLS) ## Time, memory and quality, medians of RUNS runs
 lock: $(TOOLS) ## Write the lock files anew with the newest versions that pyproject.toml allows
 	@$(BIN)/$(LOCK) --all-extras --group dev --output-file requirements-dev.lock
 	@$(BIN)/$(LOCK) $(EXTRAS) --group build --constraint requirements-dev.lock --output-file requirements.lock
+	@$(BIN)/$(subst pyproject.toml,,$(LOCK)) --group query --constraint requirements-dev.lock --output-file requirements-query.lock
 
 clean: ## Remove .venv, caches and build results; data/ stays
 	@rm -rf $(VENV) .venv-* .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

@@ -10,11 +10,12 @@ import sys
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import Any
 
 import click
 
-from monjyu_core.errors import MonjyuError
+from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.wording import did_you_mean
 
 SUMMARIES: Mapping[str, str] = {
@@ -131,6 +132,11 @@ def main(args: list[str] | None = None) -> Any:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(1)
+    except ModuleNotFoundError as error:
+        if find_spec("dagster") is not None:
+            raise
+        click.echo(f"monjyu: {error.name} is not installed here: this installation only answers questions.", err=True)
+        sys.exit(ConfigurationError.exit_code)
     except OSError as error:  # a full disk, a read-only folder: the system's own words say it best
         where = f"{error.filename}: " if error.filename else ""
         click.echo(f"monjyu: {where}{error.strerror or error}. What is published stays as it was.", err=True)

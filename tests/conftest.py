@@ -33,6 +33,8 @@ LONGEST = (
     "tests/test_secrets.py",
     "tests/test_runs_in_ui.py",
     "tests/test_postgres.py",
+    "tests/deploy/test_compose_run.py",
+    "tests/deploy/test_query_only.py",
     "tests/query/test_japanese.py",
     "tests/test_crashes_daemon.py",
     "tests/test_backfill.py",

@@ -26,6 +26,8 @@ def canonical_mentions(work: Work) -> pa.Table:
     """The mentions in canonical files."""
     mentions = whole_table(work, "phrase_mentions", ["paper_id", "chunk_id", "phrase", "surface", "count"])
     identity = whole_table(work, "paper_identity", ["paper_id", "canonical_id"])
+    if identity["paper_id"].equals(identity["canonical_id"]):
+        return mentions
     standing = set(identity["canonical_id"].to_pylist())
     return rows_of(mentions, sorted(standing))
 

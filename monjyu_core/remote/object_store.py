@@ -208,8 +208,8 @@ def _store(scheme: str, bucket: str, settings: Settings) -> ObjectStore:
 
     storage = settings.storage
     retry: RetryConfig = {"max_retries": storage.retries, "retry_timeout": timedelta(seconds=storage.timeout_seconds)}
-    local = urlsplit(storage.endpoint or "").hostname in ("127.0.0.1", "localhost", "::1")
-    client: ClientConfig = {"timeout": f"{storage.timeout_seconds:g}s", "allow_http": local}
+    plain = (storage.endpoint or "").startswith("http://")
+    client: ClientConfig = {"timeout": f"{storage.timeout_seconds:g}s", "allow_http": plain}
     try:
         if scheme == "s3":
             where: Any = {"endpoint": storage.endpoint} if storage.endpoint else {}

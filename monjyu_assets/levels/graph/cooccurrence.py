@@ -1,132 +1,118 @@
-"""Nodes and weighted edges of the noun graph, counted in DuckDB over the chunks that hold both phrases.
+"""Nodes and weighted edges of the noun graph: how many chunks hold two phrases, counted by sorting on arrays.
 
 Weight of an edge: p(x,y) * log2(p(x,y) / (p(x) p(y))), with p(x) = df(x) / sum of df and p(x,y) = co-occurrences / sum
-of co-occurrences, as microsoft/graphrag's `calculate_pmi_edge_weights`. All sums are of integers, every query orders.
+of co-occurrences, as microsoft/graphrag's `calculate_pmi_edge_weights`. All sums are of integers, all is ordered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import duckdb
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from monjyu_assets.levels.graph.rules import HUB_FLOOR, GraphRules
+from monjyu_assets.levels.graph.phrase_counts import Numbers, PhraseCounts, count_phrases, runs
+from monjyu_assets.levels.graph.pruning import Pairs, degrees, prune
+from monjyu_assets.levels.graph.rules import GraphRules
 from monjyu_core.storage.schemas import TABLES
 
-MEMORY = "1GB"
+BLOCK = 2**22
+"""Pairs that are sorted at once: they stay in the processor's cache."""
+KEYS = 2**32
+"""Numbers that a sorted key has room for."""
 
-_NODES = """
-CREATE TABLE nodes AS
-WITH forms AS (
-    SELECT phrase, surface, sum(count)::BIGINT AS times FROM mentions GROUP BY ALL
-), best AS (
-    SELECT phrase, surface FROM forms QUALIFY row_number() OVER (PARTITION BY phrase ORDER BY times DESC, surface) = 1
-), counted AS (
-    SELECT phrase, count(*)::INT AS df, count(DISTINCT paper_id)::INT AS papers, sum(count)::BIGINT AS times
-    FROM mentions GROUP BY phrase
-), total AS (SELECT count(DISTINCT chunk_id) AS chunks FROM mentions)
-SELECT row_number() OVER (ORDER BY phrase)::INT AS n, phrase, surface, df, papers,
-       (times * ln(chunks / df))::DOUBLE AS tfidf,
-       df >= $min_df AND df <= greatest($floor, floor($share * chunks)) AS frequent
-FROM counted JOIN best USING (phrase), total ORDER BY phrase
-"""
-_PAIRS = """
-CREATE TABLE pairs AS
-WITH kept AS (SELECT m.chunk_id, n.n FROM mentions m JOIN nodes n USING (phrase) WHERE n.frequent OR NOT $prune_first)
-SELECT a.n AS x, b.n AS y, count(*)::INT AS cooccurrences
-FROM kept a JOIN kept b ON a.chunk_id = b.chunk_id AND a.n < b.n GROUP BY ALL
-"""
+# Logarithms are DuckDB's: those of NumPy differ in the last bit from processor to processor.
 _WEIGHTS = """
-CREATE TABLE edges AS
-WITH pair_total AS (SELECT sum(cooccurrences)::DOUBLE AS pairs FROM pairs),
-     node_total AS (SELECT sum(df)::DOUBLE AS df FROM nodes WHERE frequent OR NOT $prune_first)
-SELECT x, y, cooccurrences,
-       (cooccurrences / t.pairs) * log2((cooccurrences / t.pairs) / ((a.df / d.df) * (b.df / d.df))) AS weight
-FROM pairs JOIN nodes a ON a.n = x JOIN nodes b ON b.n = y, pair_total t, node_total d
-WHERE cooccurrences >= $min_cooccurrences
-"""
-_ENDS = "(SELECT x AS n, y AS other, weight FROM edges UNION ALL SELECT y, x, weight FROM edges)"
-# The least weight that may stay is found without sorting; only what reaches it is ranked, so that ties are cut alike.
-_STRONGEST = f"""
-WITH bounds AS (SELECT n, list_min(max(weight, $most)) AS bound FROM {_ENDS} GROUP BY n),
-     ranked AS (
-         SELECT n, other FROM {_ENDS} JOIN bounds USING (n) WHERE weight >= bound
-         QUALIFY row_number() OVER (PARTITION BY n ORDER BY weight DESC, other) <= $most)
-SELECT * FROM edges SEMI JOIN (SELECT least(n, other) AS x, greatest(n, other) AS y FROM ranked) USING (x, y)
+SELECT (cooccurrences / $pairs) * log2((cooccurrences / $pairs) / ((x_df / $df) * (y_df / $df))) AS weight FROM counted
 """
 
 
 def build_graph(mentions: pa.Table, rules: GraphRules) -> tuple[pa.Table, pa.Table]:
     """`graph_nodes` and `graph_edges` of these `phrase_mentions`."""
-    with duckdb.connect(":memory:", config={"memory_limit": MEMORY}) as connection:
-        connection.register("mentions", mentions)
-        limits = {"min_df": rules.min_df, "floor": HUB_FLOOR, "share": rules.max_df_share}
-        connection.execute(_NODES, limits).fetchall()
-        connection.execute(_PAIRS, {"prune_first": rules.prune_first}).fetchall()
-        weighing = {"prune_first": rules.prune_first, "min_cooccurrences": rules.min_cooccurrences}
-        connection.execute(_WEIGHTS, weighing).fetchall()
-        connection.execute("DROP TABLE pairs").fetchall()
-        if rules.prune_first:
-            connection.execute("DELETE FROM nodes WHERE NOT frequent").fetchall()
-        prune(connection, rules)
-        return _tables(connection)
+    with duckdb.connect(":memory:") as connection:
+        counts = count_phrases(mentions, rules, connection)
+        pairs, total = _counted(_Cooccurrences(counts), rules.min_cooccurrences)
+        pairs = _weighed(pairs, total, counts.df, connection)
+    kept, pairs = prune(pairs, counts.frequent, rules)
+    return _tables(counts.table, kept, pairs)
 
 
-def prune(connection: duckdb.DuckDBPyConnection, rules: GraphRules) -> None:
-    """In graphrag's order: the hub, degree, frequency, edge weight; then what goes beyond the strongest edges of both
-    ends. Nodes that lose all edges stay, with degree 0."""
-    degrees = _degrees(connection)
-    gone = [n for n, degree in degrees.items() if degree < rules.min_degree] + _above(degrees, rules.max_degree_std)
-    if rules.remove_hub and degrees:
-        gone.append(min(degrees, key=lambda n: (-degrees[n], n)))
-    _drop_nodes(connection, gone)
-    connection.execute("DELETE FROM nodes WHERE NOT frequent").fetchall()
-    if not rules.prune_first or any(degrees[n] for n in gone):
-        _keep_edges(connection, "SELECT * FROM edges WHERE x IN (SELECT n FROM nodes) AND y IN (SELECT n FROM nodes)")
-    weights = connection.execute("SELECT weight FROM edges").fetchnumpy()["weight"]
-    if weights.size and rules.edge_percentile > 0:
-        least = float(np.percentile(weights, rules.edge_percentile))
-        _keep_edges(connection, "SELECT * FROM edges WHERE weight >= $least", least=least)
-    if rules.max_edges and max(_degrees(connection).values(), default=0) > rules.max_edges:
-        _keep_edges(connection, _STRONGEST, most=rules.max_edges)
+class _Cooccurrences:
+    """For each mention, sorted by chunk and phrase, how many phrases of its chunk follow it: its pairs."""
+
+    def __init__(self, counts: PhraseCounts) -> None:
+        self.phrases = max(counts.df.size, 1)
+        ordered = np.sort(counts.chunk * self.phrases + counts.phrase)
+        chunk = ordered // self.phrases
+        self.phrase = ordered - chunk * self.phrases
+        starts = runs(chunk)[1]
+        lengths = np.diff(starts, append=chunk.size)
+        self.followers = np.repeat(starts + lengths, lengths) - np.arange(chunk.size) - 1
+
+    def blocks(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
+        """All pairs x < y, in blocks of whole x and about `BLOCK` pairs: the first x of a block, and sorted keys
+        (x - first) * phrases + y."""
+        by_phrase = np.argsort(self.phrase, kind="stable")
+        phrase, before = self.phrase[by_phrase], np.cumsum(self.followers[by_phrase])
+        start = 0
+        while start < phrase.size:
+            first = int(phrase[start])
+            done = before[start - 1] if start else 0
+            end = max(int(np.searchsorted(before, done + BLOCK)), start + 1)
+            last = min(int(phrase[min(end, phrase.size) - 1]), first + KEYS // self.phrases - 1)
+            end = int(np.searchsorted(phrase, last, side="right"))
+            yield first, self._keys(by_phrase[start:end], first)
+            start = end
+
+    def _keys(self, mentions: Numbers, first: int) -> NDArray[np.uint32]:
+        followers = self.followers[mentions]
+        ends = np.cumsum(followers)
+        other = np.repeat(mentions + 1 - (ends - followers), followers)
+        other += np.arange(other.size)
+        keys = np.repeat(((self.phrase[mentions] - first) * self.phrases).astype(np.uint32), followers)
+        keys += self.phrase[other].astype(np.uint32)
+        keys.sort()
+        return keys
 
 
-def _keep_edges(connection: duckdb.DuckDBPyConnection, query: str, **values: float) -> None:
-    connection.execute(f"CREATE TABLE kept AS {query}", values).fetchall()
-    connection.execute("DROP TABLE edges").fetchall()
-    connection.execute("ALTER TABLE kept RENAME TO edges").fetchall()
+def _counted(found: _Cooccurrences, least: int) -> tuple[Pairs, int]:
+    """The pairs in at least so many chunks, not yet weighed, and the sum of co-occurrences of all pairs."""
+    x, y, times = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    for first, keys in found.blocks():
+        key, starts = runs(keys)
+        count = np.diff(starts, append=keys.size)
+        if least > 1:
+            key, count = key[count >= least], count[count >= least]
+        x.append((key // found.phrases + first).astype(np.int32))
+        y.append((key % found.phrases).astype(np.int32))
+        times.append(count.astype(np.int32))
+    pairs = Pairs(np.concatenate(x), np.concatenate(y), np.concatenate(times), np.empty(0))
+    return pairs, int(found.followers.sum())
 
 
-def _degrees(connection: duckdb.DuckDBPyConnection) -> dict[int, int]:
-    query = f"SELECT n, count(e.other) FROM nodes LEFT JOIN {_ENDS} e USING (n) GROUP BY n ORDER BY n"
-    return dict(connection.execute(query).fetchall())
+def _weighed(pairs: Pairs, total: int, df: Numbers, connection: duckdb.DuckDBPyConnection) -> Pairs:
+    sums = {"pairs": float(total), "df": float(df.sum())}
+    chunks = df.astype(np.int32)
+    weight: list[NDArray[np.float64]] = [np.empty(0)]
+    for start in range(0, pairs.x.size, BLOCK):
+        x, y, times = (column[start : start + BLOCK] for column in (pairs.x, pairs.y, pairs.cooccurrences))
+        connection.register("counted", pa.table({"cooccurrences": times, "x_df": chunks[x], "y_df": chunks[y]}))
+        weight.append(connection.execute(_WEIGHTS, sums).fetchnumpy()["weight"])
+    return Pairs(pairs.x, pairs.y, pairs.cooccurrences, np.concatenate(weight))
 
 
-def _above(degrees: dict[int, int], deviations: float | None) -> list[int]:
-    if deviations is None or not degrees:
-        return []
-    values = np.array(list(degrees.values()))
-    most = float(values.mean() + deviations * values.std())
-    return [n for n, degree in degrees.items() if degree > most]
-
-
-def _drop_nodes(connection: duckdb.DuckDBPyConnection, gone: list[int]) -> None:
-    if gone:
-        connection.register("gone", pa.table({"n": pa.array(gone, pa.int32())}))
-        connection.execute("DELETE FROM nodes WHERE n IN (SELECT n FROM gone)").fetchall()
-        connection.unregister("gone")
-
-
-def _tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
-    degrees = (
-        "SELECT n, count(*)::INT AS degree FROM (SELECT x AS n FROM edges UNION ALL SELECT y FROM edges) GROUP BY n"
+def _tables(nodes: pa.Table, kept: NDArray[np.bool_], pairs: Pairs) -> tuple[pa.Table, pa.Table]:
+    degree = degrees(pairs, kept.size).astype(np.int32)
+    names = nodes["phrase"].combine_chunks()
+    edges = pa.table(
+        {
+            "source": names.take(pa.array(pairs.x)),
+            "target": names.take(pa.array(pairs.y)),
+            "cooccurrences": pairs.cooccurrences,
+            "weight": pairs.weight,
+        }
     )
-    nodes = connection.sql(
-        f"SELECT phrase, surface, df, papers, tfidf, coalesce(degree, 0)::INT AS degree "
-        f"FROM nodes LEFT JOIN ({degrees}) USING (n) ORDER BY phrase"
-    ).to_arrow_table()
-    edges = connection.sql(
-        "SELECT a.phrase AS source, b.phrase AS target, cooccurrences, weight FROM edges "
-        "JOIN nodes a ON a.n = x JOIN nodes b ON b.n = y ORDER BY x, y"
-    ).to_arrow_table()
+    nodes = nodes.append_column("degree", pa.array(degree)).filter(pa.array(kept))
     return nodes.cast(TABLES["graph_nodes"].schema), edges.cast(TABLES["graph_edges"].schema)
