@@ -19,6 +19,10 @@ JOIN_GAP = 0.9
 """Largest gap, in font sizes, between pieces that form one line while the columns are still unknown."""
 
 
+Style = tuple[float, bool, bool, bool]
+"""Size to half a point, bold, italic, capitals."""
+
+
 @dataclass
 class Line:
     """A line, or the part of it that lies in one column.
@@ -55,6 +59,17 @@ class Line:
     @cached_property
     def italic_share(self) -> float:
         return sum(self.italic) / max(1, len(self.italic))
+
+    @cached_property
+    def style(self) -> Style:
+        """The style of the line's letters; of all its characters where it has none."""
+        are_letters = list(map(str.isalpha, self.text))
+        count = sum(are_letters)
+        capitals = count > 3 and sum(map(str.isupper, itertools.compress(self.text, are_letters))) > 0.9 * count
+        which, least = (are_letters, 0.6 * count) if count else ([True] * len(self.text), 0.6 * len(self.text))
+        bold = sum(itertools.compress(self.bold, which)) > least
+        italic = sum(itertools.compress(self.italic, which)) > least
+        return (round(self.size * 2) / 2, bold, italic, capitals)
 
     @property
     def width(self) -> float:

@@ -45,9 +45,10 @@ class MappedText:
     def spans(self, start: int, end: int, pages: list[PageChars]) -> list[Span]:
         """One rectangle a line for the characters `start` to `end`."""
         by_line: dict[int, list[int]] = {}
-        for i in range(start, end):
-            if self.line[i] >= 0 and not self.text[i].isspace():
-                by_line.setdefault(self.line[i], []).append(self.column[i])
+        printed = zip(self.line[start:end], self.column[start:end], self.text[start:end], strict=True)
+        for number, column, character in printed:
+            if number >= 0 and not character.isspace():
+                by_line.setdefault(number, []).append(column)
         boxes: dict[int, list[Box]] = {}
         for number, columns in by_line.items():
             line = self.lines[number]
@@ -57,11 +58,11 @@ class MappedText:
 
 
 def _box(page: PageChars, line: Line, columns: list[int]) -> Box:
-    rows = [row for column in columns if (row := int(line.index[column])) >= 0]
-    x0 = min(float(page.x0[row]) for row in rows)
-    x1 = max(float(page.x1[row]) for row in rows)
-    y0 = min(float(page.base[row] - 0.72 * page.size[row]) for row in rows)
-    y1 = max(float(page.base[row] + 0.2 * page.size[row]) for row in rows)
+    rows = line.index[columns]
+    rows = rows[rows >= 0]
+    base, size = page.base[rows], page.size[rows]
+    x0, x1 = float(page.x0[rows].min()), float(page.x1[rows].max())
+    y0, y1 = float((base - 0.72 * size).min()), float((base + 0.2 * size).max())
     box = page.to_page((x0, y0, x1, y1))
     return (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
 
