@@ -99,6 +99,8 @@ class Words:
         "" in a word that the line end cuts, "-" in a compound, "- " in "pre- and postnatal"; None if `text` does not
         end in a hyphen between letters.
         """
+        if not text[-2:].rstrip("\n").endswith(_HYPHENS):
+            return None
         before, after = _BEFORE.search(text[-_LONGEST_WORD:]), _AFTER.match(following[:_LONGEST_WORD])
         if before is None or after is None:
             return None

@@ -166,17 +166,27 @@ def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
     spaced = _Spaced(_space_before(page, rows, gap, sizes, size))
     glyphs = page.glyphs[rows]
     joined = "".join(spaced.filled(glyphs, " ").tolist())
-    index = spaced.filled(rows, -1)
-    fonts_here = page.font[rows]
-    bold = spaced.shared(np.array([font.bold for font in fonts])[fonts_here])
-    italic = spaced.shared(np.array([font.italic for font in fonts])[fonts_here])
-    script = spaced.filled(_scripts(sizes, bases, size, base), 0)
-    if len(joined) != len(index):
-        # A glyph that stands for several characters gives its row and face to each of them.
-        repeats = spaced.filled(np.array([len(glyph) for glyph in glyphs]), 1)
-        index, bold, italic, script = (np.repeat(values, repeats) for values in (index, bold, italic, script))
     if not joined.strip():
         return None
+    index = spaced.filled(rows, -1)
+    fonts_here = page.font[rows]
+    if len(joined) == len(index):
+        repeats = None
+    else:  # a glyph that stands for several characters gives its row and face to each of them
+        repeats = spaced.filled(np.array([len(glyph) for glyph in glyphs]), 1)
+        index = np.repeat(index, repeats)
+
+    def each(values: NDArray[Any]) -> list[Any]:
+        return (values if repeats is None else np.repeat(values, repeats)).tolist()
+
+    small = sizes < 0.87 * size
+    script = each(spaced.filled(_scripts(bases, small, size, base), 0)) if small.any() else [0] * len(joined)
+    if (fonts_here == fonts_here[0]).all():
+        font = fonts[fonts_here[0]]
+        bold, italic = [font.bold] * len(joined), [font.italic] * len(joined)
+    else:
+        bold = each(spaced.shared(np.array([font.bold for font in fonts])[fonts_here]))
+        italic = each(spaced.shared(np.array([font.italic for font in fonts])[fonts_here]))
     wide = set(rows[1:][gap > 1.1 * size].tolist())
     places = enumerate(index.tolist()) if wide else ()
     # Heights follow the font size: loose boxes of some fonts are several lines high.
@@ -184,7 +194,7 @@ def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
         page=page.number, text=joined, x0=float(x0[0]), y0=base - 0.78 * size,
         x1=float(x1.max()), y1=base + 0.22 * size, base=base, size=size,
         font=int(np.bincount(fonts_here[main]).argmax()), index=index,
-        script=script.tolist(), bold=bold.tolist(), italic=italic.tolist(),
+        script=script, bold=bold, italic=italic,
         wide_gaps=[i - 1 for i, row in places if row in wide and i and joined[i - 1] == " "],
     )  # fmt: skip
 
@@ -211,13 +221,11 @@ class _Spaced:
         return result
 
 
-def _scripts(sizes: Floats, bases: Floats, size: float, base: float) -> Ints:
-    """1 for raised, -1 for lowered characters, 0 for those on the line."""
-    script = np.zeros(len(sizes), np.int64)
-    small = sizes < 0.87 * size
-    if small.any():
-        script[small & (bases < base - 0.12 * size)] = 1
-        script[small & (bases > base + 0.08 * size)] = -1
+def _scripts(bases: Floats, small: Bools, size: float, base: float) -> Ints:
+    """1 for raised, -1 for lowered characters among the small ones, 0 for those on the line."""
+    script = np.zeros(len(bases), np.int64)
+    script[small & (bases < base - 0.12 * size)] = 1
+    script[small & (bases > base + 0.08 * size)] = -1
     return script
 
 
