@@ -65,7 +65,7 @@ def _collect_unnamed(folder: CollectionFolder, manifests: list[Manifest]) -> Non
 
 def _collect_lance(folder: CollectionFolder, manifests: list[Manifest]) -> None:
     """Drop tables and tags that no kept snapshot names, and the versions before the oldest kept one."""
-    import lancedb
+    from monjyu_core.storage.lance_library import lancedb
 
     kept = {(entry.table, entry.tag) for manifest in manifests for entry in manifest.lance.values()}
     connection = lancedb.connect(str(folder.lance))

@@ -111,7 +111,7 @@ def _lance_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
 
 
 def _lance_tables(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
-    import lancedb
+    from monjyu_core.storage.lance_library import lancedb
 
     connection = lancedb.connect(str(folder.lance))
     for name, entry in manifest.lance.items():

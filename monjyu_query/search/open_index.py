@@ -93,7 +93,7 @@ async def _pinned_table(snapshot: Snapshot) -> AsyncTable | None:
     entry = snapshot.manifest.lance.get("chunks")
     if entry is None or entry.rows == 0:
         return None
-    import lancedb
+    from monjyu_core.storage.lance_library import lancedb
 
     try:
         connection = await lancedb.connect_async(str(snapshot.collection.lance))
