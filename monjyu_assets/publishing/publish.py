@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 
 from filelock import FileLock
 
@@ -57,6 +58,7 @@ Gate = Callable[[str], CheckResult | None]
 def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None) -> Published:
     """Publish the current parts of a collection. IndexBuildError where the set is not closed,
     PublishBlocked where a check fails or `gate` does not let it pass."""
+    import_module("monjyu_core.storage.lance_library")  # in its light form, before anything loads LanceDB by its name
     with publish_lock(work.folder):
         candidate, damaged = Candidate.of(work), damaged_snapshot(work)
         checks = _checked(candidate)

@@ -37,9 +37,7 @@ _NUMBERINGS = [
     re.compile(rf"\(?(?P<n>[A-H]){_STOP}\s+(?P<rest>[^\W\d_a-z].*)"),
 ]
 
-_MAY_BE_NUMBERED = re.compile(
-    r"[\s§(\[\d第付]|(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:appendix|section|chapter|part|i\s)"
-)
+_MAY_BE_NUMBERED = re.compile(r"[\s§(\[\d第付]|(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:appendix|section|chapter|part|i\s)")
 """What each of the numberings begins with: few lines get as far as the numberings themselves."""
 
 

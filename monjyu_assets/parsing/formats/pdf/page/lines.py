@@ -215,7 +215,7 @@ class _Spaced:
         return result
 
     def shared(self, values: Bools) -> Bools:
-        """The same, and for a space what is true of both its neighbours: a space between two bold characters is bold."""
+        """The same, and for a space what is true of both neighbours: between two bold characters it is bold."""
         result = self.filled(values, False)
         result[self._at[self._behind] - 1] = values[self._behind] & values[self._behind - 1]
         return result
