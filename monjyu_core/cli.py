@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -55,13 +56,13 @@ SUMMARIES: Mapping[str, str] = {
 
 INTERRUPTED = 130
 """What a command exits with that Ctrl-C has ended: 128 and the number of the signal, as shells have it."""
+_FEW_COLLECTIONS = 100_000
+"""New objects between two collections of garbage: what is imported is hardly ever garbage, and is a million objects."""
 _GIVEN = re.compile(r"'(.*?)' is not one of")
 
 
 class RootCommand(click.Group):
     """Lists the commands by name and imports the one that is called."""
-
-    interrupted = False
 
     @cached_property
     def points(self) -> dict[str, EntryPoint]:
@@ -95,7 +96,6 @@ class RootCommand(click.Group):
                 raise click.BadParameter(corrected, ctx=error.ctx, param=error.param) from None
             raise
         except KeyboardInterrupt:
-            self.interrupted = True
             click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
             ctx.exit(INTERRUPTED)
 
@@ -113,18 +113,57 @@ def root() -> None:
     """
 
 
-def _end_at_once_when_interrupted() -> None:
-    """All is written and closed by now. Python would go on for up to a second to free what libraries have loaded."""
-    if root.interrupted:
+class _WithoutPandas:
+    """Hides pandas, where something else has installed it: pyarrow would load it, and no command uses it."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> None:
+        """None, so that the other finders are asked; ModuleNotFoundError for pandas."""
+        if name == "pandas":
+            raise ModuleNotFoundError("Monjyu's commands go without pandas.", name=name)
+
+
+class _Program:
+    """This process is one command: it starts without what no command needs, and ends at once."""
+
+    exit_code: int | None = None
+
+    def begin(self) -> None:
+        sys.meta_path.insert(0, _WithoutPandas())
+        # To look for plugins of its own, pydantic reads the metadata of every package that is installed.
+        os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+        gc.set_threshold(_FEW_COLLECTIONS)
+        atexit.register(self._end_at_once)  # the first registered is the last to run
+
+    def _end_at_once(self) -> None:
+        """All is written and closed by now. Python would go on for up to a second to free what libraries have loaded.
+
+        Where a tool measures coverage, it writes its file after this.
+        """
+        if self.exit_code is None or "coverage" in sys.modules:
+            return
         with contextlib.suppress(OSError, ValueError):  # nobody reads on
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(INTERRUPTED)
+        os._exit(self.exit_code)
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the command line; errors meant for the user become one line on stderr and an exit code."""
-    atexit.register(_end_at_once_when_interrupted)  # the first registered is the last to run
+    """Run the command line; errors meant for the user become one line on stderr and an exit code.
+
+    Without `args` they are the process's, whose only work this is.
+    """
+    program = _Program()
+    if args is None:
+        program.begin()
+    try:
+        return _run(args)
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            program.exit_code = end.code or 0
+        raise
+
+
+def _run(args: list[str] | None) -> Any:
     try:
         return root.main(args=args, prog_name="monjyu")
     except MonjyuError as error:

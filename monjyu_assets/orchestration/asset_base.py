@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import dagster as dg
@@ -43,6 +44,7 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
     }
 
 
+@cache
 def backfill_policy() -> dg.BackfillPolicy:
     """All shards of a backfill in one run, or as many a run as `runs.shards_per_run` says; these runs go in
     parallel."""

@@ -26,6 +26,7 @@ from monjyu_assets.orchestration.jobs import levels
 from monjyu_assets.orchestration.partitions import collections, range_tags
 from monjyu_assets.orchestration.progress import reporting_to
 from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
+from monjyu_assets.orchestration.sqlite_engines import lasting_engines
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
 from monjyu_assets.stages.shared.work import Work
@@ -61,7 +62,13 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     set_up_observability(work.settings)
     watched = span("index", collection=work.name, level=plan.level)
     work.progress("start", 1, 1)
-    with open_instance(work.data) as instance, reporting_to(work.progress, work.warn), spending_of(cap), watched:
+    with (
+        lasting_engines(),
+        open_instance(work.data) as instance,
+        reporting_to(work.progress, work.warn),
+        spending_of(cap),
+        watched,
+    ):
         end_dead_runs(instance, work.name)
         work.folder.at_work.touch()
         with _partition(instance, work):

@@ -16,7 +16,7 @@ from monjyu_core.errors import (
     UnsupportedDocument,
 )
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.settings import ParserSettings, ParseSettings
+from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
 
 if TYPE_CHECKING:
     from monjyu_assets.parsing.xml.xml_tree import Element

@@ -15,7 +15,7 @@ from monjyu_assets.parsing.bibliography.identifiers import ARXIV_IN_FIELD, ARXIV
 from monjyu_assets.parsing.text.decoding import clean, decode
 from monjyu_core.errors import DocumentError
 from monjyu_core.paper import Reference
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 if TYPE_CHECKING:
     from bibtexparser.model import Entry as BibtexEntry

@@ -13,7 +13,7 @@ from io import BytesIO
 from pathlib import Path
 
 from monjyu_core.errors import DocumentError, DocumentTooLarge, EmptyDocument, EncryptedDocument, MalformedDocument
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")

@@ -19,7 +19,7 @@ from lxml import etree
 
 from monjyu_assets.parsing.office.archive import xml_parts
 from monjyu_core.errors import MalformedDocument
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 Element = Any
 """An lxml element."""

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentTimeout, ParserCrash
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.settings import ParserSettings, ParseSettings
+from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
 
 Task = dict[str, Any]
 OnPage = Callable[[int, int], None]
@@ -27,6 +27,15 @@ Outcome = ParsedPaper | DocumentError
 
 _REQUEST = b'{"page":'
 """How a parser's request for more time begins; a result begins otherwise."""
+
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    # One arena of malloc: each further one reserves address space, and that is what is limited.
+    "MALLOC_ARENA_MAX": "1",
+    # To look for plugins pydantic reads the metadata of every package that is installed.
+    "PYDANTIC_DISABLE_PLUGINS": "__all__",
+}
 
 
 class ParserPool:
@@ -92,8 +101,7 @@ class _Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            # One arena of malloc: each further one reserves address space, and that is what is limited.
-            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"},
+            env=os.environ | _ENVIRONMENT,
         )
         assert self.process.stdin and self.process.stdout
         self.input, self.output = self.process.stdin, self.process.stdout

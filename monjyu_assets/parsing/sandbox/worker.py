@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from monjyu_assets.parsing.sandbox.time_grants import on_request
 from monjyu_core.errors import ConfigurationError, DocumentError, DocumentMemory
-from monjyu_core.settings.settings import ParserSettings, ParseSettings
+from monjyu_core.settings.papers_settings import ParserSettings, ParseSettings
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import unicodedata
 
 from monjyu_assets.parsing.text import encoding_guess as guessing
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _MARKS = [
     (b"\xef\xbb\xbf", "utf-8-sig"),

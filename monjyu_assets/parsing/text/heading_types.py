@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from monjyu_core.paper import Section, SectionType
 
@@ -36,7 +37,11 @@ _NUMBERINGS = [
     re.compile(rf"\(?(?P<n>[A-H]){_STOP}\s+(?P<rest>[^\W\d_a-z].*)"),
 ]
 
+_MAY_BE_NUMBERED = re.compile(r"[\s§(\[\d第付]|(?:[A-H]|[IVX]+)[\s.:)\]]|(?i:appendix|section|chapter|part|i\s)")
+"""What each of the numberings begins with: few lines get as far as the numberings themselves."""
 
+
+@lru_cache(maxsize=4096)
 def strip_numbering(heading: str) -> tuple[str | None, str]:
     """Split a heading into its number and its words: "3.1 Data" gives ("3.1", "Data"), "Data" gives (None, "Data").
 
@@ -45,7 +50,7 @@ def strip_numbering(heading: str) -> tuple[str | None, str]:
     """
     text = " ".join(heading.split())
     folded = unicodedata.normalize("NFKC", text)
-    for pattern in _NUMBERINGS:
+    for pattern in _NUMBERINGS if _MAY_BE_NUMBERED.match(folded) else ():
         match = pattern.fullmatch(folded)
         if match:
             rest = match["rest"]
@@ -181,6 +186,7 @@ _SPACED_OUT = re.compile(r"(?:\w )+\w")
 _LONGEST_HEADING = 120
 
 
+@lru_cache(maxsize=1024)
 def section_type(heading: str) -> SectionType:
     """The IMRaD type of a section by its heading alone; `other` if the heading does not say.
 

@@ -76,7 +76,7 @@ class Words:
         broken = False
         for line in lines:
             text = line.strip()
-            found = [match.group() for match in _WORD.finditer(text)]
+            found = _WORD.findall(text)
             first = found[:1] if broken and text[:1].isalpha() else []
             broken = text.endswith(_HYPHENS)
             for word in found[len(first) : len(found) - (broken and bool(found))]:
@@ -84,9 +84,12 @@ class Words:
 
     def _add(self, word: str) -> None:
         lower = word.casefold()
-        parts = lower.split("-")
-        self.words.update(parts)
-        self.words.update(f"{left}-{right}" for left, right in pairwise(parts))
+        if "-" in lower:
+            parts = lower.split("-")
+            self.words.update(parts)
+            self.words.update(f"{left}-{right}" for left, right in pairwise(parts))
+        else:
+            self.words.add(lower)
         if not word[1:].islower():
             self.spellings.add(word)
 
@@ -96,6 +99,8 @@ class Words:
         "" in a word that the line end cuts, "-" in a compound, "- " in "pre- and postnatal"; None if `text` does not
         end in a hyphen between letters.
         """
+        if not text[-2:].rstrip("\n").endswith(_HYPHENS):
+            return None
         before, after = _BEFORE.search(text[-_LONGEST_WORD:]), _AFTER.match(following[:_LONGEST_WORD])
         if before is None or after is None:
             return None

@@ -16,7 +16,7 @@ from lxml import etree
 from monjyu_assets.parsing.text.decoding import clean
 from monjyu_assets.parsing.text.text_marks import past_spaces, unmarked
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 Element = Any
 """An lxml element; its tag and attributes are without namespaces."""

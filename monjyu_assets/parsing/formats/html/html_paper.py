@@ -20,7 +20,7 @@ from monjyu_assets.parsing.xml.xml_paper import add_references, finish
 from monjyu_assets.parsing.xml.xml_tree import Element, XmlText, plain
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Author, ParsedPaper, Section
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _SITE = re.compile(r"\s+[|\u2013\u2014·:-]\s+[^|\u2013\u2014·]{1,60}$")
 _MAIL = re.compile(r"[\w.+-]{1,60}@[\w-]{1,60}(?:\.[\w-]{1,60}){1,5}")

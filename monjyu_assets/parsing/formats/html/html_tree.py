@@ -16,7 +16,7 @@ from monjyu_assets.parsing.text.decoding import decode
 from monjyu_assets.parsing.xml.html_tags import ATTRIBUTE, MOST_ATTRIBUTES, TAG
 from monjyu_assets.parsing.xml.xml_tree import Element, read_tree
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument, MalformedDocument
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _SHORT_TAG = 1000
 _EMBEDDED = re.compile(rb"data:[\w.+-]{1,50}/[\w.+-]{1,80}(?:;[\w=-]{1,40})*;base64,[A-Za-z0-9+/=%]*+")

@@ -19,7 +19,7 @@ from monjyu_assets.parsing.text.common import complete
 from monjyu_assets.parsing.text.decoding import decode
 from monjyu_core.errors import DocumentError, MalformedDocument, UnsupportedDocument
 from monjyu_core.paper import Figure, ParsedPaper, Reference, Section, Table
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _BEGIN = re.compile(r"\\begin\s*\{document\}")
 

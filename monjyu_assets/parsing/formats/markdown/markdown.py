@@ -23,7 +23,7 @@ from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import unmarked
 from monjyu_core.errors import MalformedDocument
 from monjyu_core.paper import Equation, Figure, ParsedPaper, Section, Table
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

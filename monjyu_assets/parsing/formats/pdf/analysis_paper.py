@@ -21,7 +21,7 @@ from monjyu_assets.parsing.formats.pdf.given_pieces import Line, Piece, paper_of
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import Box, Equation, Figure, ParsedPaper
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 PROCESSOR = "document_intelligence"
 POINTS_PER_INCH = 72.0

@@ -23,7 +23,7 @@ from monjyu_assets.parsing.text.heading_types import inherit_types
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.errors import EmptyDocument
 from monjyu_core.paper import ParsedPaper, Reference
-from monjyu_core.settings.settings import OcrSettings, ParseSettings
+from monjyu_core.settings.papers_settings import OcrSettings, ParseSettings
 from monjyu_core.text.language import detect_language
 
 
@@ -92,8 +92,9 @@ def _finish(paper: ParsedPaper, sections: list[MappedSection], layout: Layout, n
     paper.language = detect_language(text[:20_000])
     fill_sentences(paper.sections, paper.language)
     for mapped in sections:
+        places = mapped.text.places(layout.pages)
         for sentence in mapped.section.sentences:
-            sentence.spans = mapped.text.spans(sentence.start, sentence.end, layout.pages)
+            sentence.spans = places.spans(sentence.start, sentence.end)
 
     marks = {(note.page, note.marker) for note in notes}
 

@@ -19,7 +19,7 @@ from monjyu_assets.parsing.formats.pdf.given_pieces import Piece, paper_of
 from monjyu_assets.parsing.office.partition import quiet, table_rows
 from monjyu_core.errors import ConfigurationError, DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Box, ParsedPaper
-from monjyu_core.settings.settings import ParserSettings
+from monjyu_core.settings.papers_settings import ParserSettings
 
 if TYPE_CHECKING:
     from unstructured.documents.elements import Element

@@ -28,7 +28,7 @@ from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.text_marks import take_marks
 from monjyu_core.errors import DocumentTooLarge, EmptyDocument
 from monjyu_core.paper import Figure, ParsedPaper
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _TYPE = "application/vnd.openxmlformats-officedocument.presentationml"
 _TITLE_SLIDE = 400

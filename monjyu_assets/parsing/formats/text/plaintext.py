@@ -11,7 +11,7 @@ from monjyu_assets.parsing.text.heading_types import section_type
 from monjyu_assets.parsing.text.outline import blocks_of, outline
 from monjyu_assets.parsing.text.text_headings import is_underlined
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _LONGEST_TITLE = 250
 _FRONT_BLOCKS = 8

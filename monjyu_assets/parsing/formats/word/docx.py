@@ -25,7 +25,7 @@ from monjyu_assets.parsing.office.partition import Piece, partition, table_rows
 from monjyu_assets.parsing.text.text_marks import CAPTION, take_marks
 from monjyu_core.errors import DocumentTooLarge, MalformedDocument
 from monjyu_core.paper import ParsedPaper
-from monjyu_core.settings.settings import ParseSettings
+from monjyu_core.settings.papers_settings import ParseSettings
 
 _TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml"
 _BODY, _HEADINGS = "Body", [f"H{level}" for level in range(1, 10)]

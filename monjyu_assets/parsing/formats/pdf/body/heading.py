@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
-from monjyu_assets.parsing.formats.pdf.page.lines import Line
-
-Style = tuple[float, bool, bool, bool]
-"""Size to half a point, bold, italic, capitals."""
+from monjyu_assets.parsing.formats.pdf.page.lines import Style
 
 CAPTION = re.compile(
     r"(?:supplementary |extended data )?(?:fig(?:ure|\.)?s?|tables?|scheme|algorithm|listing|box|plate|図|表|写真)"
@@ -31,16 +28,6 @@ class Heading:
     run_in: int = 0
     outline_level: int | None = None
     rank: tuple[float, ...] = field(default=())
-
-
-def style_of(line: Line) -> Style:
-    """The style of a line's letters."""
-    letters = [c for c in line.text if c.isalpha()]
-    capitals = len(letters) > 3 and sum(c.isupper() for c in letters) > 0.9 * len(letters)
-    places = [i for i, c in enumerate(line.text) if c.isalpha()] or range(len(line.text))
-    bold = sum(line.bold[i] for i in places) > 0.6 * len(places)
-    italic = sum(line.italic[i] for i in places) > 0.6 * len(places)
-    return (round(line.size * 2) / 2, bold, italic, capitals)
 
 
 def gap_above(layout: Layout, index: int) -> float:

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 
 from monjyu_assets.parsing.formats.pdf.body.bookmarks import outline_marks
-from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, Style, gap_above, ordinals, style_of
+from monjyu_assets.parsing.formats.pdf.body.heading import CAPTION, Heading, gap_above, ordinals
 from monjyu_assets.parsing.formats.pdf.body.run_in import run_in_heading, usual_run_ins
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout, OutlineItem
-from monjyu_assets.parsing.formats.pdf.page.lines import Line
+from monjyu_assets.parsing.formats.pdf.page.lines import Line, Style
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.text.search_text import count_wide
@@ -81,8 +81,8 @@ def _candidate(
     if i in marked:
         end, item = marked[i]
         text = _text(lines[i:end], words)
-        return Heading(i, end, text, style_of(line), strip_numbering(text)[0], outline_level=item.level)
-    style = style_of(line)
+        return Heading(i, end, text, line.style, strip_numbering(text)[0], outline_level=item.level)
+    style = line.style
     end = i + 1
     while end < min(last, i + 4) and end not in marked and _continues(layout, lines[end - 1], lines[end], style):
         end += 1
@@ -110,7 +110,7 @@ def _continues(layout: Layout, above: Line, line: Line, style: Style) -> bool:
     step = line.base - above.base
     return (
         above.page == line.page
-        and style_of(line)[:3] == style[:3]
+        and line.style[:3] == style[:3]
         and 0 < step < 1.6 * max(line.size, above.size)
         and abs(line.size - above.size) < 0.3
         and strip_numbering(line.text)[0] is None
@@ -132,7 +132,7 @@ def _fits(layout: Layout, above: Line, line: Line) -> bool:
 def _shape(text: str, lines: list[Line]) -> bool:
     """Short, begins like a heading, has letters (方法 is a word), is not a caption, bullet, sentence or reference."""
     words = strip_numbering(text)[1]
-    letters = sum(c.isalpha() for c in words)
+    letters = sum(map(str.isalpha, words))
     if letters + count_wide(words) < 3 or letters < 0.5 * len(words.replace(" ", "")):
         return False
     if len(text) > 220 or len(text.split()) > 28:
@@ -172,7 +172,7 @@ def _alone(layout: Layout, start: int, end: int) -> bool:
     same_place = above is not None and above.page == line.page and above.block == line.block
     if above is not None and same_place:
         step = line.base - above.base
-        same_style = style_of(above) == style_of(line)
+        same_style = above.style == line.style
         if step < 0.4 * line.size:
             return False
         if same_style and step < 1.15 * layout.leading and above.x1 - above.x0 > 0.5 * line.width:

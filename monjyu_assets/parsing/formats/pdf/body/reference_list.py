@@ -11,7 +11,6 @@ from monjyu_assets.parsing.bibliography.dates import YEAR_ALONE
 from monjyu_assets.parsing.bibliography.identifiers import DOI_PREFIX
 from monjyu_assets.parsing.bibliography.names import ENTRY_NAME
 from monjyu_assets.parsing.bibliography.references import label_of, numbered_starts
-from monjyu_assets.parsing.formats.pdf.body.heading import style_of
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.text.heading_types import section_type, strip_numbering
@@ -61,11 +60,11 @@ def _without_heading(layout: Layout, first: int) -> ReferenceList | None:
 
 def _end(layout: Layout, heading: int) -> int:
     """The next line in the style of the heading that is not part of an entry, or the end."""
-    style = style_of(layout.lines[heading])
+    style = layout.lines[heading].style
     distinct = style[0] > layout.body_size + 0.4 or style[1] or style[3]
     for i in range(heading + 2, len(layout.lines)):
         line = layout.lines[i]
-        own = style_of(line)
+        own = line.style
         words = strip_numbering(line.text)[1]
         known = section_type(words) not in ("other", "references") and len(line.text) < 60
         same = distinct and own[:2] == style[:2] and own[3] == style[3] and len(line.text) < 90

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass, field
+from functools import cache, lru_cache
 
 from monjyu_assets.parsing.formats.pdf.page.layout import Layout
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
@@ -104,19 +105,28 @@ def _math_only(layout: Layout, line: Line, text: str, most: float) -> bool:
     words = _words(line, len(text))
     letters = sum(map(len, words))
     compact = text.replace(" ", "")
-    signs = sum(_is_sign(c) for c in compact)
-    if not compact or _FIXED_WIDTH.search(layout.fonts[line.font].name) or not (signs or _in_math_font(layout, line)):
-        return False
     prose = sum(len(word) for word in words if word.islower())
-    return letters <= most * len(compact) and prose <= 0.3 * len(compact) and len(words) <= 6
+    if letters > most * len(compact) or prose > 0.3 * len(compact) or len(words) > 6 or not compact:
+        return False
+    if _FIXED_WIDTH.search(layout.fonts[line.font].name):
+        return False
+    return any(map(_is_sign, compact)) or _in_math_font(layout, line)
 
 
 def _words(line: Line, stop: int) -> list[str]:
     """Words in the first `stop` characters that are not functions; raised and lowered letters are indices."""
-    level = "".join(c if not script else " " for c, script in zip(line.text[:stop], line.script, strict=False))
-    return [word for word in _WORDS.findall(level) if not _FUNCTIONS.fullmatch(word)]
+    level = line.text[:stop]
+    if any(line.script):
+        level = "".join(c if not script else " " for c, script in zip(level, line.script, strict=False))
+    return [word for word in _WORDS.findall(level) if not _is_function(word)]
 
 
+@lru_cache(maxsize=4096)
+def _is_function(word: str) -> bool:
+    return _FUNCTIONS.fullmatch(word) is not None
+
+
+@cache
 def _is_sign(character: str) -> bool:
     known = character in _RELATIONS or character in _OPERATORS
     return (

@@ -11,6 +11,7 @@ from monjyu_assets.parsing.formats.pdf.page.lines import Line
 _PAGE_NUMBER = re.compile(
     r"(?:page\s*)?[-\u2013\u2014\[(]?\s*(?:[ivxlc]{1,6}|\d{1,5})\s*[-\u2013\u2014\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
 )
+_DIGITS = re.compile(r"\d+")
 MARGIN = 0.12
 """Share of the page height, at top and bottom, that is searched for running heads."""
 
@@ -30,7 +31,7 @@ def remove_furniture(pages: list[list[Line]], heights: list[float]) -> tuple[lis
 
 
 def _shape(text: str) -> str:
-    return re.sub(r"\s+", "", re.sub(r"\d+", "#", text)).casefold()
+    return "".join(_DIGITS.sub("#", text).split()).casefold()
 
 
 def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, int]]:
@@ -41,7 +42,7 @@ def _repeated(pages: list[list[Line]], heights: list[float]) -> set[tuple[int, i
         edges = _edge_rows(lines)
         for i, line in enumerate(lines):
             shape = _shape(line.text)
-            if sum(c.isalpha() for c in shape) < 2:
+            if sum(map(str.isalpha, shape)) < 2:
                 continue  # numbers alone: page numbers, labels of list entries, cells
             if line.base < MARGIN * height or line.base > (1 - MARGIN) * height or round(line.base) in edges:
                 margin[shape].append((number, i, line.base))

@@ -16,6 +16,8 @@ from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
 from monjyu_assets.parsing.formats.pdf.read.links import Link
 from monjyu_core.text.search_text import count_wide
 
+_NO_LETTERS = re.compile(r"[\W_]+")
+
 
 @dataclass(frozen=True)
 class OutlineItem:
@@ -113,5 +115,7 @@ def _aside_columns(lines: list[Line], body_size: float, edges: tuple[float, floa
 
 def squeezed(text: str) -> str:
     """Letters and digits only, without accents and case: for comparing texts from different sources."""
+    if text.isascii():
+        return _NO_LETTERS.sub("", text.casefold())
     decomposed = unicodedata.normalize("NFKD", text).casefold()
-    return re.sub(r"[\W_]+", "", "".join(c for c in decomposed if not unicodedata.combining(c)))
+    return _NO_LETTERS.sub("", "".join(c for c in decomposed if not unicodedata.combining(c)))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_assets.parsing.formats.pdf.read.characters import Font, PageChars
 from monjyu_assets.parsing.formats.pdf.read.geometry import Bools, Floats, Ints
@@ -15,6 +17,10 @@ SPACE_GAP = 0.17
 """Gap between two characters, in font sizes, that is a space."""
 JOIN_GAP = 0.9
 """Largest gap, in font sizes, between pieces that form one line while the columns are still unknown."""
+
+
+Style = tuple[float, bool, bool, bool]
+"""Size to half a point, bold, italic, capitals."""
 
 
 @dataclass
@@ -53,6 +59,17 @@ class Line:
     @cached_property
     def italic_share(self) -> float:
         return sum(self.italic) / max(1, len(self.italic))
+
+    @cached_property
+    def style(self) -> Style:
+        """The style of the line's letters; of all its characters where it has none."""
+        are_letters = list(map(str.isalpha, self.text))
+        count = sum(are_letters)
+        capitals = count > 3 and sum(map(str.isupper, itertools.compress(self.text, are_letters))) > 0.9 * count
+        which, least = (are_letters, 0.6 * count) if count else ([True] * len(self.text), 0.6 * len(self.text))
+        bold = sum(itertools.compress(self.bold, which)) > least
+        italic = sum(itertools.compress(self.italic, which)) > least
+        return (round(self.size * 2) / 2, bold, italic, capitals)
 
     @property
     def width(self) -> float:
@@ -140,73 +157,111 @@ def _linked(x0: Floats, x1: Floats, base: Floats, size: Floats) -> list[tuple[in
 
 def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
     """A line of these characters, ordered by x, with spaces where gaps are wide enough."""
-    order = np.argsort(page.x0[rows], kind="stable")
-    rows = rows[order]
-    sizes = page.size[rows]
+    rows = rows[np.argsort(page.x0[rows], kind="stable")]
+    x0, x1, sizes, bases = page.x0[rows], page.x1[rows], page.size[rows], page.base[rows]
+    gap = x0[1:] - x1[:-1]
     size = _weighted_mode(sizes)
     main = np.abs(sizes - size) < 0.1 * size
-    base = float(np.median(page.base[rows[main]]))
-    script = np.zeros(len(rows), np.int64)
-    raised = (sizes < 0.87 * size) & (page.base[rows] < base - 0.12 * size)
-    lowered = (sizes < 0.87 * size) & (page.base[rows] > base + 0.08 * size)
-    script[raised], script[lowered] = 1, -1
-    spaces = _space_before(page, rows, size)
-    places = np.flatnonzero(spaces)
-    index = np.insert(rows, places, -1)
-    glyphs = [page.text[row] for row in rows.tolist()]
-    joined = "".join([" " + glyph if space else glyph for glyph, space in zip(glyphs, spaces.tolist(), strict=True)])
-    bold = np.array([font.bold for font in fonts])[page.font[rows]]
-    italic = np.array([font.italic for font in fonts])[page.font[rows]]
-    # A space between two bold characters is bold.
-    bold = np.insert(bold, places, bold[places] & bold[places - 1])
-    italic = np.insert(italic, places, italic[places] & italic[places - 1])
-    script = np.insert(script, places, 0)
-    if len(joined) != len(index):
-        # A glyph that stands for several characters gives its row and face to each of them.
-        repeats = np.insert([len(glyph) for glyph in glyphs], places, 1)
-        index, bold, italic, script = (np.repeat(values, repeats) for values in (index, bold, italic, script))
+    base = _median(bases[main])
+    spaced = _Spaced(_space_before(page, rows, gap, sizes, size))
+    glyphs = page.glyphs[rows]
+    joined = "".join(spaced.filled(glyphs, " ").tolist())
     if not joined.strip():
         return None
-    fonts_here = page.font[rows[main]]
-    gaps = np.concatenate([[0.0], page.x0[rows[1:]] - page.x1[rows[:-1]]])
-    wide = {int(row) for row in rows[gaps > 1.1 * size]}
+    index = spaced.filled(rows, -1)
+    fonts_here = page.font[rows]
+    if len(joined) == len(index):
+        repeats = None
+    else:  # a glyph that stands for several characters gives its row and face to each of them
+        repeats = spaced.filled(np.array([len(glyph) for glyph in glyphs]), 1)
+        index = np.repeat(index, repeats)
+
+    def each(values: NDArray[Any]) -> list[Any]:
+        return (values if repeats is None else np.repeat(values, repeats)).tolist()
+
+    small = sizes < 0.87 * size
+    script = each(spaced.filled(_scripts(bases, small, size, base), 0)) if small.any() else [0] * len(joined)
+    if (fonts_here == fonts_here[0]).all():
+        font = fonts[fonts_here[0]]
+        bold, italic = [font.bold] * len(joined), [font.italic] * len(joined)
+    else:
+        bold = each(spaced.shared(np.array([font.bold for font in fonts])[fonts_here]))
+        italic = each(spaced.shared(np.array([font.italic for font in fonts])[fonts_here]))
+    wide = set(rows[1:][gap > 1.1 * size].tolist())
+    places = enumerate(index.tolist()) if wide else ()
     # Heights follow the font size: loose boxes of some fonts are several lines high.
     return Line(
-        page=page.number, text=joined, x0=float(page.x0[rows].min()), y0=base - 0.78 * size,
-        x1=float(page.x1[rows].max()), y1=base + 0.22 * size, base=base, size=float(size),
-        font=int(np.bincount(fonts_here).argmax()), index=index,
-        script=script.tolist(), bold=bold.tolist(), italic=italic.tolist(),
-        wide_gaps=[i - 1 for i, row in enumerate(index.tolist()) if row in wide and i and joined[i - 1] == " "],
+        page=page.number, text=joined, x0=float(x0[0]), y0=base - 0.78 * size,
+        x1=float(x1.max()), y1=base + 0.22 * size, base=base, size=size,
+        font=int(np.bincount(fonts_here[main]).argmax()), index=index,
+        script=script, bold=bold, italic=italic,
+        wide_gaps=[i - 1 for i, row in places if row in wide and i and joined[i - 1] == " "],
     )  # fmt: skip
+
+
+class _Spaced:
+    """Places of characters in a text that has a space in front of some of them (never of the first)."""
+
+    def __init__(self, spaces: Bools) -> None:
+        self._at = np.arange(len(spaces)) + np.cumsum(spaces)
+        self._behind = np.flatnonzero(spaces)
+
+    def filled(self, values: NDArray[Any], space: Any) -> NDArray[Any]:
+        """The values of the characters, and `space` for each space."""
+        if not len(self._behind):
+            return values
+        result = np.full(len(values) + len(self._behind), space, values.dtype)
+        result[self._at] = values
+        return result
+
+    def shared(self, values: Bools) -> Bools:
+        """The same, and for a space what is true of both neighbours: between two bold characters it is bold."""
+        result = self.filled(values, False)
+        result[self._at[self._behind] - 1] = values[self._behind] & values[self._behind - 1]
+        return result
+
+
+def _scripts(bases: Floats, small: Bools, size: float, base: float) -> Ints:
+    """1 for raised, -1 for lowered characters among the small ones, 0 for those on the line."""
+    script = np.zeros(len(bases), np.int64)
+    script[small & (bases < base - 0.12 * size)] = 1
+    script[small & (bases > base + 0.08 * size)] = -1
+    return script
+
+
+def _median(values: Floats) -> float:
+    """`numpy.median`, which takes ten times as long for the few values of a line."""
+    ordered = np.sort(values)
+    middle = len(ordered) // 2
+    return float(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)
 
 
 def _weighted_mode(sizes: Floats) -> float:
     rounded = np.round(sizes, 1)
+    if (rounded == rounded[0]).all():
+        return float(rounded[0])
     values, counts = np.unique(rounded, return_counts=True)
     # The larger size wins a near tie: "x with a long superscript" is still a line of x.
     return float(values[np.argmax(counts * np.sqrt(values))])
 
 
-def _space_before(page: PageChars, rows: Ints, size: float) -> Bools:
+def _space_before(page: PageChars, rows: Ints, gap: Floats, sizes: Floats, size: float) -> Bools:
+    """Whether a space precedes each character; `gap` is the white between each and the next."""
     spaces = np.zeros(len(rows), bool)
     if len(rows) < 2:
         return spaces
-    gap = page.x0[rows[1:]] - page.x1[rows[:-1]]
     tight = gap[gap < JOIN_GAP * size]
-    tracking = max(0.0, float(np.median(tight))) if len(tight) > 6 else 0.0
-    local = np.maximum(page.size[rows[1:]], page.size[rows[:-1]])
+    tracking = max(0.0, _median(tight)) if len(tight) > 6 else 0.0
+    local = np.maximum(sizes[1:], sizes[:-1])
     # Boxes of slanted glyphs overhang ("of Latent"): a space the file has or implies counts even without a gap.
     least = 0.06 * local + tracking if tracking else -0.12 * local
-    said = page.gap_before[rows[1:]] & (gap > least)
-    wide = gap > SPACE_GAP * local + tracking
-    cjk = np.array([_is_cjk(page.text[row]) for row in rows.tolist()])
+    gap_before = page.gap_before[rows[1:]]
+    spaces[1:] = (gap_before & (gap > least)) | (gap > SPACE_GAP * local + tracking)
+    cjk = page.cjk[rows]
     wide_script = cjk[1:] & cjk[:-1]
-    spaces[1:] = np.where(wide_script, page.gap_before[rows[1:]] & (gap > 0.3 * local), said | wide)
+    if wide_script.any():
+        spaces[1:] = np.where(wide_script, gap_before & (gap > 0.3 * local), spaces[1:])
     return spaces
-
-
-def _is_cjk(character: str) -> bool:
-    return "\u2e80" <= character[:1] <= "\u9fff" or "\uf900" <= character[:1] <= "\uffef"
 
 
 def join_pieces(page: PageChars, pieces: list[Line], fonts: list[Font]) -> Line:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
 
 from monjyu_assets.parsing.formats.pdf.page.lines import Line
 from monjyu_assets.parsing.formats.pdf.read.characters import PageChars
+from monjyu_assets.parsing.formats.pdf.read.geometry import Ints
 from monjyu_assets.parsing.text.line_ends import Words
 from monjyu_core.paper import Box, Span
 
@@ -42,26 +46,49 @@ class MappedText:
         for values in (self.line, self.column, self.scripts):
             values.pop()
 
-    def spans(self, start: int, end: int, pages: list[PageChars]) -> list[Span]:
+    def places(self, pages: list[PageChars]) -> Places:
+        """Where the characters of the text, which is complete by now, stand on these pages."""
+        numbers, columns = np.array(self.line, np.int64), np.array(self.column, np.int64)
+        rows = np.full(len(numbers), -1)
+        for start, end in _runs(numbers):
+            if numbers[start] >= 0:
+                rows[start:end] = self.lines[numbers[start]].index[columns[start:end]]
+        rows[np.fromiter(map(str.isspace, self.text), np.bool_, len(self.text))] = -1
+        return Places(self.lines, pages, numbers, rows)
+
+
+@dataclass
+class Places:
+    """For each character of a text its line and its row in `PageChars`; -1 where it is not printed."""
+
+    lines: list[Line]
+    pages: list[PageChars]
+    numbers: Ints
+    rows: Ints
+
+    def spans(self, start: int, end: int) -> list[Span]:
         """One rectangle a line for the characters `start` to `end`."""
-        by_line: dict[int, list[int]] = {}
-        for i in range(start, end):
-            if self.line[i] >= 0 and not self.text[i].isspace():
-                by_line.setdefault(self.line[i], []).append(self.column[i])
         boxes: dict[int, list[Box]] = {}
-        for number, columns in by_line.items():
-            line = self.lines[number]
-            page = pages[line.page - 1]
-            boxes.setdefault(line.page, []).append(_box(page, line, columns))
+        for first, last in _runs(self.numbers[start:end]):
+            rows = self.rows[start + first : start + last]
+            rows = rows[rows >= 0]
+            if len(rows):
+                number = self.lines[self.numbers[start + first]].page
+                boxes.setdefault(number, []).append(_box(self.pages[number - 1], rows))
         return [Span(page=page, boxes=boxes[page]) for page in sorted(boxes)]
 
 
-def _box(page: PageChars, line: Line, columns: list[int]) -> Box:
-    rows = [row for column in columns if (row := int(line.index[column])) >= 0]
-    x0 = min(float(page.x0[row]) for row in rows)
-    x1 = max(float(page.x1[row]) for row in rows)
-    y0 = min(float(page.base[row] - 0.72 * page.size[row]) for row in rows)
-    y1 = max(float(page.base[row] + 0.2 * page.size[row]) for row in rows)
+def _runs(numbers: Ints) -> list[tuple[int, int]]:
+    """Stretches of equal numbers: the parts of a text's lines stand in the order of the lines."""
+    if not len(numbers):
+        return []
+    return list(pairwise([0, *(np.flatnonzero(numbers[1:] != numbers[:-1]) + 1).tolist(), len(numbers)]))
+
+
+def _box(page: PageChars, rows: Ints) -> Box:
+    base, size = page.base[rows], page.size[rows]
+    x0, x1 = float(page.x0[rows].min()), float(page.x1[rows].max())
+    y0, y1 = float((base - 0.72 * size).min()), float((base + 0.2 * size).max())
     box = page.to_page((x0, y0, x1, y1))
     return (round(box[0], 2), round(box[1], 2), round(box[2], 2), round(box[3], 2))
 

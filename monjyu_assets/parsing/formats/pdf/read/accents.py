@@ -32,10 +32,11 @@ class _Chars(Protocol):
 def compose_accents(page: _Chars) -> None:
     """Merge each free-standing accent that lies over a neighbouring letter into that letter (NFC), in place."""
     drop: list[int] = []
-    for i, character in enumerate(page.text):
-        mark = _COMBINING.get(character)
-        if mark is None and unicodedata.combining(character[:1] or " "):
-            mark = character
+    marks = {character: mark for character in set(page.text) if (mark := _mark(character))}
+    if not marks:
+        return
+    for i in [i for i, character in enumerate(page.text) if character in marks]:
+        mark = marks.get(page.text[i])  # the letter of an accent before it is another by now
         if mark is None:
             continue
         # TeX draws the accent first; other producers draw the letter first, some with letters in between.
@@ -56,6 +57,11 @@ def compose_accents(page: _Chars) -> None:
     page.text[:] = [c for c, keep in zip(page.text, kept, strict=True) if keep]
     for name in ("x0", "x1", "y0", "y1", "base", "size", "font", "gap_before"):
         setattr(page, name, getattr(page, name)[kept])
+
+
+def _mark(character: str) -> str | None:
+    """The combining character of an accent; None for what is none."""
+    return _COMBINING.get(character) or (character if unicodedata.combining(character[:1] or " ") else None)
 
 
 def _composed(letter: str, mark: str) -> str | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import re
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from monjyu_assets.parsing.formats.pdf.read.accents import compose_accents
 from monjyu_assets.parsing.formats.pdf.read.geometry import (
@@ -27,6 +29,7 @@ from monjyu_assets.parsing.formats.pdf.read.glyphs import (
     readable,
     whole_codes,
 )
+from monjyu_assets.parsing.formats.pdf.read.raw_characters import RawCharacters, raw_characters
 
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx|[-,]bd|[-.]b(i|$)|medi(um)?(ital)?$", re.I)
 _ITALIC = re.compile(r"ital|obliq|slant|cmti|cmmi|cmsl|[-,]it?$|[-.]bi$", re.I)
@@ -74,6 +77,16 @@ class PageChars:
     turn: int = 0
     turned: str = ""
 
+    @cached_property
+    def glyphs(self) -> NDArray[Any]:
+        """`text` as an array of strings; it and `cjk` may be asked for once accents are on their letters."""
+        return np.array(self.text, object)
+
+    @cached_property
+    def cjk(self) -> Bools:
+        """Which characters are Chinese, Japanese or Korean."""
+        return np.fromiter(map(_is_cjk, self.text), np.bool_, len(self.text))
+
     def to_page(self, box: Area) -> Area:
         """A box of the reading frame in the frame of the displayed page."""
         x0, y0, x1, y1 = box
@@ -84,6 +97,11 @@ class PageChars:
         if self.turn == 3:
             return (self.height - y1, x0, self.height - y0, x1)
         return box
+
+
+@cache
+def _is_cjk(character: str) -> bool:
+    return "\u2e80" <= character[:1] <= "\u9fff" or "\uf900" <= character[:1] <= "\uffef"
 
 
 def empty_page(number: int) -> PageChars:
@@ -120,7 +138,7 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
         width, height = page.get_size()
         text_page = pdfium.FPDFText_LoadPage(page.raw)
         try:
-            raw = _raw_characters(pdfium, text_page, fonts)
+            raw = raw_characters(text_page, lambda pointer: _font_id(pdfium, pointer, fonts))
         finally:
             pdfium.FPDFText_ClosePage(text_page)
         drawn = drawn_objects(pdfium, page, box, rotation)
@@ -129,76 +147,8 @@ def read_page(document: Any, index: int, fonts: FontTable) -> PageChars:
     return _page(index + 1, width, height, box, rotation, raw, drawn)
 
 
-@dataclass
-class _Raw:
-    codes: Ints
-    boxes: Floats
-    matrices: Floats
-    objects: Ints
-    fonts: Ints
-    count: int
-
-
-def _raw_characters(pdfium: Any, text_page: Any, fonts: FontTable) -> _Raw:
-    """Unicode, loose box and text object of each character; matrix, size and font once a text object."""
-    count = max(0, int(pdfium.FPDFText_CountChars(text_page)))
-    codes = np.zeros(count, np.int64)
-    boxes = np.zeros((count, 4))
-    owners = np.zeros(count, np.int64)
-    rect = pdfium.FS_RECTF()
-    rect_ref = ctypes.byref(rect)
-    get_unicode, get_box, get_object = (
-        pdfium.FPDFText_GetUnicode,
-        pdfium.FPDFText_GetLooseCharBox,
-        pdfium.FPDFText_GetTextObject,
-    )
-    address = ctypes.addressof
-    seen: dict[int, int] = {}
-    matrices: list[tuple[float, ...]] = []
-    font_ids: list[int] = []
-    by_pointer: dict[int, int] = {}
-    code_list: list[int] = []
-    box_list: list[tuple[float, float, float, float]] = []
-    owner_list: list[int] = []
-    for i in range(count):
-        code_list.append(get_unicode(text_page, i))
-        if not get_box(text_page, i, rect_ref):
-            rect.left = rect.right = rect.top = rect.bottom = 0.0
-        box_list.append((rect.left, rect.bottom, rect.right, rect.top))
-        pointer = get_object(text_page, i)
-        if not pointer:
-            owner_list.append(-1)
-            continue
-        key = address(pointer.contents)
-        owner = seen.get(key)
-        if owner is None:
-            owner = seen[key] = len(matrices)
-            matrices.append(_matrix(pdfium, text_page, i))
-            font_ids.append(_font_id(pdfium, pointer, by_pointer, fonts))
-        owner_list.append(owner)
-    if count:
-        codes[:] = code_list
-        boxes[:] = box_list
-        owners[:] = owner_list
-    return _Raw(codes, boxes, np.array(matrices).reshape(-1, 7), owners, np.array(font_ids, np.int64), count)
-
-
-def _matrix(pdfium: Any, text_page: Any, index: int) -> tuple[float, ...]:
-    matrix = pdfium.FS_MATRIX()
-    if not pdfium.FPDFText_GetMatrix(text_page, index, ctypes.byref(matrix)):
-        matrix.a = matrix.d = 1.0
-    size = float(pdfium.FPDFText_GetFontSize(text_page, index))
-    return (matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f, size)
-
-
-def _font_id(pdfium: Any, text_object: Any, by_pointer: dict[int, int], fonts: FontTable) -> int:
-    pointer = pdfium.FPDFTextObj_GetFont(text_object)
-    if not pointer:
-        return fonts.add(Font("", False, False))
-    key = ctypes.addressof(pointer.contents)
-    if key not in by_pointer:
-        by_pointer[key] = fonts.add(_font(pdfium, pointer))
-    return by_pointer[key]
+def _font_id(pdfium: Any, pointer: int, fonts: FontTable) -> int:
+    return fonts.add(_font(pdfium, ctypes.cast(pointer, pdfium.FPDF_FONT)) if pointer else Font("", False, False))
 
 
 def _font(pdfium: Any, pointer: Any) -> Font:
@@ -219,7 +169,7 @@ def _page(
     height: float,
     box: Area,
     rotation: int,
-    raw: _Raw,
+    raw: RawCharacters,
     drawn: Drawn,
 ) -> PageChars:
     codes, halves = whole_codes(raw.codes)
@@ -256,7 +206,7 @@ def _page(
     before = spaced[kept] - spaced[np.concatenate([[0], kept[:-1] + 1])] if len(kept) else np.zeros(0, np.int64)
     page = PageChars(
         number=number, width=page_width, height=page_height,
-        text=[readable(int(code)) for code in codes[kept[inside]]],
+        text=list(map(readable, codes[kept[inside]].tolist())),
         x0=x0[inside], y0=y0[inside], x1=x1[inside], y1=y1[inside], base=base[inside], size=size[inside],
         font=raw.fonts[raw.objects[kept[inside]]] if len(kept) else np.zeros(0, np.int64),
         gap_before=before[inside] > 0, drawn=drawn.moved(width, height, turn),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 
 import numpy as np
 
@@ -46,6 +47,7 @@ def dominant_turn(turns: Ints) -> int:
     return best if counts[best] > 0.75 * len(turns) else 0
 
 
+@cache
 def readable(code: int) -> str:
     """A character as it is read: ligatures and letters of formulas in plain letters, all hyphens alike."""
     character = chr(code)

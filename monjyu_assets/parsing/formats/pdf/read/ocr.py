@@ -6,15 +6,17 @@ import itertools
 import re
 import unicodedata
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from monjyu_assets.parsing.formats.pdf.read.characters import FontTable, PageChars, empty_page
-from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Image
 from monjyu_assets.parsing.ocr_state import install_hint, ocr_state
 from monjyu_assets.parsing.sandbox.time_grants import ask_for_time
-from monjyu_core.settings.settings import OcrSettings
+from monjyu_core.settings.papers_settings import OcrSettings
+
+if TYPE_CHECKING:
+    from monjyu_assets.parsing.formats.pdf.read.ocr_engine import Image
 
 _FEW, _SOME = 25, 100
 """A page with fewer characters has no text worth keeping, if the rest of it is a picture."""

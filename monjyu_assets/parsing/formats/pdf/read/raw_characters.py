@@ -1,0 +1,112 @@
+"""What pdfium says of each character of a page, in NumPy arrays.
+
+A page has thousands of characters and pdfium has no call for all of them, so a call's own cost is what counts here.
+The calls go through bare prototypes (without declared arguments ctypes converts next to nothing, and keeps the
+interpreter's lock), are driven by `map`, and boxes are written by pdfium straight into one array that is used again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from monjyu_assets.parsing.formats.pdf.read.geometry import Floats, Ints
+
+_BLOCK = 4096
+"""How many characters' boxes, or text objects' matrices, are read before they are copied."""
+
+
+@dataclass
+class RawCharacters:
+    """One row a character: code unit, loose box (x0, y0, x1, y1; y up), text object (-1 where pdfium made it up).
+
+    `matrices` (a, b, c, d, e, f, font size) and `fonts` have one row a text object, in the order of first appearance.
+    """
+
+    codes: Ints
+    boxes: Floats
+    matrices: Floats
+    objects: Ints
+    fonts: Ints
+    count: int
+
+
+def raw_characters(text_page: Any, font_id: Callable[[int], int]) -> RawCharacters:
+    """All characters of a loaded text page; `font_id` numbers a font by its pointer (0 where there is none)."""
+    calls = _calls()
+    page = ctypes.cast(text_page, ctypes.c_void_p)
+    count = max(0, calls.count(page))
+    codes = np.fromiter(map(calls.code, repeat(page), range(count)), np.int64, count)
+    boxes = calls.filled(calls.box, page, range(count), (0.0, 0.0, 0.0, 0.0))[:, [0, 3, 2, 1]]
+    pointers: list[int | None] = list(map(calls.text_object, repeat(page), range(count)))
+    first = dict(zip(reversed(pointers), range(count - 1, -1, -1), strict=True))
+    first.pop(None, None)
+    order = sorted(first, key=first.__getitem__)
+    numbers: dict[int | None, int] = {None: -1} | {pointer: number for number, pointer in enumerate(order)}
+    places = [first[pointer] for pointer in order]
+    matrices = calls.filled(calls.matrix, page, places, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+    sizes = np.fromiter(map(calls.font_size, repeat(page), places), float, len(places))
+    fonts: dict[int | None, int] = {}
+    ids: list[int] = []
+    for pointer in map(calls.font, map(ctypes.c_void_p, order)):
+        if pointer not in fonts:
+            fonts[pointer] = font_id(pointer or 0)
+        ids.append(fonts[pointer])
+    objects = np.fromiter(map(numbers.__getitem__, pointers), np.int64, count)
+    return RawCharacters(codes, boxes, np.column_stack([matrices, sizes]), objects, np.array(ids, np.int64), count)
+
+
+class _Calls:
+    """pdfium's functions of a text page as bare prototypes, and memory into which they write."""
+
+    def __init__(self) -> None:
+        self.count = _bare("FPDFText_CountChars", ctypes.c_int)
+        self.code = _bare("FPDFText_GetUnicode", ctypes.c_uint)
+        self.box = _bare("FPDFText_GetLooseCharBox", ctypes.c_int)
+        self.text_object = _bare("FPDFText_GetTextObject", ctypes.c_void_p)
+        self.matrix = _bare("FPDFText_GetMatrix", ctypes.c_int)
+        self.font_size = _bare("FPDFText_GetFontSize", ctypes.c_double)
+        self.font = _bare("FPDFTextObj_GetFont", ctypes.c_void_p)
+        self._memory: dict[int, tuple[Any, list[ctypes.c_void_p]]] = {}
+
+    def filled(self, call: Any, page: ctypes.c_void_p, places: Any, default: tuple[float, ...]) -> Floats:
+        """The floats that `call(page, place, out)` writes for each place; `default` where it fails."""
+        result = np.zeros((len(places), len(default)))
+        memory, addresses = self._rows(len(default))
+        for start in range(0, len(places), _BLOCK):
+            part = places[start : start + _BLOCK]
+            memory[: len(part)] = default
+            _run(map(call, repeat(page), part, addresses))
+            result[start : start + len(part)] = memory[: len(part)]
+        return result
+
+    def _rows(self, width: int) -> tuple[Any, list[ctypes.c_void_p]]:
+        """A block of rows of so many C floats, and the address of each row."""
+        if width not in self._memory:
+            memory = np.zeros((_BLOCK, width), np.float32)
+            stop = memory.ctypes.data + memory.nbytes
+            self._memory[width] = memory, list(map(ctypes.c_void_p, range(memory.ctypes.data, stop, 4 * width)))
+        return self._memory[width]
+
+
+@lru_cache(maxsize=1)
+def _calls() -> _Calls:
+    return _Calls()
+
+
+def _bare(name: str, result: Any) -> Any:
+    """A function of pdfium without declared arguments: pass C ints as int, pointers as `c_void_p`."""
+    import pypdfium2.raw as pdfium
+
+    return ctypes.PYFUNCTYPE(result)(ctypes.cast(getattr(pdfium, name), ctypes.c_void_p).value)
+
+
+def _run(calls: Iterable[Any]) -> None:
+    for _ in calls:
+        pass
