@@ -90,9 +90,11 @@ def merged(phrase: Phrase, longs: dict[str, Long]) -> Phrase:
 
     Capitals decide, so that the word "it" is not taken for IT.
     """
+    if not longs:
+        return phrase
     key, surface = phrase
     words, written = key.split(), surface.split()
-    if not longs or len(words) != len(written):
+    if len(words) != len(written):
         return phrase
     spelt = [longs.get(_stem(word)) for word in written]
     if not any(spelt):

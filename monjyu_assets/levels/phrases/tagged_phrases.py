@@ -7,7 +7,7 @@ in anything else. `training/phrases.py` makes the network; the words' vectors ar
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from io import BytesIO
@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from monjyu_assets.levels.phrases.english_phrases import Phrase
 from monjyu_assets.levels.phrases.model import load_model
 from monjyu_assets.levels.phrases.network import Network
+from monjyu_assets.levels.phrases.plurals import Plurals
 from monjyu_assets.levels.phrases.token_table import TokenTable
 from monjyu_assets.levels.phrases.words import all_stop, is_phrase, normalise
 from monjyu_core.errors import ConfigurationError
 
 WEIGHTS = Path(__file__).with_name("phrase_tagger.npz")
-WEIGHTS_SHA256 = ""
+WEIGHTS_SHA256 = "d1b24dc67456b7451ded722a3a7187487de68d750de7abe7eecf781635325923"
 LABELS = ("out", "begin", "inside", "only", "only_plural", "last", "last_plural")
 OUT, BEGIN, INSIDE, ONLY, ONLY_PLURAL, LAST, LAST_PLURAL = range(len(LABELS))
 BATCH = 64
@@ -42,8 +43,15 @@ class PhraseTagger:
 
     table: TokenTable
     network: Network
-    lemmatizer: Any
+    plurals: Plurals
     _forms: dict[tuple[str, str], Phrase | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, weights: Mapping[str, NDArray[np.floating]]) -> PhraseTagger:
+        """With the arrays that `Network.of` takes."""
+        pipeline = load_model(exclude=["ner", "parser", "tagger", "attribute_ruler"])
+        lemmatizer: Any = pipeline.get_pipe("lemmatizer")
+        return cls(TokenTable(pipeline), Network.of(weights), Plurals(lemmatizer.lookups))
 
     def phrases(self, windows: Sequence[str]) -> list[list[Phrase]]:
         self.table.meet(windows)
@@ -78,12 +86,7 @@ class PhraseTagger:
     def lemma(self, head: str, plural: bool) -> str:
         """The lemma of a plural noun; a plural acronym ("LLMs") loses its s; any other head stays as it is."""
         if plural:
-            from spacy.tokens import Doc
-
-            pipeline = self.table.pipeline
-            with pipeline.memory_zone():
-                lemmas = self.lemmatizer.lemmatize(Doc(pipeline.vocab, words=[head], tags=["NNS"], pos=["NOUN"])[0])
-                return str(lemmas[0]) if lemmas and lemmas[0] else head
+            return self.plurals.singular(head)
         if len(head) > 2 and head.endswith("s") and head[:-1].isupper():
             return head[:-1]
         return head
@@ -153,13 +156,16 @@ def tagger() -> PhraseTagger:
     content = WEIGHTS.read_bytes()
     if hashlib.sha256(content).hexdigest() != WEIGHTS_SHA256:
         raise ConfigurationError(f"The phrase tagger {WEIGHTS} is damaged.", "Install Monjyu again.")
-    with np.load(BytesIO(content)) as arrays:
-        network = Network.of(dict(arrays))
-    pipeline = load_model(exclude=["ner", "parser", "tagger", "attribute_ruler"])
-    return PhraseTagger(TokenTable(pipeline), network, pipeline.get_pipe("lemmatizer"))
+    with np.load(BytesIO(content)) as weights:
+        return PhraseTagger.of(weights)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def tagged_phrases(windows: Sequence[str]) -> list[list[Phrase]]:
     """The phrases of each window, in order. The same windows give the same phrases, whatever was read before."""
-    with threadpool_limits(1, "blas"):  # waiting threads cost more than the products of a batch
+    with _threads().limit(limits=1, user_api="blas"):  # waiting threads cost more than the products of a batch
         return tagger().phrases(windows)

@@ -24,9 +24,13 @@ MOST_PIECES = 100_000
 """Pieces that are remembered (some 60 MB); then the table starts again."""
 END = "\n"
 """Stands between two windows. No window holds it: they are cut at white space of any kind."""
-_PLAIN = re.compile(r"([A-Z]?[a-z]{2,40})([,.;:]?)")
-"""Pieces that the tokenizer only parts from their last mark, unless they are among its exceptions."""
-_EMBEDDED_AT_ONCE = 2000
+_PLAIN = re.compile(
+    r"[(\"“]?(?:[A-Za-z]{2,40}(?:-[A-Za-z]{2,40}){0,3}|[0-9]{1,9})[)\"”]?(?:[,;:]|(?<=[a-z0-9)\"”])\.)?"
+)
+"""Pieces that the tokenizer parts at every mark, unless they are among its exceptions: quicker than asking it."""
+_PARTS = re.compile(r"[A-Za-z]+|[0-9]+|[^A-Za-z0-9]")
+_USUAL = re.compile(r"([A-Z]?)([a-z]+)")
+_EMBEDDED_AT_ONCE, _ROOM = 2000, 1000
 Ints = NDArray[np.int64]
 
 
@@ -53,17 +57,26 @@ class TokenTable:
         embedding: Any = pipeline.get_pipe("tok2vec").model.layers[0].layers  # type: ignore[attr-defined]
         self._hashed = embedding[2].layers[0]
         layer, norm = embedding[3].layers[0].layers[0].layers
-        self._mixed = Maxout.of(*(p.get_param(name) for p, name in ((layer, "W"), (layer, "b"), (norm, "G"), (norm, "b"))))
+        self._mixed = Maxout.of(
+            *(p.get_param(name) for p, name in ((layer, "W"), (layer, "b"), (norm, "G"), (norm, "b")))
+        )
         self._exceptions = frozenset(pipeline.tokenizer.rules)  # type: ignore[attr-defined]
+        from spacy.attrs import NORM, SHAPE
+        from spacy.strings import get_string_id
+
+        getters = pipeline.vocab.lex_attr_getters
+        self._norm, self._shape, self._hash = getters[NORM], getters[SHAPE], get_string_id
         self._clear()
 
     def _clear(self) -> None:
         self._pieces: dict[str, tuple[int, ...]] = {END: (0,)}
         self._known: dict[tuple[str, str | None, bool], int] = {}
         self._features: list[tuple[int, ...]] = []
-        self.vectors: Floats = np.zeros((1, len(self._mixed.gain)), np.float32)
-        """(rows, width) of the tokens; zeros in row 0."""
-        self._sizes: list[tuple[int, int]] = [(len(END), len(END) + 1)]
+        self._sizes: list[tuple[int, int]] = []
+        self._rows = 1
+        self.vectors: Floats = np.zeros((_ROOM, len(self._mixed.gain)), np.float32)
+        """(rows or more, width) of the tokens; zeros in row 0."""
+        self._lengths: Ints = np.full((_ROOM, 2), (len(END), len(END) + 1))
 
     def meet(self, windows: Iterable[str]) -> None:
         """Learn the pieces of windows to be read."""
@@ -76,9 +89,7 @@ class TokenTable:
         if odd:
             self._tokenise(odd)
         if self._features:
-            self.vectors = np.concatenate([self.vectors, *self._embedded()])
-            self._features.clear()
-        self._lengths = np.array(self._sizes, np.int64)
+            self._keep()
 
     def read(self, windows: Sequence[str]) -> Tokens:
         """The tokens of windows that were met. Their words are parted by single spaces."""
@@ -90,14 +101,14 @@ class TokenTable:
         return Tokens(text, rows, starts, starts + lengths)
 
     def _is_plain(self, piece: str) -> bool:
-        found = _PLAIN.fullmatch(piece)
-        if not found or piece in self._exceptions or found[1] in self._exceptions:
+        if not _PLAIN.fullmatch(piece) or piece in self._exceptions:
             return False
-        word, mark = found.groups()
-        if mark:
-            self._pieces[piece] = (self._row(word, None, False), self._row(mark, None, True))
-        else:
-            self._pieces[piece] = (self._row(word, None, True),)
+        words = _PARTS.findall(piece)
+        pairs = map(str.__add__, words, words[1:])
+        if len(words) > 1 and not self._exceptions.isdisjoint([*words, *pairs]):
+            return False
+        last = len(words) - 1
+        self._pieces[piece] = tuple([self._row(word, None, n == last) for n, word in enumerate(words)])
         return True
 
     def _tokenise(self, pieces: Sequence[str]) -> None:
@@ -116,22 +127,31 @@ class TokenTable:
         """The row of a token; `norm` is None where the tokenizer says nothing special of it."""
         row = self._known.get((word, norm, spaced))
         if row is None:
-            row = self._known[word, norm, spaced] = len(self._sizes)
+            row = self._known[word, norm, spaced] = self._rows + len(self._sizes)
             self._sizes.append((len(word), len(word) + spaced))
             self._features.append(self._features_of(word, norm, spaced))
         return row
 
     def _features_of(self, word: str, norm: str | None, spaced: bool) -> tuple[int, ...]:
         """What spaCy's model embeds: hashes of norm, first letter, last three and shape; space after; being space."""
-        from spacy.attrs import NORM, SHAPE
-        from spacy.strings import get_string_id
+        norm = self._norm(word) if norm is None else norm
+        usual = _USUAL.fullmatch(word)
+        shape = "X" * len(usual[1]) + "x" * min(4, len(usual[2])) if usual else self._shape(word)
+        return (*map(self._hash, (norm, word[:1], word[-3:], shape)), int(spaced), 0)
 
-        getters = self.pipeline.vocab.lex_attr_getters
-        norm = getters[NORM](word) if norm is None else norm
-        shape = getters[SHAPE](word)
-        return (*map(get_string_id, (norm, word[:1], word[-3:], shape)), int(spaced), 0)
-
-    def _embedded(self) -> Iterable[Floats]:
-        for start in range(0, len(self._features), _EMBEDDED_AT_ONCE):
+    def _keep(self) -> None:
+        """Embed the tokens that are new, after those of before."""
+        first, count = self._rows, len(self._features)
+        self._rows += count
+        if self._rows > len(self.vectors):  # twice the room, so that a token is copied twice on average
+            self.vectors, self._lengths = (
+                np.concatenate([old[:first], np.zeros((2 * self._rows - first, old.shape[1]), old.dtype)])
+                for old in (self.vectors, self._lengths)
+            )
+        self._lengths[first : self._rows] = self._sizes
+        for start in range(0, count, _EMBEDDED_AT_ONCE):
             features = np.array(self._features[start : start + _EMBEDDED_AT_ONCE], np.uint64)
-            yield self._mixed(in_blocks(self._hashed.predict(features)), len(features))
+            embedded = self._mixed(in_blocks(self._hashed.predict(features)), len(features))
+            self.vectors[first + start : first + start + len(features)] = embedded
+        self._features.clear()
+        self._sizes.clear()
