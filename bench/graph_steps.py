@@ -2,7 +2,8 @@
 Prints JSON.
 
 `tagger` and `parser` read text units (id, text, document_id) and find phrases with that model, graph and communities,
-single-threaded but for DuckDB. `windows` makes so many windows of eight phrases each and times graph and communities alone.
+single-threaded but for DuckDB. `windows` makes so many windows of eight phrases each and times graph and
+communities alone.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def mentions_of(folder: Path, phrase_model: PhraseModel) -> tuple[pa.Table, int,
         papers[row["document_id"]].append(ChunkText(row["id"], sentences))
         words += len(row["text"].split())
     (tagger if phrase_model == "tagger" else parser)()
-    seconds = []
+    seconds, found = [], []
     for _ in range(2):
         start = time.process_time()
         found = [(key, one) for key, chunks in papers.items() for one in paper_mentions(chunks, phrase_model)]

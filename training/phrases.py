@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +53,14 @@ from monjyu_core.storage.snapshot import open_current
 from monjyu_core.text.sentences import split_sentences
 
 CORPORA = ("covidqa_dev", "pubmedqa_dev", "cacm", "cranfield")
+TITLED = ("cacm",)
+"""Collections whose texts do not begin with their titles."""
 JUDGES = ("jose", "layouts")
 KEPT_LAYERS, LAYERS, WIDTH, PIECES = 2, 4, 64, 2
-EPOCHS, RATE, TOKENS, WARM_UP = 8, 3e-3, 1500, 80_000
+EPOCHS, RATE, TOKENS, WARM_UP = 6, 3e-3, 1500, 80_000
 AT_ONCE = 64
 Floats = NDArray[np.float32]
+Halves = NDArray[np.float16]
 Arrays = dict[str, NDArray[np.floating]]
 
 
@@ -68,8 +72,7 @@ class Sample:
     phrases: list[Phrase]
     spans: list[tuple[int, int]]
     labels: NDArray[np.int64]
-    rows: NDArray[np.int64] | None = None
-    inputs: Floats | None = None
+    inputs: Halves
 
 
 def main() -> None:
@@ -102,7 +105,7 @@ def corpus(folder: Path) -> Iterator[list[str]]:
     """The sentences of each document."""
     with (folder / "corpus.jsonl").open(encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            text = f"{row.get('title', '')}\n\n{row['text']}"
+            text = f"{row['title']}\n\n{row['text']}" if folder.name in TITLED else row["text"]
             yield [text[start:end] for start, end in split_sentences(text)]
 
 
@@ -133,7 +136,7 @@ def samples(papers: Iterator[list[str]]) -> list[Sample]:
     with pipeline.memory_zone():
         for text, doc in zip(seen, pipeline.pipe(seen, batch_size=AT_ONCE), strict=True):
             parts(doc)
-            one = Sample(text, [], [], np.zeros(len(doc) + 1, np.int64))
+            one = Sample(text, [], [], np.zeros(len(doc) + 1, np.int64), np.zeros((0, 0), np.float16))
             for span in names_joined(doc):
                 tokens = core_of(span)
                 if tokens:
@@ -164,7 +167,7 @@ def kept_layers() -> Arrays:
     return found
 
 
-def named(number: int, maxout: Model) -> Arrays:
+def named(number: int, maxout: Any) -> Arrays:
     layer, norm = maxout.layers
     return {
         f"weights{number}": layer.get_param("W"),
@@ -199,15 +202,15 @@ def read(found: list[Sample], kept: Arrays) -> None:
     found[:] = [sample for sample in found if len(sample.inputs) == len(sample.labels)]
 
 
-def masked(layer: Model) -> Model:
+def masked(layer: Any) -> Any:
     """The layer, but rows of zeros stay zeros, as in `Network.scores`."""
 
-    def forward(model: Model, rows: Floats, is_train: bool):  # type: ignore[no-untyped-def]
+    def forward(model: Any, rows: Floats, is_train: bool) -> tuple[Floats, Any]:
         gaps = ~rows.any(axis=1)
         found, back = model.layers[0](rows, is_train)
         found[gaps] = 0
 
-        def backwards(slope: Floats) -> Floats:
+        def backwards(slope: Floats) -> Any:
             slope = slope.copy()
             slope[gaps] = 0
             return back(slope)
@@ -219,15 +222,13 @@ def masked(layer: Model) -> Model:
 
 def learned(found: Sequence[Sample], epochs: float) -> Arrays:
     """The layers above the kept ones, and the output."""
-    inputs = found[0].inputs
-    assert inputs is not None
-    first = Maxout(WIDTH, inputs.shape[1], nP=PIECES, normalize=True)
+    first = Maxout(WIDTH, found[0].inputs.shape[1], nP=PIECES, normalize=True)
     wide = [Maxout(WIDTH, 3 * WIDTH, nP=PIECES, normalize=True) for _ in range(LAYERS)]
     output = Softmax_v2(len(tagged.LABELS), WIDTH)
     layers = [masked(first), *(masked(residual(chain(expand_window(1), layer))) for layer in wide)]
     for layer in (first, *wide, output):
         layer.initialize()
-    model = chain(*layers, output)
+    model: Any = chain(*layers, output)
     optimizer = Adam(RATE, L2=0.0, grad_clip=1.0)
     order = np.random.default_rng(1)
     total, done = epochs * sum(len(sample.labels) for sample in found), 0
@@ -244,7 +245,8 @@ def learned(found: Sequence[Sample], epochs: float) -> Arrays:
     arrays: Arrays = {}
     for number, layer in enumerate((first, *wide), KEPT_LAYERS):
         arrays |= named(number, layer)
-    return arrays | {"output_weights": output.get_param("W"), "output_bias": output.get_param("b")}
+    arrays["output_weights"], arrays["output_bias"] = map(np.asarray, map(output.get_param, "Wb"))
+    return arrays
 
 
 def batches(found: Sequence[Sample]) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
@@ -264,25 +266,22 @@ def score(judged: Sequence[Sample], weights: Arrays) -> str:
     tagger = tagged.PhraseTagger.of(weights)
     texts = [sample.text for sample in judged]
     tagger.table.meet(texts)
-    agreeing = Counter[str]()
+    pairs: dict[str, list[tuple[Counter[Any], Counter[Any]]]] = {"spans": [], "phrases": []}
     for sample, phrases in zip(judged, tagger.phrases(texts), strict=True):
         tokens = tagger.table.read([sample.text])
         scores = tagger.network.scores(tagger.table.vectors[tokens.rows])
         first, last, _ = tagged.spans(scores, tokens.rows == 0)
-        for name, ours, theirs in (
-            ("spans", Counter(zip(first.tolist(), last.tolist(), strict=True)), Counter(sample.spans)),
-            ("phrases", Counter(phrases), Counter(sample.phrases)),
-        ):
-            agreeing[name] += (ours & theirs).total()  # type: ignore[operator]
-            agreeing[f"{name} ours"] += ours.total()
-            agreeing[f"{name} theirs"] += theirs.total()
-    shown = []
-    for name in ("spans", "phrases"):
-        both, ours, theirs = (agreeing[key] for key in (name, f"{name} ours", f"{name} theirs"))
-        shown.append(
-            f"{name}: F1 {2 * both / (ours + theirs):.4f}, precision {both / ours:.4f}, recall {both / theirs:.4f}"
-        )
-    return "; ".join(shown)
+        pairs["spans"].append((Counter(zip(first.tolist(), last.tolist(), strict=True)), Counter(sample.spans)))
+        pairs["phrases"].append((Counter(phrases), Counter(sample.phrases)))
+    return "; ".join(f"{name}: {agreement(found)}" for name, found in pairs.items())
+
+
+def agreement(pairs: Sequence[tuple[Counter[Any], Counter[Any]]]) -> str:
+    """F1, precision and recall of (ours, theirs) of each window."""
+    both = sum((ours & theirs).total() for ours, theirs in pairs)
+    all_ours, all_theirs = (sum(pair[side].total() for pair in pairs) for side in (0, 1))
+    f1 = 2 * both / (all_ours + all_theirs)
+    return f"F1 {f1:.4f}, precision {both / all_ours:.4f}, recall {both / all_theirs:.4f}"
 
 
 if __name__ == "__main__":

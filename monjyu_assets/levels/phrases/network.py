@@ -41,7 +41,7 @@ class Maxout:
         products = rows @ self.weights
         products += self.bias
         width = len(self.gain)
-        best = np.maximum(products[:count, :width], products[:count, width : 2 * width])
+        best: Floats = np.maximum(products[:count, :width], products[:count, width : 2 * width])
         for start in range(2 * width, products.shape[1], width):
             np.maximum(best, products[:count, start : start + width], out=best)
         best -= best.mean(axis=1, keepdims=True)

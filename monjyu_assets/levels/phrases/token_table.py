@@ -54,18 +54,21 @@ class TokenTable:
     def __init__(self, pipeline: Language) -> None:
         """`pipeline` is spaCy's English model, of which the tokenizer and the embedding are used."""
         self.pipeline = pipeline
-        embedding: Any = pipeline.get_pipe("tok2vec").model.layers[0].layers  # type: ignore[attr-defined]
+        tok2vec: Any = pipeline.get_pipe("tok2vec")
+        embedding = tok2vec.model.layers[0].layers
         self._hashed = embedding[2].layers[0]
         layer, norm = embedding[3].layers[0].layers[0].layers
         self._mixed = Maxout.of(
             *(p.get_param(name) for p, name in ((layer, "W"), (layer, "b"), (norm, "G"), (norm, "b")))
         )
-        self._exceptions = frozenset(pipeline.tokenizer.rules)  # type: ignore[attr-defined]
-        from spacy.attrs import NORM, SHAPE
+        tokenizer: Any = pipeline.tokenizer
+        self._exceptions = frozenset(tokenizer.rules)
+        from spacy import attrs
         from spacy.strings import get_string_id
 
-        getters = pipeline.vocab.lex_attr_getters
-        self._norm, self._shape, self._hash = getters[NORM], getters[SHAPE], get_string_id
+        vocab: Any = pipeline.vocab
+        getters = vocab.lex_attr_getters
+        self._norm, self._shape, self._hash = getters[attrs.NORM], getters[attrs.SHAPE], get_string_id
         self._clear()
 
     def _clear(self) -> None:
