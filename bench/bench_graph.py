@@ -137,17 +137,26 @@ def compared(mine: Document, python: Path, texts: Path) -> Document:
     return found
 
 
+def shown(mine: Document, at_first: int, again: int) -> Document:
+    """Our figures, with the words a CPU-second that phrases must reach: at first, and with all words met before."""
+    unit = "words/CPU-s"
+    return {
+        "cpu_seconds": {"value": round(mine["cpu_seconds"], 1), "unit": "s"},
+        "phrases": {"value": round(mine["words_per_cpu_second"]), "unit": unit, "at_least": at_first},
+        "phrases_of_known_words": {
+            "value": round(mine["words_per_cpu_second_again"]), "unit": unit, "at_least": again
+        },
+        "peak_memory": {"value": round(mine["peak_mb"]), "unit": "MB"},
+        **{key: mine[key] for key in ("nodes", "edges", "communities", "largest_leaf", "hubs")},
+    }  # fmt: skip
+
+
 def steps(texts: Path, windows: int) -> tuple[Document, Document]:
     """Our steps on the texts as measured, and as figures with goals, those of many windows too."""
-    mine, many = ours("texts", texts), ours("windows", str(windows))
-    shown = {key: mine[key] for key in ("nodes", "edges", "communities", "largest_leaf", "hubs")}
+    mine, parsed, many = ours("tagger", texts), ours("parser", texts), ours("windows", str(windows))
     return mine, {
-        "ours": {
-            "cpu_seconds": {"value": round(mine["cpu_seconds"], 1), "unit": "s"},
-            "phrases": {"value": round(mine["words_per_cpu_second"]), "unit": "words/CPU-s", "at_least": 8000},
-            "peak_memory": {"value": round(mine["peak_mb"]), "unit": "MB"},
-            **shown,
-        },
+        "ours": shown(mine, 30_000, 60_000),
+        "ours_by_parser": shown(parsed, 8_000, 8_000),
         f"windows_{windows}": {
             "seconds": {"value": round(many["seconds"], 1), "unit": "s", "at_most": 30},
             "peak_memory": {"value": round(many["peak_mb"]), "unit": "MB", "at_most": 1500},

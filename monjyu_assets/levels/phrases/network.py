@@ -1,0 +1,101 @@
+"""A small network over token vectors: layers that look at a token and its two neighbours, then labels.
+
+The layers are those of spaCy's `tok2vec` (maxout over pieces, layer normalisation, residual), computed by NumPy over
+many windows at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+BLOCK = 64
+"""Rows are multiplied in multiples of it: the same row then has the same sums wherever it stands in a batch."""
+_SMALL = np.float32(1e-8)
+
+
+@dataclass(frozen=True)
+class Maxout:
+    """The largest of several products, normalised to mean 0 and deviation 1, times `gain`, plus `shift` (out,).
+
+    `weights` (in, pieces * out) and `bias` (pieces * out,) have the outputs of one piece side by side.
+    """
+
+    weights: Floats
+    bias: Floats
+    gain: Floats
+    shift: Floats
+
+    @classmethod
+    def of(cls, weights: Floats, bias: Floats, gain: Floats, shift: Floats) -> Maxout:
+        """From thinc's weights (out, pieces, in) and bias (out, pieces)."""
+        by_piece = weights.transpose(2, 1, 0).reshape(weights.shape[2], -1)
+        return cls(np.ascontiguousarray(by_piece, np.float32), np.ravel(bias.T).astype(np.float32), gain, shift)
+
+    def __call__(self, rows: Floats, count: int) -> Floats:
+        """(count, out) of rows (n, in), n being `count` or more."""
+        products = rows @ self.weights
+        products += self.bias
+        width = len(self.gain)
+        best: Floats = np.maximum(products[:count, :width], products[:count, width : 2 * width])
+        for start in range(2 * width, products.shape[1], width):
+            np.maximum(best, products[:count, start : start + width], out=best)
+        best -= best.mean(axis=1, keepdims=True)
+        squares = np.einsum("ij,ij->i", best, best) / np.float32(width)
+        best *= (np.float32(1) / np.sqrt(squares + _SMALL))[:, None]
+        best *= self.gain
+        best += self.shift
+        return best
+
+
+def in_blocks(rows: Floats) -> Floats:
+    """The rows and as many of zeros as fill the last block."""
+    whole = np.zeros((len(rows) + -len(rows) % BLOCK, rows.shape[1]), np.float32)
+    whole[: len(rows)] = rows
+    return whole
+
+
+def with_neighbours(rows: Floats) -> Floats:
+    """(whole blocks, 3 width): each row between the one before and the one after; zeros beyond the ends."""
+    count, width = rows.shape
+    wide = np.zeros((count + -count % BLOCK, 3 * width), np.float32)
+    wide[1:count, :width] = rows[:-1]
+    wide[:count, width : 2 * width] = rows
+    wide[: count - 1, 2 * width :] = rows[1:]
+    return wide
+
+
+@dataclass(frozen=True)
+class Network:
+    """Layers, and what makes scores of the last one's outputs: weights (labels, width) and bias (labels,)."""
+
+    layers: tuple[Maxout, ...]
+    weights: Floats
+    bias: Floats
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[np.floating]]) -> Network:
+        """From arrays named weights0, bias0, gain0, shift0, weights1 …, output_weights and output_bias."""
+        found = {name: np.asarray(array, np.float32) for name, array in arrays.items()}
+        names = ("weights", "bias", "gain", "shift")
+        count = sum(name.startswith("gain") for name in found)
+        layers = tuple(Maxout.of(*(found[f"{name}{n}"] for name in names)) for n in range(count))
+        return cls(layers, found["output_weights"], found["output_bias"])
+
+    def scores(self, rows: Floats) -> Floats:
+        """(n, labels) of token vectors (n, width). A layer as wide as three tokens adds to what it is given. Rows of
+        zeros part the windows and stay so, that no layer sees over them."""
+        gaps = ~rows.any(axis=1)
+        count = len(rows)
+        for layer in self.layers:
+            if len(layer.weights) == rows.shape[1]:
+                rows = layer(in_blocks(rows), count)
+            else:
+                rows = layer(with_neighbours(rows), count) + rows
+            rows[gaps] = 0
+        found: Floats = (in_blocks(rows) @ self.weights.T)[:count] + self.bias
+        return found
