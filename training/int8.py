@@ -32,12 +32,19 @@ from monjyu_core.embedding.local.weights import Weights
 
 ROWS = 4000
 """Rows kept of what a layer reads, of all texts."""
-SHARES = (0.5, 0.65, 0.8)
+SHARES = (0.65, 0.8)
 """How much of a channel's outliers goes into the weights: 1 is all."""
-PERCENTILES = (100, 99.999, 99.99, 99.95)
+PERCENTILES = (100, 99.99)
 """Ends of the range; what lies beyond is clipped."""
-LARGEST_SHIFT = 20
+MOST_ERROR = -31.5
+"""In dB, of a layer's output: where the best choice errs more, the layer is left in floats."""
+JUDGED = 1200
+"""Rows by which a choice is judged."""
+LARGEST_EXPONENT = 120
 SIGNED_ZERO = 128
+
+SHORT = 24
+"""Short texts, of none to as many words (or characters) less one."""
 
 Array = NDArray[np.float32]
 Texts = list[tuple[str, Sequence[str]]]
@@ -64,6 +71,8 @@ def main() -> None:
     for layer, rows in inputs_of(encoder, weights, texts_of(encoder, arguments.corpora)).items():
         found = choose(rows, matrix_of(weights, layer))
         print(f"{layer:42} {found.error:6.1f} dB  share {found.share}  step {found.rounding.step:.5f}", flush=True)
+        if found.error > MOST_ERROR:
+            continue
         inputs[layer] = {
             "step": found.rounding.step,
             "zero": found.rounding.zero,
@@ -90,15 +99,18 @@ def texts_of(encoder: SentenceEncoder, corpora: Path) -> Texts:
     japanese = [
         paragraph[:600]
         for path in sorted((corpora / "ja_wiki").glob("*.txt"))
-        for paragraph in [each for each in path.read_text(encoding="utf-8").split("\n\n") if len(each) > 60][:14]
+        for paragraph in [each for each in path.read_text(encoding="utf-8").split("\n\n") if len(each) > 60][:12]
     ]
+    japanese += [paragraph[:length] for length, paragraph in enumerate(japanese[:SHORT])]
     asked = fields(corpora / "ja_wiki/qa.jsonl", "question")[::10][:60]
     return [(encoder.passage_prefix, japanese + english[::4]), (encoder.query_prefix, asked + questions[::3])]
 
 
 def english_passages(corpora: Path) -> Iterator[str]:
-    """Abstracts, parts of papers' bodies, and ends of papers with their references."""
-    yield from fields(corpora / "pubmedqa_dev/corpus.jsonl", "text")[:120]
+    """Abstracts, beginnings of some, the shortest of no word, parts of bodies, and ends of papers with references."""
+    abstracts = fields(corpora / "pubmedqa_dev/corpus.jsonl", "text")
+    yield from abstracts[:100]
+    yield from (" ".join(text.split()[:length]) for length, text in enumerate(abstracts[100 : 100 + SHORT]))
     for text in fields(corpora / "covidqa_dev/corpus.jsonl", "text")[:40]:
         yield from (text[2000:3200], text[-1500:-700])
     for path in sorted((corpora / "layouts/body").glob("*.json")):
@@ -144,15 +156,17 @@ def choose(rows: Array, weight: Array) -> Choice:
 
 
 def candidates(rows: Array, weight: Array) -> Iterator[Choice]:
-    judged = rows[:: max(1, len(rows) // 1500)]
+    judged = rows[:: max(1, len(rows) // JUDGED)]
     expected = judged @ weight.T
     most, heaviest = np.abs(rows).max(axis=0) + 1e-6, np.abs(weight).max(axis=0) + 1e-6
     for share in SHARES:
-        shifts = share * np.log2(most) - (1 - share) * np.log2(heaviest)
-        exponents = np.clip(np.rint(shifts - shifts.mean()), -LARGEST_SHIFT, LARGEST_SHIFT).astype(np.int8)
-        values, scales = to_integers(np.ldexp(weight, exponents))
+        logarithms = share * np.log2(most) - (1 - share) * np.log2(heaviest)
+        exponents = np.rint(4 * (logarithms - logarithms.mean()))
+        exponents = np.clip(exponents, -LARGEST_EXPONENT, LARGEST_EXPONENT).astype(np.int8)
+        factors = Rounding(1, 0, exponents).factors
+        values, scales = to_integers(weight * factors)
         rounded_weight = values * scales[:, None]
-        even, part = np.ldexp(rows, -exponents), np.ldexp(judged, -exponents)
+        even, part = rows / factors, judged / factors
         for percentile in PERCENTILES:
             step, zero = grid(even, percentile)
             rounded = (np.clip(np.rint(part / step) + zero, 0, 255) - zero) * step

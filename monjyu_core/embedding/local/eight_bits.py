@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.embedding.local.calibration import Rounding
+from monjyu_core.embedding.local.encoder_graph import float_product
 from monjyu_core.embedding.local.runtime import op
 
 Node = Any
@@ -35,12 +36,15 @@ class EightBitProducts:
         self._rounded: dict[str, Node] = {}
 
     def __call__(self, hidden: Node, weight: NDArray[np.float32], layer: str) -> Node:
-        """The layer's product without its bias: hidden (..., k) with weight (m, k) to (..., m)."""
+        """The layer's product without its bias: hidden (..., k) with weight (m, k) to (..., m). In floats where the
+        input has no rounding."""
         source = read_by(layer)
-        rounding = self._roundings[source]
+        rounding = self._roundings.get(source)
+        if rounding is None:
+            return float_product(hidden, weight, layer)
         if source not in self._rounded:
             self._rounded[source] = self._round(hidden, rounding)
-        values, scales = to_integers(np.ldexp(weight, rounding.exponents))
+        values, scales = to_integers(weight * rounding.factors)
         if self._integers:
             weights = op.multiply(op.convert(op.constant(values), np.float32), op.constant(scales[:, None]))
             return op.matmul(self._rounded[source], weights, False, True)
@@ -52,10 +56,10 @@ class EightBitProducts:
         low, high = -rounding.zero, 255 - rounding.zero
         step = np.float32(rounding.step)
         if self._integers:
-            even = op.multiply(hidden, op.constant(np.ldexp(np.float32(1), -rounding.exponents)))
+            even = op.multiply(hidden, op.constant(1 / rounding.factors))
             ends = op.constant(step * np.float32(low)), op.constant(step * np.float32(high))
             return op.fake_quantize(even, *ends, *ends, 256)
-        steps = op.multiply(hidden, op.constant(np.ldexp(1 / step, -rounding.exponents)))
+        steps = op.multiply(hidden, op.constant(1 / rounding.factors / step))
         return op.round(op.clamp(steps, float(low), float(high)), "half_to_even")
 
 
