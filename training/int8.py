@@ -1,9 +1,9 @@
 """Find how the inputs of an encoder's linear layers are rounded to 8 bits: `monjyu_core/embedding/local/int8/`.
 
-The model runs in floats over texts of pubmedqa_dev, covidqa_dev, layouts and, for the multilingual one, ja_wiki, and rows
-of what each layer reads are kept. Of some ways to share the outliers between inputs and weights (Xiao et al. 2023), and
-some ranges, the one is taken that changes the layer's output least (mean square). Only numbers of the channels are
-written, no text. cranfield, cacm and jsquad, by which the result is judged, are not read.
+The model runs in floats over texts of pubmedqa_dev, covidqa_dev, layouts and, for the multilingual one, ja_wiki, and
+rows of what each layer reads are kept. Of some ways to share the outliers between inputs and weights (Xiao et al.
+2023), and some ranges, the one is taken that changes the layer's output least (mean square). Only numbers of the
+channels are written, no text. cranfield, cacm and jsquad, by which the result is judged, are not read.
 
     PYTHONPATH=. .venv/bin/python training/int8.py --model all-MiniLM-L6-v2 --corpora ../shared/corpora --write
 """
@@ -93,7 +93,10 @@ def write(encoder: SentenceEncoder, inputs: dict[str, Any]) -> None:
 
 def texts_of(encoder: SentenceEncoder, corpora: Path) -> Texts:
     """Prefix and texts, the model's languages mixed."""
-    english, questions = list(english_passages(corpora)), fields(corpora / "pubmedqa_dev/queries.jsonl", "text")[200:260]
+    english, questions = (
+        list(english_passages(corpora)),
+        fields(corpora / "pubmedqa_dev/queries.jsonl", "text")[200:260],
+    )
     if isinstance(encoder, MiniLM):
         return [(encoder.passage_prefix, english), (encoder.query_prefix, questions)]
     japanese = [

@@ -1,4 +1,4 @@
-"""The precision settled with the embedding model: 8 bits for new collections, the old one for collections that have one."""
+"""The precision settled with the embedding model: 8 bits for new collections; others keep what they have."""
 
 from __future__ import annotations
 

@@ -28,7 +28,21 @@ from monjyu_query.evaluation.retrieval_quality import judged, read_qrels, read_q
 from tests.conftest import CORPORA, needs_corpora
 
 MODELS: list[type[SentenceEncoder]] = [MiniLM, E5]
-WORDS = ["graph", "chunk", "of", "the", "snapshot", "naïve", "retrieval", "in", "α-helix", "42", "claims", "グラフ", "検索"]
+WORDS = [
+    "graph",
+    "chunk",
+    "of",
+    "the",
+    "snapshot",
+    "naïve",
+    "retrieval",
+    "in",
+    "α-helix",
+    "42",
+    "claims",
+    "グラフ",
+    "検索",
+]
 Vectors = NDArray[np.float32]
 
 

@@ -1,4 +1,4 @@
-"""How the inputs of linear layers are rounded to 8 bits: found once on texts (`training/int8.py`), shipped as a file."""
+"""How inputs of linear layers are rounded to 8 bits: found once on texts (`training/int8.py`), shipped as a file."""
 
 from __future__ import annotations
 
