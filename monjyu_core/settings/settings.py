@@ -76,8 +76,10 @@ class EmbeddingSettings(Group):
         description="auto = by the papers' languages when a collection is first indexed: all-MiniLM-L6-v2 for English, "
         "else multilingual-e5-small",
     )
-    precision: Annotated[Literal["auto", "f32", "bf16"], Changes("chunk_embeddings")] = Field(
-        "auto", description="auto = bf16 where the processor has bf16 matrix units, else f32"
+    precision: Annotated[Literal["auto", "f32", "bf16", "int8"], Changes("chunk_embeddings")] = Field(
+        "auto",
+        description="auto = int8 for a collection that is first indexed on a processor with VNNI; else, and for "
+        "collections of earlier versions, bf16 where the processor has bf16 matrix units, f32 where not",
     )
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
     remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(

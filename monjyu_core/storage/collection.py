@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock
 from pydantic import BaseModel, ValidationError
@@ -26,8 +26,9 @@ class SourceRules(BaseModel):
 class CollectionRecord(BaseModel):
     """`data/index/<collection>/collection.json`. `sources` are absolute; `rules` are by source.
 
-    It is written by the run that publishes: what a run that failed was asked for is in no record. `language` and
-    `embedding_model` are settled when the first chunks are made. `excluded` are purged papers: they are not indexed
+    It is written by the run that publishes: what a run that failed was asked for is in no record. `language`,
+    `embedding_model` and `embedding_precision` are settled when the first chunks are made; no precision stands for that
+    of collections made before there were 8 bits. `excluded` are purged papers: they are not indexed
     again while their files stand. `level` is the one the collection is kept at.
     """
 
@@ -36,6 +37,7 @@ class CollectionRecord(BaseModel):
     rules: dict[str, SourceRules] = {}
     language: str | None = None
     embedding_model: EmbeddingModel | None = None
+    embedding_precision: Literal["int8"] | None = None
     excluded: list[str] = []
     level: int = 0
 
@@ -93,11 +95,14 @@ def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
 def collection_settings(record: CollectionRecord) -> Settings:
     """The settings a collection is indexed and searched with: its overrides over file and environment.
 
-    `embedding.model: auto` stands for the model that the record has, once there is one.
+    `auto` as the embedding's model or precision stands for what the record has, once it has one.
     """
     settings = _own_settings(record)
-    if settings.embedding.model == "auto" and record.embedding_model is not None:
-        settings.embedding.model = record.embedding_model
+    own = settings.embedding
+    if own.model == "auto" and record.embedding_model is not None:
+        own.model = record.embedding_model
+    if own.precision == "auto" and record.embedding_precision is not None:
+        own.precision = record.embedding_precision
     return settings
 
 

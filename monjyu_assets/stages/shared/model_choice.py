@@ -1,4 +1,4 @@
-"""The embedding model of a collection: chosen when its first chunks are made, and kept in its record."""
+"""The embedding model of a collection and its precision: chosen when its first chunks are made, kept in its record."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 
 from monjyu_assets.indexing.record_keeping import changing_record
 from monjyu_assets.stages.shared.work import Work
+from monjyu_core.embedding.local.compiled import Precision, multiplies_integers
 from monjyu_core.embedding.local.e5_file import EXTRA, installed
 from monjyu_core.extras import install_line
 from monjyu_core.settings.settings import EmbeddingModel
@@ -24,8 +25,10 @@ OTHER_SCRIPTS = frozenset(_OTHER_SCRIPTS.split())
 
 
 def settle_model(work: Work) -> None:
-    """Write language and model to the collection's record where they are missing, or where a setting names another
-    model. Warn of what has changed since. A model on a server is up to the settings."""
+    """Write language, model and precision to the collection's record where they are missing, or where a setting names
+    another model. Warn of what has changed since. A model on a server is up to the settings.
+
+    A precision that is missing beside a model stays so: it is that of an earlier version."""
     languages = paper_languages(work)
     if work.settings.embedding.remote is not None:
         _settle_language(work, languages)
@@ -37,10 +40,15 @@ def settle_model(work: Work) -> None:
         if before is None or wanted not in ("auto", before):
             record.language = named or _main_language(languages)
             record.embedding_model = _installed(choose_model(named, languages)) if wanted == "auto" else wanted
+            record.embedding_precision = "int8" if _eight_bits(work.settings.embedding.precision) else None
     if before and record.embedding_model != before:
         work.warn(f"{work.name} was embedded with {before}; the settings name {wanted}: all of it is embedded anew.")
     elif record.embedding_model == ENGLISH_MODEL != choose_model(named, languages) and wanted == "auto":
         work.warn(_unread(work.name, languages))
+
+
+def _eight_bits(precision: Precision) -> bool:
+    return precision == "int8" or (precision == "auto" and multiplies_integers())
 
 
 def _installed(model: EmbeddingModel) -> EmbeddingModel:

@@ -20,7 +20,7 @@ from monjyu_core.errors import ConfigurationError
 if TYPE_CHECKING:
     from monjyu_core.embedding.local.runtime import ov
 
-Precision = Literal["auto", "f32", "bf16"]
+Precision = Literal["auto", "f32", "bf16", "int8"]
 Key = TypeVar("Key")
 
 
@@ -36,7 +36,7 @@ class ModelSource(Protocol):
         ...
 
 
-def resolve_precision(wanted: Precision) -> Literal["f32", "bf16"]:
+def resolve_precision(wanted: Precision) -> Literal["f32", "bf16", "int8"]:
     """The precision of `auto`: bf16 on processors with bf16 matrix units (AMX), else f32.
 
     bf16 arithmetic without matrix units (AVX-512) took twice the time of f32, so it is only used when asked for.
@@ -48,6 +48,11 @@ def resolve_precision(wanted: Precision) -> Literal["f32", "bf16"]:
     if wanted == "bf16" and not flags & {"amx_bf16", "avx512_bf16"}:
         raise ConfigurationError("This processor has no bf16 arithmetic.", "Set embedding.precision to auto or f32.")
     return wanted
+
+
+def multiplies_integers() -> bool:
+    """Whether the engine's 8-bit products are exact here, and quick: with VNNI, AMX too."""
+    return "avx512_vnni" in _processor_flags()
 
 
 def _processor_flags() -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,11 @@ from monjyu_core.embedding.local.compiled import Precision
 from monjyu_core.embedding.local.e5_file import FILE, E5File, check_installed, from_blocks
 from monjyu_core.embedding.local.encoder import SentenceEncoder
 from monjyu_core.embedding.local.shape import Shape
+from monjyu_core.embedding.local.weights import Weights
 from monjyu_core.embedding.micro_batching import Ids
 
 if TYPE_CHECKING:
     from monjyu_core.embedding.local.e5_tokens import E5Tokenizer
-    from monjyu_core.embedding.local.runtime import ov
 
 PADDING_ID, SEPARATOR_ID = 1, 2
 
@@ -42,13 +41,8 @@ class E5(SentenceEncoder):
         self._file = E5File()
         self._lock = Lock()
 
-    def build(self) -> ov.Model:
-        """Read, check and unpack the weights while the engine is imported."""
-        with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
-            reading = pool.submit(self._file.weights)
-            from monjyu_core.embedding.local.encoder_graph import build_model
-
-            return build_model(reading.result(), self.shape)
+    def read_weights(self) -> Weights:
+        return self._file.weights()
 
     def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
         return [ids, from_blocks(self._file.word_blocks[ids])]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.embedding.local.compiled import Engine, Precision, engine_name, resolve_precision
+from monjyu_core.embedding.local.calibration import SHA256, read_calibration
+from monjyu_core.embedding.local.compiled import Engine, Precision, engine_name, multiplies_integers, resolve_precision
 from monjyu_core.embedding.local.shape import WIDTH, Shape
+from monjyu_core.embedding.local.weights import Weights
 from monjyu_core.embedding.micro_batching import Ids, Vectors
 
 if TYPE_CHECKING:
@@ -38,17 +42,33 @@ class SentenceEncoder(ABC):
     dimensions = WIDTH
 
     def __init__(self, precision: Precision = "auto", threads: int = 0) -> None:
-        resolved = resolve_precision(precision)
-        self.fingerprint = f"sha256:{self.weights_sha256} {engine_name(resolved)}"
-        self._engine = Engine(self, resolved, threads)
+        self._precision = resolve_precision(precision)
+        self.fingerprint = f"sha256:{self.weights_sha256} {engine_name(self._precision)}"
+        if self._precision == "int8":
+            self.fingerprint += f" calibration:{SHA256[self.shape.name][:16]}"
+        self._engine = Engine(self, "bf16" if self._precision == "bf16" else "f32", threads)
 
     @property
     def model_id(self) -> str:
         return self.shape.name
 
     @abstractmethod
+    def read_weights(self) -> Weights:
+        """The tensors of checked files under their published names."""
+
     def build(self) -> ov.Model:
-        """The model for the engine, of checked files."""
+        """Read and check the weights while the engine is imported: each takes a tenth of a second or two."""
+        with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
+            reading = pool.submit(self.read_weights)
+            from monjyu_core.embedding.local.encoder_graph import build_model
+
+            if self._precision != "int8":
+                return build_model(reading.result(), self.shape)
+            from monjyu_core.embedding.local.eight_bits import EightBitProducts
+
+            roundings = read_calibration(self.shape.name)
+            products = EightBitProducts(roundings, integers=multiplies_integers())
+            return build_model(reading.result(), self.shape, products)
 
     def inputs(self, ids: Ids) -> Sequence[NDArray[Any]]:
         """What the model is given for ids (n, tokens)."""
@@ -86,14 +106,18 @@ class SentenceEncoder(ABC):
         return counts
 
     def _batches(self, texts: Sequence[str]) -> Iterator[tuple[Places, Ids]]:
-        """Batches of similar length, longest first, with the places of their texts."""
+        """Batches of one padded length, longest first, with the places of their texts.
+
+        Wider padding than its own would change the last bits of a vector.
+        """
         for start in range(0, len(texts), BLOCK):
             pieces = self._pieces(texts[start : start + BLOCK], self.passage_prefix)
-            order = sorted(range(len(pieces)), key=lambda place: -len(pieces[place]))
-            while order:
-                count = min(BATCH_TEXTS, BATCH_TOKENS // _rounded(len(pieces[order[0]])))
-                batch, order = order[:count], order[count:]
-                yield np.array(batch, dtype=np.int64) + start, self._padded([pieces[place] for place in batch])
+            order = sorted(range(len(pieces)), key=lambda place: -_rounded(len(pieces[place])))
+            for width, group in groupby(order, key=lambda place: _rounded(len(pieces[place]))):
+                places, count = list(group), min(BATCH_TEXTS, BATCH_TOKENS // width)
+                for first in range(0, len(places), count):
+                    batch = places[first : first + count]
+                    yield np.array(batch, dtype=np.int64) + start, self._padded([pieces[place] for place in batch])
 
     def _pieces(self, texts: Sequence[str], prefix: str) -> list[list[int]]:
         """Word piece ids of each text, cut to the model's window; the separator stays the last of them."""

@@ -6,6 +6,7 @@ multilingual-e5-small too was trained).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
@@ -24,22 +25,30 @@ MASKED = -1e9
 _WORDS = "embeddings.word_embeddings.weight"
 
 Node = Any
+Product = Callable[[Node, NDArray[np.float32], str], Node]
+"""The product of a linear layer: of its input (..., k), its weight (m, k) and its name."""
 
 
-def build_model(weights: Weights, shape: Shape) -> ov.Model:
+def float_product(hidden: Node, weight: NDArray[np.float32], layer: str) -> Node:
+    """The product in floats, whatever the layer."""
+    return op.matmul(hidden, _shared(weight), False, True)
+
+
+def build_model(weights: Weights, shape: Shape, product: Product = float_product) -> ov.Model:
     """Word piece ids (n, tokens) int32, padded on the right, to vectors (n, 384) float32 of L2 norm 1.
 
     The attention mask follows from the ids: no text gives the id of padding. Without a table of word vectors among the
     weights, the vectors of the ids (n, tokens, 384) float32 are a second input. Names are those of the published
     models; the weights are not copied.
     """
-    return _Graph(weights, shape).build()
+    return _Graph(weights, shape, product).build()
 
 
 class _Graph:
-    def __init__(self, weights: Weights, shape: Shape) -> None:
+    def __init__(self, weights: Weights, shape: Shape, product: Product) -> None:
         self.weights = weights
         self.shape = shape
+        self.product = product
 
     def build(self) -> ov.Model:
         ids = op.parameter([-1, -1], np.int32, name="ids")
@@ -49,9 +58,11 @@ class _Graph:
         else:
             words = op.parameter([-1, -1, WIDTH], np.float32, name="words")
             inputs.append(words)
-        present = op.convert(op.not_equal(ids, op.constant(np.int32(self.shape.padding_id))), np.float32)
-        absent = op.multiply(op.subtract(_scalar(1.0), present), _scalar(MASKED))
-        mask = op.unsqueeze(absent, _ints(1, 2))
+        # Selected and not computed: a converted integer with a scale is to the engine a rounded value like those of
+        # the 8-bit layers, and it would move the scale of the mask onto the attention scores.
+        there = op.not_equal(ids, op.constant(np.int32(self.shape.padding_id)))
+        present = op.select(there, _scalar(1.0), _scalar(0.0))
+        mask = op.unsqueeze(op.select(there, _scalar(0.0), _scalar(MASKED)), _ints(1, 2))
         hidden = self.embeddings(ids, words)
         for number in range(self.shape.layers):
             hidden = self.layer(hidden, mask, f"encoder.layer.{number}")
@@ -88,7 +99,7 @@ class _Graph:
         weight, bias = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         if scale != 1.0:
             weight, bias = weight * np.float32(scale), bias * np.float32(scale)
-        return op.add(op.matmul(hidden, _shared(weight), False, True), _shared(bias))
+        return op.add(self.product(hidden, weight, name), _shared(bias))
 
     def normalise(self, hidden: Node, name: str) -> Node:
         even = op.mvn(hidden, _ints(-1), True, EPSILON, "inside_sqrt")

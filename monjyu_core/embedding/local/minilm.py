@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -11,12 +10,10 @@ from typing import TYPE_CHECKING
 from monjyu_core.embedding.local.compiled import Precision
 from monjyu_core.embedding.local.encoder import SentenceEncoder
 from monjyu_core.embedding.local.shape import Shape
-from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, checked_bytes, read_weights
+from monjyu_core.embedding.local.weights import TOKENIZER, WEIGHTS, Weights, checked_bytes, read_weights
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-
-    from monjyu_core.embedding.local.runtime import ov
 
 
 class MiniLM(SentenceEncoder):
@@ -31,13 +28,8 @@ class MiniLM(SentenceEncoder):
         super().__init__(precision, threads)
         self._lock = Lock()
 
-    def build(self) -> ov.Model:
-        """Read and check the weights while the engine is imported: each takes a tenth of a second or two."""
-        with ThreadPoolExecutor(1, thread_name_prefix="weights") as pool:
-            reading = pool.submit(read_weights)
-            from monjyu_core.embedding.local.encoder_graph import build_model
-
-            return build_model(reading.result(), self.shape)
+    def read_weights(self) -> Weights:
+        return read_weights()
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         return [found.ids for found in self._tokenizer.encode_batch_fast(list(texts))]

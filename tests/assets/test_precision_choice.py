@@ -1,0 +1,71 @@
+"""The precision settled with the embedding model: 8 bits for new collections; others keep what they have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from monjyu_assets.indexing.record_keeping import changing_record
+from monjyu_assets.stages.chunk_embeddings import embedding_recipe
+from monjyu_assets.stages.shared import model_choice
+from monjyu_assets.stages.shared.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, settle_model
+from monjyu_core.embedding import load_embedder
+from monjyu_core.errors import QueryError
+from monjyu_core.settings.settings import load_settings
+from monjyu_core.storage.collection import CollectionRecord
+from monjyu_query import Monjyu
+from tests.assets.worlds import World, write_records
+
+TEXT = "The graph of noun phrases is pruned before the pairs are counted."
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+    made = World(tmp_path / "data", tmp_path / "papers")
+    write_records(made.papers, {"r1": TEXT})
+    return made
+
+
+def settled(world: World) -> CollectionRecord:
+    work = world.work
+    settle_model(work)
+    return work.record
+
+
+@pytest.mark.parametrize(
+    ("setting", "vnni", "precision"),
+    [("auto", True, "int8"), ("auto", False, None), ("int8", False, "int8"), ("f32", True, None)],
+)
+def test_settled_with_the_model(
+    world: World, monkeypatch: pytest.MonkeyPatch, setting: str, vnni: bool, precision: str | None
+) -> None:
+    monkeypatch.setenv("MONJYU_EMBEDDING__PRECISION", setting)
+    monkeypatch.setattr(model_choice, "multiplies_integers", lambda: vnni)
+    assert settled(world).embedding_precision == precision
+    assert world.work.settings.embedding.precision == (precision or setting)
+
+
+def test_a_collection_of_an_earlier_version_keeps_its_vectors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_choice, "multiplies_integers", lambda: True)
+    before = load_settings({"embedding": {"model": ENGLISH_MODEL}})
+    work = world.work
+    with changing_record(work):
+        work.record.embedding_model = ENGLISH_MODEL
+    assert settled(world).embedding_precision is None
+    now = world.work.settings
+    assert embedding_recipe(now, load_embedder(now)) == embedding_recipe(before, load_embedder(before))
+    monkeypatch.setenv("MONJYU_EMBEDDING__MODEL", MULTILINGUAL_MODEL)  # all of it is embedded anew
+    assert settled(world).embedding_precision == "int8"
+
+
+def test_a_question_in_another_precision_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MONJYU_EMBEDDING__PRECISION", "int8")
+    world.build()
+    monkeypatch.delenv("MONJYU_EMBEDDING__PRECISION")
+    with Monjyu(world.data.root) as monjyu:
+        assert monjyu.search("noun phrases", collection="c", mode="vector").hits
+    monkeypatch.setenv("MONJYU_EMBEDDING__PRECISION", "f32")
+    with Monjyu(world.data.root) as monjyu, pytest.raises(QueryError, match="was embedded with"):
+        monjyu.search("noun phrases", collection="c", mode="vector")
