@@ -20,14 +20,22 @@ PATIENCE = 6 * 3600.0
 
 
 @dataclass
-class _Hold:
+class Hold:
+    """What a publisher has while others wait. Objects that are needed no longer go after `keep_seconds`."""
+
     remote: RemoteCollection
     lease: PublisherLease
     keep_seconds: float
     deleted: bool = False
+    gave_orders: bool = False
+    """Other machines worked for it: what they have uploaded in vain goes at the end."""
+
+    def save(self) -> None:
+        """Bring the store to what the folder has now."""
+        self.remote.push(self.lease, self.keep_seconds)
 
 
-_holds: dict[Path, _Hold] = {}
+_holds: dict[Path, Hold] = {}
 _lock = threading.Lock()
 
 
@@ -48,27 +56,46 @@ def holding(
         return
     remote = RemoteCollection(objects, folder)
     lease = remote.lease(settings.storage.lease_seconds)
-    died = lease.take(PATIENCE, say)
-    hold = _Hold(remote, lease, settings.storage.keep_minutes * 60)
+    untidy = lease.take(PATIENCE, say)
+    hold = Hold(remote, lease, settings.storage.keep_minutes * 60)
+    done = False
     try:
-        if (resume or not remote.is_known()) and remote.is_behind() and remote.is_changed():
-            raise StorageError(
-                f"The object store has a {folder.name} that this work did not start from.",
-                f"`monjyu storage pull {folder.name} --force` fetches it and drops what was done here.",
-            )
-        remote.pull()
-        remote.fence(lease.token)
-        if died:
-            remote.sweep(lease)
+        _start_from_store(hold, resume=resume, untidy=untidy)
         with _lock:
             _holds[folder.root] = hold
         yield
-        if not hold.deleted:
-            remote.push(lease, hold.keep_seconds)
+        _leave_in_store(hold)
+        done = True
     finally:
         with _lock:
             _holds.pop(folder.root, None)
-        lease.release()
+        lease.release(untidy=not done)
+
+
+def _start_from_store(hold: Hold, *, resume: bool, untidy: bool) -> None:
+    remote = hold.remote
+    if (resume or not remote.is_known()) and remote.has_diverged():
+        raise StorageError(
+            f"The object store has a {remote.name} that this work did not start from.",
+            f"`monjyu storage pull {remote.name} --force` fetches it and drops what was done here.",
+        )
+    remote.pull()
+    remote.fence(hold.lease.token)
+    if untidy:
+        remote.sweep(hold.lease)
+
+
+def _leave_in_store(hold: Hold) -> None:
+    if hold.deleted:
+        return
+    hold.save()
+    if hold.gave_orders:
+        hold.remote.sweep(hold.lease)
+
+
+def held_by_us(folder: CollectionFolder) -> Hold | None:
+    """The hold of this process, if it has one."""
+    return _holds.get(folder.root)
 
 
 def keep_nothing_dropped(folder: CollectionFolder) -> None:

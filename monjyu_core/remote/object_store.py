@@ -1,4 +1,4 @@
-"""Objects under a URI (`s3://`, `az://`, `gs://`), and the conditional write on which everything else rests."""
+"""Objects under a URI (`s3://`, `az://`, `gs://`, `file://`), and the conditional write on which all else rests."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
+
+from filelock import FileLock
 
 from monjyu_core.azure.credentials import has_extra, identity
 from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
 from monjyu_core.extras import install_line
 from monjyu_core.settings.azure_settings import AzureSettings
 from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.folders import temporary_for
+from monjyu_core.storage.folders import temporary_for, write_atomically
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
 T = TypeVar("T")
-SCHEMES = ("s3", "az", "gs")
+SCHEMES = ("s3", "az", "gs", "file")
 _CONNECTION = re.compile(r"(?:^|;)\s*(\w+)=([^;]*)")
 
 
@@ -98,7 +100,13 @@ class Objects:
         there = self.read(key)
         if there is not None and there.content == content:
             return there.etag
-        raise Overtaken(f"{self._name}: {key} was written by another machine meanwhile.", "Run the command again.")
+        raise overtaken(self._name, key)
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write an object whatever is there."""
+        import obstore
+
+        self._asked(lambda: obstore.put(self._store, self._at(key), content))
 
     def upload(self, key: str, path: Path) -> None:
         import obstore
@@ -181,6 +189,32 @@ class Objects:
             ) from None
 
 
+class FileObjects(Objects):
+    """Objects in a folder that all machines see, with working `flock` (a local disk, or NFS version 4). The library has
+    no conditional write for files: a kernel lock makes one."""
+
+    def __init__(self, root: Path) -> None:
+        from obstore.store import LocalStore
+
+        super().__init__(LocalStore(root, mkdir=True), "", root.as_uri())
+        self._root = root
+
+    def swap(self, key: str, content: bytes, seen: str | None) -> str:
+        path = self._root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_name(f"{path.name}.lock")):
+            there = self.read(key)
+            if (there.etag if there else None) != seen:
+                raise overtaken(self._name, key)
+            write_atomically(path, content)
+            written = self.read(key)
+            return written.etag if written else ""
+
+
+def overtaken(store: str, key: str) -> Overtaken:
+    return Overtaken(f"{store}: {key} was written by another machine meanwhile.", "Run the command again.")
+
+
 def open_objects(settings: Settings) -> Objects | None:
     """What `storage.uri` names; None where nothing is set. ConfigurationError where it is no such address, or where an
     extra is missing."""
@@ -188,9 +222,10 @@ def open_objects(settings: Settings) -> Objects | None:
     if uri is None:
         return None
     parts = urlsplit(uri)
-    if parts.scheme not in SCHEMES or not parts.netloc or parts.query or "@" in parts.netloc:
+    place = parts.path.strip("/") if parts.scheme == "file" else parts.netloc
+    if parts.scheme not in SCHEMES or not place or parts.query or "@" in parts.netloc:
         raise ConfigurationError(
-            "storage.uri is no address.", "It is s3://BUCKET/…, az://CONTAINER/… or gs://BUCKET/…."
+            "storage.uri is no address.", "It is s3://BUCKET/…, az://CONTAINER/…, gs://BUCKET/… or file:///FOLDER."
         )
     try:
         import obstore  # noqa: F401
@@ -198,6 +233,8 @@ def open_objects(settings: Settings) -> Objects | None:
         raise ConfigurationError(
             "storage.uri needs the extra `objects`.", f"Install it: {install_line('objects')}"
         ) from None
+    if parts.scheme == "file":
+        return FileObjects(Path(unquote(parts.path)))
     name = f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
     return Objects(_store(parts.scheme, parts.netloc, settings), parts.path.strip("/"), name)
 
@@ -219,7 +256,9 @@ def _store(scheme: str, bucket: str, settings: Settings) -> ObjectStore:
             return GCSStore(bucket, client_options=client, retry_config=retry)
         return _azure_store(bucket, settings, client, retry)
     except (BaseError, ValueError) as error:
-        raise ConfigurationError(f"storage.uri cannot be used: {type(error).__name__}.", "See docs/scale.md.") from None
+        raise ConfigurationError(
+            f"storage.uri cannot be used: {type(error).__name__}.", "See docs/storage.md."
+        ) from None
 
 
 def _azure_store(container: str, settings: Settings, client: ClientConfig, retry: RetryConfig) -> ObjectStore:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import uuid
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -11,7 +12,7 @@ from monjyu_core.errors import StorageError, UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 
 FORMAT = 1
-STATE, LEASE = "state.json.gz", "lease.json"
+STATE, LEASE, ORDERS = "state.json.gz", "lease.json", "orders"
 _BASE = "remote.json.gz"
 
 
@@ -52,6 +53,16 @@ class RemoteState(BaseModel):
     def current(self) -> str | None:
         return self.small.get("CURRENT", "").strip() or None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no collection: it is held for the first time, or was deleted."""
+        return not self.files and not self.small
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of each file by its path."""
+        return {path: sha_of(name) for path, name in self.files.items()}
+
 
 class Base(BaseModel):
     """What this machine last fetched or wrote: the state, its tag and the files as they were then. `whole`: not only
@@ -77,6 +88,20 @@ def write_base(folder: CollectionFolder, base: Base) -> None:
 
 def _base_path(folder: CollectionFolder) -> Path:
     return folder.root / _BASE
+
+
+def prefix_of(collection: str) -> str:
+    """Below which the objects of a collection lie."""
+    return f"index/{collection}"
+
+
+def new_name(sha256: str) -> str:
+    """The name of an object with these bytes that no object ever had."""
+    return f"{sha256}-{uuid.uuid4().hex[:12]}"
+
+
+def sha_of(name: str) -> str:
+    return name.partition("-")[0]
 
 
 def is_small(path: str) -> bool:

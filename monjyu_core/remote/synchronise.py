@@ -18,6 +18,7 @@ from monjyu_core.errors import StorageError
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.publisher_lease import PublisherLease
 from monjyu_core.remote.state import (
+    ORDERS,
     STATE,
     Base,
     RemoteState,
@@ -25,7 +26,10 @@ from monjyu_core.remote.state import (
     is_kept,
     is_served,
     is_small,
+    new_name,
+    prefix_of,
     read_base,
+    sha_of,
     write_base,
 )
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
@@ -42,7 +46,13 @@ class RemoteCollection:
     def __init__(self, objects: Objects, folder: CollectionFolder) -> None:
         self._objects = objects
         self._folder = folder
-        self._prefix = f"index/{folder.name}"
+        self._prefix = prefix_of(folder.name)
+        self.delivered: dict[str, str] = {}
+        """Objects that other machines have uploaded for this publisher, by the SHA-256 of their bytes."""
+
+    @property
+    def name(self) -> str:
+        return self._folder.name
 
     def lease(self, seconds: float) -> PublisherLease:
         return PublisherLease(self._objects, f"{self._prefix}/lease.json", seconds)
@@ -55,11 +65,11 @@ class RemoteCollection:
             base = read_base(self._folder)
             known = not again and base.etag is not None and not base.untidy and (base.whole or only_served)
             found = self._objects.read(self._at(STATE), unless=base.etag if known else None)
-            if found is None:
-                return base.etag is not None and self._forget()
-            if not found.changed:
+            if found is not None and not found.changed:
                 return False
-            state = RemoteState.unpacked(found.content)
+            state = RemoteState.unpacked(found.content) if found else RemoteState()
+            if found is None or state.is_empty:  # what was never in the store is new work, and stays
+                return self._forget(found.etag if found else None, state)
             if self._fetch(state, only_served):
                 untidy = self._remove_others(state, only_served)
                 seen = self._scan(read_base(self._folder))[2]
@@ -74,6 +84,17 @@ class RemoteCollection:
         """Whether this machine has ever fetched or written the state."""
         return read_base(self._folder).etag is not None
 
+    def has_diverged(self) -> bool:
+        """Whether the store has a state that the work here did not start from. Not where both are equal: a publisher
+        may have been killed, or got no answer, after its state was written."""
+        base = read_base(self._folder)
+        found = self._objects.read(self._at(STATE), unless=base.etag)
+        if found is None or not found.changed or not self.is_changed():
+            return False
+        state = RemoteState.unpacked(found.content)
+        files, small, _ = self._scan(base)
+        return not state.is_empty and (files, small) != (state.hashes, state.small)
+
     def is_behind(self) -> bool:
         """Whether the store has another state than the one that this machine last fetched or wrote."""
         base = read_base(self._folder)
@@ -86,7 +107,7 @@ class RemoteCollection:
         if not base.whole:
             return base.etag is None and any(True for _ in self._root.glob("parts/*/*/HEAD"))
         files, small, _ = self._scan(base)
-        return files != {path: _sha(name) for path, name in base.state.files.items()} or small != base.state.small
+        return (files, small) != (base.state.hashes, base.state.small)
 
     def fence(self, token: int) -> None:
         """Mark the state with the token of the lease, so that no earlier holder can write it. `pull` comes first."""
@@ -100,9 +121,9 @@ class RemoteCollection:
         if base.state.token != lease.token:
             raise StorageError(f"{self._folder.name} was changed on another machine.", "Run the command again.")
         files, small, seen = self._scan(base)
-        stored = {_sha(name): name for name in base.state.files.values()}
+        stored = self.delivered | {sha_of(name): name for name in base.state.files.values()}
         missing = {sha: path for path, sha in files.items() if sha not in stored}
-        stored |= {sha: f"{sha}-{uuid.uuid4().hex[:12]}" for sha in missing}
+        stored |= {sha: new_name(sha) for sha in missing}
         self._upload({stored[sha]: path for sha, path in missing.items()})
         if any(_stamp(self._root / path) != seen[path][:2] for path in missing.values()):
             raise StorageError(f"Files of {self._folder.name} changed while they were sent.", "Run the command again.")
@@ -121,8 +142,11 @@ class RemoteCollection:
     def delete(self, lease: PublisherLease) -> None:
         """Remove the collection: its state first, so that nobody finds half of it."""
         lease.check()
-        self._objects.delete([self._at(STATE)])
+        base = self._swap(read_base(self._folder), RemoteState(token=lease.token))
+        write_base(self._folder, base)
         self._objects.delete(self._objects.names(f"{self._prefix}/blobs"))
+        lease.check()
+        self._objects.delete([self._at(STATE)])
 
     def sweep(self, lease: PublisherLease) -> None:
         """Delete what a holder that died had uploaded and never named."""
@@ -131,12 +155,18 @@ class RemoteCollection:
         named = {*state.files.values(), *state.dropped}
         there = self._objects.names(f"{self._prefix}/blobs")
         self._objects.delete([key for key in there if key.rpartition("/")[2] not in named])
+        self._objects.delete(self._objects.names(f"{self._prefix}/{ORDERS}"))
 
-    def _forget(self) -> bool:
-        self._folder.current.unlink(missing_ok=True)
-        self._remove_others(RemoteState(), only_served=False)
-        write_base(self._folder, Base())
-        return True
+    def _forget(self, etag: str | None, state: RemoteState) -> bool:
+        """The store has no such collection; whether it had one when this machine looked last."""
+        base = read_base(self._folder)
+        deleted = not base.state.is_empty
+        if deleted:
+            self._folder.current.unlink(missing_ok=True)
+            self._remove_others(RemoteState(), only_served=False)
+        if deleted or base.etag != etag:
+            write_base(self._folder, Base(etag=etag, state=state, whole=etag is not None))
+        return deleted
 
     def _delete_dropped(self, lease: PublisherLease, before: float) -> None:
         base = read_base(self._folder)
@@ -182,10 +212,10 @@ class RemoteCollection:
         if not file.is_file():
             return False
         known = base.seen.get(path)
-        return (known[2] if known and known[:2] == _stamp(file) else file_sha256(file)) == _sha(name)
+        return (known[2] if known and known[:2] == _stamp(file) else file_sha256(file)) == sha_of(name)
 
     def _download(self, path: str, name: str) -> bool:
-        return self._objects.download(self._at(f"blobs/{name}"), self._path(path), _sha(name))
+        return self._objects.download(self._at(f"blobs/{name}"), self._path(path), sha_of(name))
 
     def _scan(self, base: Base) -> tuple[dict[str, str], dict[str, str], dict[str, Stamp]]:
         """Hashes of files by path, texts of small ones, and what was seen of each. A file that is as it was seen last
@@ -251,10 +281,6 @@ def _remove_empty(root: Path) -> None:
 def _stamp(file: Path) -> tuple[int, int]:
     found = file.stat()
     return found.st_size, found.st_mtime_ns
-
-
-def _sha(name: str) -> str:
-    return name.partition("-")[0]
 
 
 def _snapshot_of(path: str) -> str | None:

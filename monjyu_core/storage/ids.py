@@ -29,6 +29,11 @@ def shard_of(paper_id: str) -> str:
     return hashlib.sha256(paper_id.encode()).hexdigest()[0]
 
 
+def shard_of_unit(unit: str) -> str:
+    """The shard that a unit of parts belongs to: `3` and `3.05` lie in shard `3`."""
+    return unit.partition(".")[0]
+
+
 def file_paper_id(relative_path: str, salt: str = "") -> str:
     """Readable and stable across edits: the stem, then a hash of the path inside the source."""
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePosixPath(relative_path).stem).strip("-.")[:60]

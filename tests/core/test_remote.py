@@ -104,7 +104,7 @@ def test_who_was_overtaken_writes_nothing(tmp_path: Path, objects: Objects, monk
     put(here, CURRENT="old\n")
     slow._end.set()  # it hangs, and renews its hold no longer
     lease = second.lease(0.2)
-    monkeypatch.setattr(publisher_lease, "_is_dead", lambda holder: True)
+    monkeypatch.setattr(publisher_lease, "is_dead", lambda holder: True)
     lease.take(30, silent)
     second.pull()
     second.fence(lease.token)

@@ -1,0 +1,245 @@
+"""What a publisher gives to other machines to do while it holds a collection, and what they give back.
+
+An order and its results lie below the token of the publisher's lease. Workers upload objects and name them in results;
+they never write the state. Only the publisher takes results over, of runs that it still waits for, so a worker that was
+given up, or whose publisher was overtaken, changes nothing.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from monjyu_core.errors import StorageError
+from monjyu_core.remote.holding import Hold
+from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.state import ORDERS, STATE, RemoteState, new_name, prefix_of
+from monjyu_core.storage.collection import CollectionRecord, save_record
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.storage.ids import file_sha256, shard_of_unit
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES
+
+_AT_ONCE = 8
+PRIMARY = frozenset(tables[0] for tables in ASSET_TABLES.values())
+
+
+class Order(BaseModel):
+    """`orders/<token>/<id>.json`: assets to make of shards that each run names. `rests_on` are the assets whose parts
+    that takes. `files`: SHA-256 of the sources to be parsed, by shard; `documents`: objects with the files of records
+    (JSONL), by their path on the publisher's machine. `yaml`: the text of the sources' `collection.yaml`."""
+
+    token: int
+    record: CollectionRecord
+    yaml: str | None = None
+    assets: list[str]
+    rests_on: list[str] = []
+    files: dict[str, list[str]] = {}
+    documents: dict[str, str] = {}
+
+
+class Result(BaseModel):
+    """`orders/<token>/<run>/<asset>-<shard>.json`: all HEADs of an asset's shard by their path, and the objects of its
+    parts by path."""
+
+    asset: str
+    shard: str
+    heads: dict[str, str]
+    files: dict[str, str]
+
+
+class GivenOrders:
+    """The publisher's side."""
+
+    def __init__(self, objects: Objects, folder: CollectionFolder, hold: Hold) -> None:
+        self._objects = objects
+        self._folder = folder
+        self._hold = hold
+        self._taken: set[str] = set()
+        hold.gave_orders = True
+
+    @property
+    def token(self) -> int:
+        return self._hold.lease.token
+
+    def give(self, order: Order) -> str:
+        """Bring the folder to the store, then the order; what a run's tag names it by."""
+        self._hold.save()
+        name = f"{self.token}/{uuid.uuid4().hex[:12]}"
+        self._objects.write(_key(self._folder, f"{name}.json"), order.model_dump_json().encode())
+        return name
+
+    def upload(self, path: Path) -> str:
+        """A file as an object that lasts as long as this publisher's hold; its name."""
+        name = new_name(file_sha256(path))
+        self._objects.upload(f"{prefix_of(self._folder.name)}/blobs/{name}", path)
+        return name
+
+    def beat(self, run_id: str) -> str | None:
+        """What differs after each sign of life of a run's worker; None before the first."""
+        found = self._objects.read(_key(self._folder, f"{self.token}/{run_id}/beat"))
+        return found.etag if found else None
+
+    def take_results(self, run_id: str) -> int:
+        """Make the parts of a run's new results current here and in the store; how many there were."""
+        prefix = _key(self._folder, f"{self.token}/{run_id}/")
+        keys = [key for key in self._objects.names(prefix) if key.endswith(".json") and key not in self._taken]
+        for key in keys:
+            found = self._objects.read(key)
+            if found is None:
+                raise StorageError(f"{key} vanished from the object store.", "Run the command again.")
+            self._apply(Result.model_validate_json(found.content))
+        self._taken.update(keys)
+        if keys:
+            self._hold.save()
+        return len(keys)
+
+    def _apply(self, result: Result) -> None:
+        _fetch_all(self._objects, self._folder, result.files)
+        self._hold.remote.delivered |= {name.partition("-")[0]: name for name in result.files.values()}
+        primary, *others = ASSET_TABLES[result.asset]
+        for table in (*others, primary):  # the primary table's last: it decides
+            for path in _heads(self._folder, table, result.shard):
+                if path not in result.heads:
+                    (self._folder.root / path).unlink()
+            for path, text in result.heads.items():
+                if path.startswith(f"parts/{table}/"):
+                    write_atomically(_inside(self._folder, path), text.encode())
+
+
+class TakenOrder:
+    """A worker's side: `folder` is its copy of what the order needs of some shards."""
+
+    def __init__(self, objects: Objects, folder: CollectionFolder, name: str, run_id: str) -> None:
+        self._objects = objects
+        self._folder = folder
+        self._name = name
+        self._run_id = run_id
+        self._sent: set[str] = set()
+
+    @cached_property
+    def order(self) -> Order:
+        found = self._objects.read(_key(self._folder, f"{self._name}.json"))
+        if found is None:
+            raise _void()
+        return Order.model_validate_json(found.content)
+
+    @property
+    def yaml_folder(self) -> Path:
+        return self._folder.root.parents[1] / "source"
+
+    def document(self, source_path: str) -> Path | None:
+        """Where the file of records lies here that lies there on the publisher's machine."""
+        name = self.order.documents.get(source_path)
+        return self._folder.root.parents[1] / "documents" / name if name else None
+
+    def fetch(self, shards: Iterable[str]) -> CollectionRecord:
+        """Bring the shards' parts and sources here; the record as this machine has it. StorageError where the
+        publisher has ended meanwhile."""
+        found = self._objects.read(f"{prefix_of(self._folder.name)}/{STATE}")
+        state = RemoteState.unpacked(found.content) if found else RemoteState()
+        if state.token != self.order.token:
+            raise _void()
+        shards = set(shards)
+        self._fetch_parts(state, shards)
+        wanted = {f"sources/{sha}" for shard in shards for sha in self.order.files.get(shard, [])}
+        _fetch_all(self._objects, self._folder, {path: state.files[path] for path in wanted & state.files.keys()})
+        for source_path, name in self.order.documents.items():
+            if path := self.document(source_path):
+                self._objects.download(f"{prefix_of(self._folder.name)}/blobs/{name}", path, name.partition("-")[0])
+        record = self.order.record.model_copy(update={"sources": [str(self.yaml_folder)], "rules": {}})
+        self.yaml_folder.mkdir(parents=True, exist_ok=True)
+        if self.order.yaml is not None:
+            write_atomically(self.yaml_folder / "collection.yaml", self.order.yaml.encode())
+        save_record(self._folder, record)
+        return record
+
+    def _fetch_parts(self, state: RemoteState, shards: set[str]) -> None:
+        tables = {table for asset in (*self.order.rests_on, *self.order.assets) for table in ASSET_TABLES[asset]}
+        heads = {path: text for path, text in state.small.items() if _belongs(path, tables, shards)}
+        parts = {f"{path.removesuffix('HEAD')}{text.strip()}.parquet" for path, text in heads.items()}
+        _fetch_all(self._objects, self._folder, {path: state.files[path] for path in parts & state.files.keys()})
+        for path, text in heads.items():
+            write_atomically(_inside(self._folder, path), text.encode())
+        siblings = set(self._siblings(heads))
+        _fetch_all(self._objects, self._folder, {path: state.files[path] for path in siblings & state.files.keys()})
+
+    def _siblings(self, heads: Iterable[str]) -> Iterator[str]:
+        """Paths of the parts that the primary parts name, whatever the HEADs of those tables say."""
+        store = PartStore(self._folder.parts)
+        for path in heads:
+            _, table, unit, _ = path.split("/")
+            part = store.head(table, unit.removeprefix("shard=")) if table in PRIMARY else None
+            for sibling, version in part.siblings.items() if part else ():
+                yield f"parts/{sibling}/{unit}/{version}.parquet"
+
+    def deliver(self, asset: str, shard: str) -> None:
+        """Give an asset's shard back: objects first, then the result that names them."""
+        heads = {
+            path: (self._folder.root / path).read_text("ascii")
+            for table in ASSET_TABLES[asset]
+            for path in _heads(self._folder, table, shard)
+        }
+        paths = {f"{path.removesuffix('HEAD')}{text.strip()}.parquet" for path, text in heads.items()}
+        files = {path: new_name(file_sha256(self._folder.root / path)) for path in sorted(paths)}
+        prefix = prefix_of(self._folder.name)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(
+                pool.map(
+                    lambda path: self._objects.upload(f"{prefix}/blobs/{files[path]}", self._folder.root / path), files
+                )
+            )
+        result = Result(asset=asset, shard=shard, heads=heads, files=files)
+        key = f"{self.order.token}/{self._run_id}/{asset}-{shard}.json"
+        self._objects.write(_key(self._folder, key), result.model_dump_json().encode())
+
+    def beat(self) -> None:
+        """A sign of life: each has another content, so another tag."""
+        key = f"{self.order.token}/{self._run_id}/beat"
+        self._objects.write(_key(self._folder, key), uuid.uuid4().hex.encode())
+
+
+def _fetch_all(objects: Objects, folder: CollectionFolder, files: dict[str, str]) -> None:
+    """Objects by the path of the file; those that are here already are left: such files never change."""
+    absent = {path: name for path, name in files.items() if not (folder.root / path).is_file()}
+
+    def fetch(path: str) -> None:
+        key, sha256 = f"{prefix_of(folder.name)}/blobs/{absent[path]}", absent[path].partition("-")[0]
+        if not objects.download(key, _inside(folder, path), sha256):
+            raise StorageError(f"{path} of {folder.name} is missing in the object store.", "Run the command again.")
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(fetch, absent))
+
+
+def _heads(folder: CollectionFolder, table: str, shard: str) -> list[str]:
+    """Paths of the HEADs of a table's shard, inside the collection's folder."""
+    found = (path.relative_to(folder.root).as_posix() for path in folder.parts.glob(f"{table}/*/HEAD"))
+    return sorted(path for path in found if _belongs(path, {table}, {shard}))
+
+
+def _belongs(path: str, tables: set[str], shards: set[str]) -> bool:
+    """Whether it is the HEAD of one of these tables in one of these shards."""
+    steps = path.split("/")
+    if len(steps) != 4 or steps[0] != "parts" or steps[3] != "HEAD" or steps[1] not in tables:
+        return False
+    return shard_of_unit(steps[2].removeprefix("shard=")) in shards
+
+
+def _inside(folder: CollectionFolder, path: str) -> Path:
+    if path.startswith("/") or ".." in path.split("/"):
+        raise StorageError("An object names a path outside the collection.", "Restore the store.")
+    return folder.root / path
+
+
+def _key(folder: CollectionFolder, name: str) -> str:
+    return f"{prefix_of(folder.name)}/{ORDERS}/{name}"
+
+
+def _void() -> StorageError:
+    return StorageError("The command that gave this run has ended.", "`monjyu index` makes what is missing.")
