@@ -63,7 +63,7 @@ class LaunchedRun:
         except Exception as error:
             self._instance.report_run_failed(self._run, "It could not be launched.")
             raise IndexBuildError(
-                f"The run launcher of dagster.yaml could not launch a run: {type(error).__name__}.",
+                f"The run launcher of dagster.yaml could not launch a run: {type(error).__name__} {error}.",
                 "See docs/deploy.md, or set runs.workers to 0.",
             ) from error
 
