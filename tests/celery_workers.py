@@ -1,4 +1,4 @@
-"""Run workers on Celery that share nothing but an object store, PostgreSQL and Redis: each has its own folder and HOME."""
+"""Run workers on Celery that share nothing but an object store, PostgreSQL and Redis; each has a folder and HOME."""
 
 from __future__ import annotations
 
@@ -38,7 +38,12 @@ class Machine:
     def monjyu(self, *arguments: str | Path, **more: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "monjyu_core", *map(str, arguments)]
         return subprocess.Popen(
-            command, env=self.environment | more, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            env=self.environment | more,
+            cwd=self.root,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
 
 

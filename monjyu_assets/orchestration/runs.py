@@ -25,7 +25,14 @@ from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.jobs import levels
 from monjyu_assets.orchestration.partitions import collections, range_tags
 from monjyu_assets.orchestration.progress import reporting_to
-from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
+from monjyu_assets.orchestration.run_tags import (
+    COMMAND_TAG,
+    QUIET,
+    STARTED_BY_TAG,
+    UNFINISHED,
+    command_tags,
+    is_commands_own,
+)
 from monjyu_assets.orchestration.workers.distributing import goes_to_workers, papers_on_workers
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
@@ -39,7 +46,6 @@ from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20
 """Bytes. A run that failed with less free space failed for lack of room (a DuckDB file alone starts at some MB)."""
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,8 @@ class Hold:
         self.remote.push(self.lease, self.keep_seconds)
 
 
-_holds: dict[Path, Hold] = {}
+_holds: dict[tuple[Path, int], Hold] = {}
+"""By folder and thread: another thread of this process waits like another machine."""
 _lock = threading.Lock()
 
 
@@ -51,7 +52,8 @@ def holding(
     `resume`: work has been done already, outside: StorageError, too, where another machine has published since.
     """
     objects = open_objects(settings)
-    if objects is None or folder.root in _holds:
+    key = _key(folder)
+    if objects is None or key in _holds:
         yield
         return
     remote = RemoteCollection(objects, folder)
@@ -62,13 +64,13 @@ def holding(
     try:
         _start_from_store(hold, resume=resume, untidy=untidy)
         with _lock:
-            _holds[folder.root] = hold
+            _holds[key] = hold
         yield
         _leave_in_store(hold)
         done = True
     finally:
         with _lock:
-            _holds.pop(folder.root, None)
+            _holds.pop(key, None)
         lease.release(untidy=not done)
 
 
@@ -94,18 +96,22 @@ def _leave_in_store(hold: Hold) -> None:
 
 
 def held_by_us(folder: CollectionFolder) -> Hold | None:
-    """The hold of this process, if it has one."""
-    return _holds.get(folder.root)
+    """The hold of this thread, if it has one."""
+    return _holds.get(_key(folder))
 
 
 def keep_nothing_dropped(folder: CollectionFolder) -> None:
     """Of what is held: objects that are needed no longer go at once, not after a while (a purge)."""
-    if hold := _holds.get(folder.root):
+    if hold := _holds.get(_key(folder)):
         hold.keep_seconds = 0
 
 
 def delete_remote(folder: CollectionFolder) -> None:
     """Of what is held: remove it from the store."""
-    if hold := _holds.get(folder.root):
+    if hold := _holds.get(_key(folder)):
         hold.remote.delete(hold.lease)
         hold.deleted = True
+
+
+def _key(folder: CollectionFolder) -> tuple[Path, int]:
+    return folder.root, threading.get_ident()

@@ -94,13 +94,17 @@ class Objects:
             except (AlreadyExistsError, FileExistsError, PreconditionError, NotFoundError, FileNotFoundError):
                 return None
 
-        tag = self._asked(put)
+        failed: ExternalAPIError | None = None
+        try:
+            tag = self._asked(put)
+        except ExternalAPIError as error:  # the answer may be all that was lost
+            tag, failed = None, error
         if tag is not None:
             return tag
         there = self.read(key)
         if there is not None and there.content == content:
             return there.etag
-        raise overtaken(self._name, key)
+        raise failed or overtaken(self._name, key)
 
     def write(self, key: str, content: bytes) -> None:
         """Write an object whatever is there."""
@@ -245,28 +249,35 @@ def _store(scheme: str, bucket: str, settings: Settings) -> ObjectStore:
 
     storage = settings.storage
     retry: RetryConfig = {"max_retries": storage.retries, "retry_timeout": timedelta(seconds=storage.timeout_seconds)}
-    local = urlsplit(storage.endpoint or "").hostname in ("127.0.0.1", "localhost", "::1")
-    client: ClientConfig = {"timeout": f"{storage.timeout_seconds:g}s", "allow_http": local}
+    endpoint = storage.endpoint or (account_of(settings.azure)[2] if scheme == "az" else None)
+    client: ClientConfig = {"timeout": f"{storage.timeout_seconds:g}s", "allow_http": is_plain(endpoint)}
     try:
         if scheme == "s3":
-            where: Any = {"endpoint": storage.endpoint} if storage.endpoint else {}
+            where: Any = {"endpoint": endpoint} if endpoint else {}
             region: Any = {"region": storage.region} if storage.region else {}
             return S3Store(bucket, client_options=client, retry_config=retry, **where, **region)
         if scheme == "gs":
             return GCSStore(bucket, client_options=client, retry_config=retry)
-        return _azure_store(bucket, settings, client, retry)
+        return _azure_store(bucket, endpoint, settings, client, retry)
     except (BaseError, ValueError) as error:
         raise ConfigurationError(
             f"storage.uri cannot be used: {type(error).__name__}.", "See docs/storage.md."
         ) from None
 
 
-def _azure_store(container: str, settings: Settings, client: ClientConfig, retry: RetryConfig) -> ObjectStore:
+def is_plain(endpoint: str | None) -> bool:
+    """Whether an address is named without TLS: a store of one's own, such as MinIO or Azurite."""
+    return (endpoint or "").startswith("http://")
+
+
+def _azure_store(
+    container: str, endpoint: str | None, settings: Settings, client: ClientConfig, retry: RetryConfig
+) -> ObjectStore:
     """Signed in by `azure.credential`: the connection string or key of the environment, else an identity."""
     from obstore.store import AzureStore
 
-    account, key, endpoint = account_of(settings.azure)
-    more: Any = {"endpoint": settings.storage.endpoint or endpoint, "account_name": account}
+    account, key, _ = account_of(settings.azure)
+    more: Any = {"endpoint": endpoint, "account_name": account}
     if key and settings.azure.credential != "identity":
         more["account_key"] = key
     elif settings.azure.credential == "key":

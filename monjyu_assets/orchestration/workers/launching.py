@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
@@ -17,7 +18,7 @@ from dagster._core.remote_origin import RemoteRepositoryOrigin
 from dagster._core.utils import make_new_run_id
 
 from monjyu_assets.orchestration.jobs import levels
-from monjyu_assets.orchestration.run_tags import command_tags
+from monjyu_assets.orchestration.run_tags import QUIET, command_tags
 from monjyu_core.errors import IndexBuildError
 
 Fate = Literal["running", "done", "failed", "died", "not begun"]
@@ -45,6 +46,7 @@ class LaunchedRun:
         self._run = instance.create_run_for_job(
             definition.get_subset(asset_selection=selection),
             run_id=self.run_id,
+            run_config=QUIET,
             tags={**definition.run_tags, **tags, **command_tags(collection, self.run_id)},
             asset_selection=frozenset(selection),
             remote_job_origin=repository.get_job_origin(job),
@@ -57,9 +59,8 @@ class LaunchedRun:
         self._instance.report_dagster_event(starting, run_id=self.run_id)
         try:
             # The workspace is for launchers that ask a code server; Celery's and Kubernetes' take the run's own origin.
-            self._instance.run_launcher.launch_run(
-                LaunchRunContext(dagster_run=self._reload(), workspace=None)
-            )
+            with warnings.catch_warnings(action="ignore"):  # Celery's launcher registers its task at each launch
+                self._instance.run_launcher.launch_run(LaunchRunContext(self._reload(), workspace=None))
         except Exception as error:
             self._instance.report_run_failed(self._run, "It could not be launched.")
             raise IndexBuildError(
