@@ -32,7 +32,11 @@ def write(root: Path, number: int) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    for old in [*root.glob("parts/t/*/*.parquet"), *root.glob("lance/t.lance/*"), *root.glob("snapshots/*/*")]:
+    for old in (
+        path
+        for kind in ("parts/t/*/[!.]*.parquet", "lance/t.lance/[!.]*", "snapshots/*/[!.]*")
+        for path in root.glob(kind)
+    ):
         given = old.parent.name[1:] if "snapshots" in old.parts else old.stem
         if int(given) < number - 1:
             old.unlink()

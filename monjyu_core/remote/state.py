@@ -13,7 +13,7 @@ from monjyu_core.storage.folders import CollectionFolder, write_atomically
 
 FORMAT = 1
 STATE, LEASE, ORDERS = "state.json.gz", "lease.json", "orders"
-_BASE = "remote.json.gz"
+BASE = "remote.json.gz"
 
 
 Stamp = tuple[int, int, str]
@@ -87,7 +87,7 @@ def write_base(folder: CollectionFolder, base: Base) -> None:
 
 
 def _base_path(folder: CollectionFolder) -> Path:
-    return folder.root / _BASE
+    return folder.root / BASE
 
 
 def prefix_of(collection: str) -> str:
@@ -102,25 +102,3 @@ def new_name(sha256: str) -> str:
 
 def sha_of(name: str) -> str:
     return name.partition("-")[0]
-
-
-def is_small(path: str) -> bool:
-    """Whether a file is a short text that is rewritten in place: it stands in the state itself."""
-    folder, _, name = path.rpartition("/")
-    own = name in ("HEAD", "CURRENT", "HOLD") or name.endswith((".json", ".pending", ".refused"))
-    return own and (not folder or folder.startswith("parts/"))
-
-
-def is_kept(path: str) -> bool:
-    """Whether a file of a collection's folder belongs into the store: no lock, nothing unfinished, no goal of a run."""
-    parts = path.split("/")
-    hidden = any(part.startswith(".") for part in parts)
-    own = path in (_BASE, "AT_WORK") or path.endswith((".lock", ".unindexed"))
-    return not hidden and not own
-
-
-def is_served(path: str, current: str | None) -> bool:
-    """Whether a machine that only answers questions needs a file: the record, the current snapshot, pages of papers."""
-    if path.startswith("snapshots/"):
-        return current is not None and path.startswith(f"snapshots/{current}/")
-    return not path.startswith(("parts/", "analyses/", "scholarly"))

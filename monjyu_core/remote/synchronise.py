@@ -8,31 +8,29 @@ replaced as a whole by a conditional write, and that is the moment at which othe
 
 from __future__ import annotations
 
-import contextlib
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
+from monjyu_core.remote.files_kept import is_served, is_small, kept_paths, remove_empty, snapshot_of, stamp_of
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.publisher_lease import PublisherLease
+from monjyu_core.remote.purged_elsewhere import forget_purged, purged_papers
 from monjyu_core.remote.state import (
     ORDERS,
     STATE,
     Base,
     RemoteState,
     Stamp,
-    is_kept,
-    is_served,
-    is_small,
     new_name,
     prefix_of,
     read_base,
     sha_of,
     write_base,
 )
-from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, write_atomically
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.snapshot import is_leased
 
@@ -70,7 +68,10 @@ class RemoteCollection:
             state = RemoteState.unpacked(found.content) if found else RemoteState()
             if found is None or state.is_empty:  # what was never in the store is new work, and stays
                 return self._forget(found.etag if found else None, state)
+            purged = purged_papers(self._folder)
             if self._fetch(state, only_served):
+                forget_purged(self._folder, purged)
+                remove_dead_temporaries(self._root)  # of fetches that were killed
                 untidy = self._remove_others(state, only_served)
                 seen = self._scan(read_base(self._folder))[2]
                 whole = not only_served
@@ -125,7 +126,7 @@ class RemoteCollection:
         missing = {sha: path for path, sha in files.items() if sha not in stored}
         stored |= {sha: new_name(sha) for sha in missing}
         self._upload({stored[sha]: path for sha, path in missing.items()})
-        if any(_stamp(self._root / path) != seen[path][:2] for path in missing.values()):
+        if any(stamp_of(self._root / path) != seen[path][:2] for path in missing.values()):
             raise StorageError(f"Files of {self._folder.name} changed while they were sent.", "Run the command again.")
         named = {path: stored[sha] for path, sha in files.items()}
         unneeded = set(base.state.files.values()) - set(named.values())
@@ -212,7 +213,7 @@ class RemoteCollection:
         if not file.is_file():
             return False
         known = base.seen.get(path)
-        return (known[2] if known and known[:2] == _stamp(file) else file_sha256(file)) == sha_of(name)
+        return (known[2] if known and known[:2] == stamp_of(file) else file_sha256(file)) == sha_of(name)
 
     def _download(self, path: str, name: str) -> bool:
         return self._objects.download(self._at(f"blobs/{name}"), self._path(path), sha_of(name))
@@ -223,29 +224,28 @@ class RemoteCollection:
         files: dict[str, str] = {}
         small: dict[str, str] = {}
         seen: dict[str, Stamp] = {}
-        for path in _paths(self._root):
-            file = self._root / path
+        root = f"{self._root}/"
+        for path in kept_paths(self._root):
             if is_small(path):
-                small[path] = file.read_text("utf-8")
+                small[path] = Path(root + path).read_text("utf-8")
                 continue
-            known = base.seen.get(path)
-            stamp = _stamp(file)
-            files[path] = known[2] if known and known[:2] == stamp else file_sha256(file)
+            known, stamp = base.seen.get(path), stamp_of(root + path)
+            files[path] = known[2] if known and known[:2] == stamp else file_sha256(Path(root + path))
             seen[path] = (*stamp, files[path])
         return files, small, seen
 
     def _remove_others(self, state: RemoteState, only_served: bool) -> bool:
         """Remove what the store does not have; whether something had to stay because a reader has it open."""
         keep = {path for path in (*state.files, *state.small) if not only_served or is_served(path, state.current)}
-        others = [path for path in _paths(self._root) if path not in keep]
+        others = [path for path in kept_paths(self._root) if path not in keep]
         held = {
-            snapshot for snapshot in {_snapshot_of(path) for path in others} if snapshot and self._is_leased(snapshot)
+            snapshot for snapshot in {snapshot_of(path) for path in others} if snapshot and self._is_leased(snapshot)
         }
         for path in others:
             # a reader of an old snapshot needs its Lance table, too
-            if _snapshot_of(path) not in held and not (held and path.startswith("lance/")):
+            if snapshot_of(path) not in held and not (held and path.startswith("lance/")):
                 (self._root / path).unlink(missing_ok=True)
-        _remove_empty(self._root)
+        remove_empty(self._root)
         return bool(held)
 
     def _is_leased(self, snapshot_id: str) -> bool:
@@ -264,25 +264,3 @@ class RemoteCollection:
 
     def _at(self, name: str) -> str:
         return f"{self._prefix}/{name}"
-
-
-def _paths(root: Path) -> list[str]:
-    found = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and not path.is_symlink())
-    return sorted(path for path in found if is_kept(path))
-
-
-def _remove_empty(root: Path) -> None:
-    for folder in sorted((path for path in root.rglob("*") if path.is_dir()), reverse=True):
-        if not any(folder.iterdir()):
-            with contextlib.suppress(OSError):  # filled meanwhile
-                folder.rmdir()
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    found = file.stat()
-    return found.st_size, found.st_mtime_ns
-
-
-def _snapshot_of(path: str) -> str | None:
-    parts = path.split("/")
-    return parts[1] if parts[0] == "snapshots" and len(parts) > 2 else None

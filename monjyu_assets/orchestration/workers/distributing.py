@@ -26,8 +26,8 @@ from monjyu_assets.stages.shared.model_choice import is_settled, settle_model
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, IndexBuildError
 from monjyu_core.remote.holding import held_by_us
-from monjyu_core.remote.object_store import open_objects
 from monjyu_core.remote.orders import GivenOrders, Order
+from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.collection import collection_yaml_text
 from monjyu_core.storage.schemas import SHARDS

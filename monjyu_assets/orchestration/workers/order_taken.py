@@ -15,9 +15,9 @@ from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.shared.run_rules import Goal, aiming_at, documents_at
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
-from monjyu_core.remote.object_store import open_objects
 from monjyu_core.remote.orders import TakenOrder
 from monjyu_core.remote.publisher_lease import is_dead, this_process
+from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.folders import DataFolder
 

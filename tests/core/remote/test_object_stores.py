@@ -12,8 +12,9 @@ from monjyu_core.remote import publisher_lease
 from monjyu_core.remote.copies import copies, pull_all, push_all
 from monjyu_core.remote.following import look
 from monjyu_core.remote.holding import delete_remote, held_by_us, holding
-from monjyu_core.remote.object_store import Objects, Overtaken, open_objects
+from monjyu_core.remote.object_store import Objects, Overtaken
 from monjyu_core.remote.state import read_base
+from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
