@@ -7,8 +7,9 @@ import json
 import os
 import random
 import subprocess
-import time
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,13 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import TABLES
 from tests.celery_workers import IS_THERE, MISSING, Machine, Worker, cluster
+from tests.killing import WORDS
 from tests.test_postgres import write_papers
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not IS_THERE, reason=MISSING)]
 
 KILLS = int(os.environ.get("MONJYU_WORKER_KILLS", "6"))
+PAPERS = int(os.environ.get("MONJYU_KILL_PAPERS", "40"))
 SEED = int(os.environ.get("MONJYU_KILLS_SEED", "3"))
 LONGEST = 900.0
 """Seconds for one command, on a machine however busy."""
@@ -55,17 +58,31 @@ def finish(process: subprocess.Popen[str], code: int = 0) -> dict[str, object]:
     return found
 
 
-def kill_while(process: subprocess.Popen[str], workers: list[Worker], chance: random.Random, kills: int) -> int:
-    """Kill workers, one after the other, while a command waits for them; how many were."""
-    done = 0
-    while process.poll() is None and done < kills:
-        time.sleep(chance.uniform(1.0, 8.0))
-        worker = chance.choice(workers)
-        if process.poll() is None:
-            worker.kill()
-            worker.start()
-            done += 1
-    return done
+class Killing:
+    """Kills workers, and now and then the command, while it runs; `done` counts them."""
+
+    def __init__(self, publisher: Machine, workers: list[Worker], command: list[str | Path], most: int) -> None:
+        self.publisher, self.workers, self.command, self.most = publisher, workers, command, most
+        self.chance, self.done = random.Random(SEED), Counter[str]()
+
+    def index(self, *, of_command: float = 0.0) -> dict[str, object]:
+        """The command to its end, killed up to `most` times in all; a share of the kills is of the command itself."""
+        process = self.publisher.monjyu(*self.command)
+        while self.done.total() < self.most:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(self.chance.uniform(1.0, 8.0))
+                break
+            if self.chance.random() < of_command:
+                process.kill()
+                process.communicate()
+                process = self.publisher.monjyu(*self.command)
+                self.done["command"] += 1
+            else:
+                worker = self.chance.choice(self.workers)
+                worker.kill()
+                worker.start()
+                self.done["worker"] += 1
+        return finish(process, 1)
 
 
 def same_tables(many: Path, one: Path) -> None:
@@ -78,24 +95,50 @@ def same_tables(many: Path, one: Path) -> None:
 def test_four_workers_killed_in_the_middle_give_the_tables_of_one_process(
     tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    papers, chance = tmp_path / "papers", random.Random(SEED)
+    papers = tmp_path / "papers"
     write_papers(papers)
     add_documents(papers)
     command = ["index", papers, "-c", "c", "--level", "1", "--allow-deletes", "--json"]
     with cluster(tmp_path / "cluster", 4, **QUICK) as (publisher, workers):
-        process = publisher.monjyu(*command)
-        killed = kill_while(process, workers, chance, KILLS)
-        assert finish(process, 1)["papers"]["total"] == 41  # type: ignore[index]
+        killing = Killing(publisher, workers, command, KILLS)
+        assert killing.index()["papers"]["total"] == 41  # type: ignore[index]
         check_shares_nothing(publisher, workers)
         assert monjyu(tmp_path / "one", *command).returncode == 1
         same_tables(publisher.data, tmp_path / "one")
         first = next(papers.glob("note-*.txt"))
         first.write_text(first.read_text() + "\nA sentence more, about provenance.\n")
         next(path for path in papers.glob("note-*.txt") if path != first).unlink()
-        assert finish(publisher.monjyu(*command), 1)["papers"]["changed"] == 1  # type: ignore[index]
+        assert killing.index()["papers"]["changed"] == 1  # type: ignore[index]
     assert monjyu(tmp_path / "one", *command).returncode == 1
     same_tables(publisher.data, tmp_path / "one")
-    assert killed >= 2
+    assert killing.done.total() >= 2
+
+
+def test_kills_of_workers_and_of_the_command_lose_nothing(
+    tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """With MONJYU_WORKER_KILLS=50 and MONJYU_KILL_PAPERS=500 the full measurement."""
+    papers, chance = tmp_path / "papers", random.Random(SEED)
+    papers.mkdir()
+    for number in range(PAPERS):
+        write_note(papers, number, chance)
+    (papers / "broken.pdf").write_bytes(b"%PDF-1.7 no more than that")
+    command = ["index", papers, "-c", "c", "--level", "1", "--allow-deletes", "--json"]
+    with cluster(tmp_path / "cluster", 4, **QUICK) as (publisher, workers):
+        killing = Killing(publisher, workers, command, KILLS)
+        while killing.done.total() < KILLS:
+            killing.index(of_command=0.2)
+            print(dict(killing.done), flush=True)
+            for number in chance.sample(range(PAPERS), max(1, PAPERS // 10)):
+                write_note(papers, number, chance)
+        killing.index()
+    assert monjyu(tmp_path / "one", *command, timeout=LONGEST).returncode == 1
+    same_tables(publisher.data, tmp_path / "one")
+
+
+def write_note(folder: Path, number: int, chance: random.Random) -> None:
+    sentences = [f"{' '.join(chance.choices(WORDS, k=9)).capitalize()}." for _ in range(14)]
+    (folder / f"n{number}.md").write_text(f"# Note {number}\n\n## Results\n\n{' '.join(sentences)}\n")
 
 
 def check_shares_nothing(publisher: Machine, workers: list[Worker]) -> None:

@@ -34,6 +34,7 @@ from monjyu_assets.orchestration.run_tags import (
     is_commands_own,
 )
 from monjyu_assets.orchestration.workers.distributing import goes_to_workers, papers_on_workers
+from monjyu_assets.orchestration.workers.order_taken import ORDER_TAG
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
 from monjyu_assets.stages.shared.work import Work
@@ -146,6 +147,9 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
     marked = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
     for run in filter(is_commands_own, instance.get_runs(marked)):
         instance.report_run_failed(run, "The command that ran it was killed; what it had written is kept.")
+        if ORDER_TAG in run.tags:
+            with suppress(Exception):  # its worker may be gone, or the launcher knows it no more
+                instance.run_launcher.terminate(run.run_id)
 
 
 def forget_collection(data: DataFolder, name: str) -> None:

@@ -9,6 +9,7 @@ from typing import TypedDict
 from filelock import FileLock, Timeout
 
 from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.remote.following import followed
 from monjyu_core.remote.holding import holding
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.store_opening import open_objects
@@ -38,10 +39,11 @@ def copies(data: DataFolder, settings: Settings) -> list[Copy]:
 def pull_all(
     data: DataFolder, settings: Settings, names: Sequence[str], *, only_served: bool = False, force: bool = False
 ) -> list[tuple[str, bool]]:
-    """Fetch collections (none named: all), with whether each had changed. ConfigurationError for one that the store
-    does not have; StorageError where a command works on it here or, without `force`, where work here would be lost."""
+    """Fetch collections (none named: all; what was deleted in the store goes here, too), with whether each had changed.
+    ConfigurationError for one that the store does not have; StorageError where a command works on it here or, without
+    `force`, where work here would be lost."""
     objects = _objects(settings)
-    known = _remote_names(objects)
+    known = sorted({*_remote_names(objects), *followed(data)})
     for name in names:
         if name not in known:
             raise ConfigurationError(f"The store has no collection {name!r}.", did_you_mean(name, known))

@@ -61,7 +61,7 @@ def look(data: DataFolder, objects: Objects) -> None:
     """What cannot be fetched is logged and tried again at the next round; what is here stays as it is."""
     _looked[str(data.root)] = time.monotonic()
     try:
-        names = {*objects.folders("index"), *_followed(data)}
+        names = {*objects.folders("index"), *followed(data)}
     except MonjyuError as error:
         _log.warning("The object store was not looked at: %s", error)
         return
@@ -97,7 +97,7 @@ def follow_collection(remote: RemoteCollection, folder: CollectionFolder) -> boo
         return remote.pull(only_served=not base.whole)
 
 
-def _followed(data: DataFolder) -> list[str]:
+def followed(data: DataFolder) -> list[str]:
     """Collections here that came from the store: one of them may have been deleted there."""
     if not data.index.is_dir():
         return []

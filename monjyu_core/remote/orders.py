@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from monjyu_core.errors import StorageError
 from monjyu_core.remote.holding import Hold
 from monjyu_core.remote.object_store import Objects
-from monjyu_core.remote.state import ORDERS, STATE, RemoteState, new_name, prefix_of
+from monjyu_core.remote.publisher_lease import Lease
+from monjyu_core.remote.state import LEASE, ORDERS, STATE, RemoteState, new_name, prefix_of
 from monjyu_core.storage.collection import CollectionRecord, save_record
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 from monjyu_core.storage.ids import file_sha256, shard_of_unit
@@ -138,9 +139,9 @@ class TakenOrder:
         name = self.order.documents.get(source_path)
         return self._folder.root.parents[1] / "documents" / name if name else None
 
-    def fetch(self, shards: Iterable[str]) -> CollectionRecord:
-        """Bring the shards' parts and sources here; the record as this machine has it. StorageError where the
-        publisher has ended meanwhile."""
+    def fetch(self, shards: Iterable[str]) -> None:
+        """Bring the shards' parts and sources here, and the collection's record with a folder of this machine as its
+        source. StorageError where the publisher has ended meanwhile."""
         found = self._objects.read(f"{prefix_of(self._folder.name)}/{STATE}")
         state = RemoteState.unpacked(found.content) if found else RemoteState()
         if state.token != self.order.token:
@@ -157,7 +158,6 @@ class TakenOrder:
         if self.order.yaml is not None:
             write_atomically(self.yaml_folder / "collection.yaml", self.order.yaml.encode())
         save_record(self._folder, record)
-        return record
 
     def _fetch_parts(self, state: RemoteState, shards: set[str]) -> None:
         tables = {table for asset in (*self.order.rests_on, *self.order.assets) for table in ASSET_TABLES[asset]}
@@ -179,7 +179,9 @@ class TakenOrder:
                 yield f"parts/{sibling}/{unit}/{version}.parquet"
 
     def deliver(self, asset: str, shard: str) -> None:
-        """Give an asset's shard back: objects first, then the result that names them."""
+        """Give an asset's shard back: objects first, then the result that names them. StorageError where nobody waits
+        for it any more."""
+        self._check_stands()
         heads = {
             path: (self._folder.root / path).read_text("ascii")
             for table in ASSET_TABLES[asset]
@@ -197,6 +199,12 @@ class TakenOrder:
         result = Result(asset=asset, shard=shard, heads=heads, files=files)
         key = f"{self.order.token}/{self._run_id}/{asset}-{shard}.json"
         self._objects.write(_key(self._folder, key), result.model_dump_json().encode())
+
+    def _check_stands(self) -> None:
+        found = self._objects.read(f"{prefix_of(self._folder.name)}/{LEASE}")
+        lease = Lease.model_validate_json(found.content) if found else Lease()
+        if lease.holder is None or lease.token != self.order.token:
+            raise _void()
 
     def beat(self) -> None:
         """A sign of life: each has another content, so another tag."""

@@ -63,6 +63,8 @@ class _Group:
     shards: tuple[str, ...]
     steps: deque[tuple[Step, str]]
     tries: int = 0
+    gave: bool = False
+    """Whether its run has given anything back."""
 
 
 def goes_to_workers(settings: Settings) -> bool:
@@ -87,8 +89,8 @@ def papers_on_workers(
     if fresh:
         run_here("level_0_papers", ("paper_manifest",), fresh)
         unparsed = {shard: keep_sources(work, shard) for shard in fresh}
-        if at_home := [shard for shard, found in unparsed.items() if found.unreadable]:
-            run_here("level_0_papers", PARSE.assets, at_home)  # the failure says what this machine saw
+        for shard in (shard for shard, found in unparsed.items() if found.unreadable):
+            run_here("level_0_papers", PARSE.assets, [shard])  # the failure says what this machine saw
         settled = is_settled(work.record)
         if not settled:  # by the languages of all papers
             workers.run(fresh, [PARSE], unparsed)
@@ -123,6 +125,8 @@ class _Workers:
         self._settings = settings
         self._orders = GivenOrders(objects, work.folder, hold)
         self._running: dict[str, tuple[_Group, LaunchedRun]] = {}
+        self._taken: dict[str, float] = {}
+        """When results of a run were taken last."""
 
     def run(self, shards: Sequence[str], steps: Sequence[Step], unparsed: Mapping[str, Unparsed]) -> None:
         orders = [(step, self._order(step, unparsed)) for step in steps]
@@ -184,18 +188,28 @@ class _Workers:
             storage, runs = self._settings.storage, self._settings.runs
             fate = run.look(self._orders.beat(run_id), storage.lease_seconds, runs.start_seconds)
             if fate == "running":
+                self._take_meanwhile(run_id, group)
                 continue
             if fate in ("died", "not begun"):
                 run.give_up(f"The run worker has {fate}; another one takes over.")
             del self._running[run_id]
-            given = self._orders.take_results(run_id)
+            group.gave |= self._orders.take_results(run_id) > 0
             if fate == "done":
                 group.steps.popleft()
-                group.tries = 0
             else:
-                group.tries = 0 if given else group.tries + (fate != "not begun")
                 self._work.warn(f"A run worker for shards {', '.join(group.shards)} {_TOLD[fate]}.")
+                if not group.gave and fate != "not begun":
+                    group.tries += 1
                 if group.tries >= TRIES:
                     raise IndexBuildError(f"{TRIES} runs of one group ended in vain: {run.cause()}", "See their logs.")
+            if group.gave:
+                group.tries, group.gave = 0, False
             if group.steps:
                 yield group
+
+    def _take_meanwhile(self, run_id: str, group: _Group) -> None:
+        """Now and then what a run has given so far, lest it be lost with this command."""
+        now = time.monotonic()
+        if now - self._taken.setdefault(run_id, now) > self._settings.storage.lease_seconds:
+            group.gave |= self._orders.take_results(run_id) > 0
+            self._taken[run_id] = time.monotonic()

@@ -75,12 +75,11 @@ def work_of_run(
         if begun is None:
             begun = _begun[context.run.run_id] = _Begun(data.folder(), collection, named, context.run.run_id)
         asset, order = context.asset_key.path[-1], begun.order
-        record = order.order.record
         if not begun.fetched:
-            record = order.fetch(shards)
+            order.fetch(shards)
             begun.fetched = True
         work = DataFolderResource(root=str(begun.root)).work(collection, context.log, context.run.run_id)
-        with aiming_at(Goal(work.folder, work.record, record.level)), documents_at(order.document):
+        with aiming_at(Goal(work.folder, work.record, work.record.level)), documents_at(order.document):
             yield work, lambda shard: order.deliver(asset, shard)
         if asset == order.order.assets[-1]:
             _end(context.run.run_id)
