@@ -222,3 +222,12 @@ def test_the_hold_of_a_killed_process_of_this_host_is_taken_at_once() -> None:
     assert not publisher_lease.is_dead(mine)
     host, _, rest = mine.split("-")
     assert publisher_lease.is_dead(f"{host}-999999999-{rest}")
+
+
+def test_the_doctor_looks_at_the_store(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from monjyu_assets.maintenance.doctor import examine
+
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "a"))
+    publish(machine(tmp_path, "a")[1], settings, 1)
+    seen = {finding.name: (finding.state, finding.detail) for finding in examine()}
+    assert seen["object store"] == ("ok", "answers (collections: 1)")
