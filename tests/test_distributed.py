@@ -29,7 +29,11 @@ PAPERS = int(os.environ.get("MONJYU_KILL_PAPERS", "40"))
 SEED = int(os.environ.get("MONJYU_KILLS_SEED", "3"))
 LONGEST = 900.0
 """Seconds for one command, on a machine however busy."""
-QUICK = {"MONJYU_STORAGE__LEASE_SECONDS": "6", "MONJYU_RUNS__START_SECONDS": "40"}
+QUICK = {
+    "MONJYU_STORAGE__LEASE_SECONDS": "6",
+    "MONJYU_RUNS__START_SECONDS": "40",
+    "MONJYU_RUNS__LEAST_PAPERS": "0",
+}
 
 
 def versions(data: Path) -> dict[tuple[str, str], str]:

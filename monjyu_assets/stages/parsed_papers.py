@@ -192,9 +192,10 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
 
 @dataclass
 class Unparsed:
-    """What of a shard is to be parsed: hashes of files, all kept in `sources/`, paths of files of records, and whether
-    a file could not be read."""
+    """What of a shard is to be parsed: how many papers, hashes of files, all kept in `sources/`, paths of files of
+    records, and whether a file could not be read."""
 
+    papers: int = 0
     files: list[str] = field(default_factory=list)
     documents: set[str] = field(default_factory=set)
     unreadable: bool = False
@@ -202,8 +203,8 @@ class Unparsed:
 
 def keep_sources(work: Work, shard: str) -> Unparsed:
     """Copy the files that a shard has to parse to `sources/`, for machines that do not see where they lie."""
-    found = Unparsed()
     plan = _plan(work, shard, {}, ReuseKeys.under(work.settings))
+    found = Unparsed(len(plan.waiting))
     for paper_id in sorted(plan.waiting):
         row = plan.manifest[paper_id]
         if row["document_type"] not in WHOLE_FILES:

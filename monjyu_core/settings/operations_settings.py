@@ -50,6 +50,9 @@ class RunSettings(Group):
         description="run workers that `monjyu index` gives levels 0 and 1 of its papers to, by the run launcher of "
         "dagster.yaml (Celery, Kubernetes); needs storage.uri; 0 = it does them itself",
     )
+    least_papers: Annotated[int, NoResult("speed only")] = Field(
+        16, ge=0, description="fewer changed papers than this are no work for run workers"
+    )
     start_seconds: Annotated[float, NoResult("speed only")] = Field(
         300.0, gt=0, description="a run that no worker has begun for so long is given out once more"
     )

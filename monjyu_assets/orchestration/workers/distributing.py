@@ -91,6 +91,12 @@ def papers_on_workers(
         unparsed = {shard: keep_sources(work, shard) for shard in fresh}
         for shard in (shard for shard, found in unparsed.items() if found.unreadable):
             run_here("level_0_papers", PARSE.assets, [shard])  # the failure says what this machine saw
+        few = sum(found.papers for found in unparsed.values()) < work.settings.runs.least_papers
+        if few and not made_otherwise(work, {0: fresh, 1: phrases}):
+            run_here("level_0_papers", ALL.assets, fresh)
+            if phrases:
+                run_here("level_1_papers", PHRASES.assets, phrases)
+            return
         settled = is_settled(work.record)
         if not settled:  # by the languages of all papers
             workers.run(fresh, [PARSE], unparsed)
