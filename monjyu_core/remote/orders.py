@@ -23,7 +23,7 @@ from monjyu_core.remote.state import LEASE, ORDERS, STATE, RemoteState, new_name
 from monjyu_core.storage.collection import CollectionRecord, save_record
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 from monjyu_core.storage.ids import file_sha256, shard_of_unit
-from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.parts import PartStore, version_in
 from monjyu_core.storage.schemas import ASSET_TABLES
 
 _AT_ONCE = 8
@@ -162,7 +162,7 @@ class TakenOrder:
     def _fetch_parts(self, state: RemoteState, shards: set[str]) -> None:
         tables = {table for asset in (*self.order.rests_on, *self.order.assets) for table in ASSET_TABLES[asset]}
         heads = {path: text for path, text in state.small.items() if _belongs(path, tables, shards)}
-        parts = {f"{path.removesuffix('HEAD')}{text.strip()}.parquet" for path, text in heads.items()}
+        parts = {_part_of(path, text) for path, text in heads.items()}
         _fetch_all(self._objects, self._folder, {path: state.files[path] for path in parts & state.files.keys()})
         for path, text in heads.items():
             write_atomically(_inside(self._folder, path), text.encode())
@@ -187,7 +187,7 @@ class TakenOrder:
             for table in ASSET_TABLES[asset]
             for path in _heads(self._folder, table, shard)
         }
-        paths = {f"{path.removesuffix('HEAD')}{text.strip()}.parquet" for path, text in heads.items()}
+        paths = {_part_of(path, text) for path, text in heads.items()}
         files = {path: new_name(file_sha256(self._folder.root / path)) for path in sorted(paths)}
         prefix = prefix_of(self._folder.name)
         with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -223,6 +223,11 @@ def _fetch_all(objects: Objects, folder: CollectionFolder, files: dict[str, str]
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         list(pool.map(fetch, absent))
+
+
+def _part_of(path: str, head: str) -> str:
+    """The path of the part that a HEAD names."""
+    return f"{path.removesuffix('HEAD')}{version_in(head)}.parquet"
 
 
 def _heads(folder: CollectionFolder, table: str, shard: str) -> list[str]:

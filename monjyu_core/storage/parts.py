@@ -182,9 +182,14 @@ def _normalise(table: str, rows: pa.Table) -> pa.Table:
     return rows.sort_by([(key, "ascending") for key in spec.keys]).combine_chunks()
 
 
+def version_in(head: str) -> str:
+    """The version that the text of a HEAD names."""
+    return head.strip()
+
+
 def _read_head(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="ascii").strip() or None
+        return version_in(path.read_text(encoding="ascii")) or None
     except FileNotFoundError:
         return None
 
