@@ -45,6 +45,15 @@ def test_the_instance_file_is_the_default_one_with_another_storage_and_more_work
     assert own == default
 
 
+def test_the_instance_file_for_celery_adds_a_launcher_to_that() -> None:
+    postgres_only, own = (
+        yaml.safe_load(path.read_text()) for path in (INSTANCE, INSTANCE.with_name("dagster.celery.yaml"))
+    )
+    launcher = own.pop("run_launcher")
+    assert own == postgres_only
+    assert (launcher["module"], launcher["class"]) == ("dagster_celery.launcher", "CeleryRunLauncher")
+
+
 @needs_postgres
 def test_four_workers_on_postgresql_give_the_tables_of_one_process(
     tmp_path: Path, monjyu: Callable[..., subprocess.CompletedProcess[str]], monkeypatch: pytest.MonkeyPatch

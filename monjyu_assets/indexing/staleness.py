@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pyarrow as pa
 
 from monjyu_assets.publishing.closed_set import FAILURES, lagging, level_of, primary
@@ -31,11 +33,7 @@ from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 
 def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
     """The shards whose parts differ from what the sources, code and settings would give now."""
-    recipes = {
-        "papers": parsing.parse_recipe(work.settings),
-        "chunks": chunks.chunk_recipe(work.settings),
-        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
-    }
+    recipes = _recipes(work)
     changed = {shard_of_bucket(bucket) for bucket in manifest.changed_buckets(work, scanned)}
     return [
         shard
@@ -43,6 +41,26 @@ def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
         if shard in changed
         or lagging(work.parts, shard) is not None
         or any(_made_with(work.parts, table, shard) != {made} for table, made in recipes.items())
+    ]
+
+
+def _recipes(work: Work) -> dict[str, str]:
+    """What the parts of level 0 are made with, by primary table."""
+    return {
+        "papers": parsing.parse_recipe(work.settings),
+        "chunks": chunks.chunk_recipe(work.settings),
+        "chunk_embeddings": embeddings.embedding_recipe(work.settings, load_embedder(work.settings)),
+    }
+
+
+def made_otherwise(work: Work, shards: Mapping[int, Sequence[str]]) -> list[str]:
+    """Tables of levels 0 and 1 that are made with other code, settings or models than this machine has."""
+    recipes = [(0, table, recipe) for table, recipe in _recipes(work).items()] if shards.get(0) else []
+    recipes += [(1, noun_phrases.TABLE, noun_phrases.phrase_recipe(work.settings))] if shards.get(1) else []
+    return [
+        table
+        for level, table, recipe in recipes
+        if any(_made_with(work.parts, table, shard) != {recipe} for shard in shards[level])
     ]
 
 

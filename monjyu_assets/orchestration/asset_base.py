@@ -14,6 +14,7 @@ from monjyu_assets.orchestration.automation.conditions import collection_conditi
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materializations, Metadata
+from monjyu_assets.orchestration.workers.order_taken import work_of_run
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows, together
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
@@ -105,10 +106,10 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
-        work = data.work(collection, context.log, context.run.run_id)
         timer, rows = Timer(), 0
-        with spent(work, asset) as cost:
+        with work_of_run(context, data, collection, shards) as (work, deliver), spent(work, asset) as cost:
             for report in _by_shard(work, asset, shards, stage):
+                deliver(report.shard)
                 _add(total, report)
                 events.append(_materialization(context, collection, report))
                 shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})

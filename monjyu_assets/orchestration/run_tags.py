@@ -1,6 +1,8 @@
-"""Tags of runs that a process executes itself, and the statuses of runs that have not ended."""
+"""Tags and configuration of runs that belong to a command, and the statuses of runs that have not ended."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import dagster as dg
 
@@ -14,6 +16,7 @@ LAUNCHED_BY_TAG = "user"
 """Who launched a run, as the UI's list of runs shows it; without it a run counts as launched by hand."""
 OWN_PROCESS = {"dagster/max_retries": "0", LAUNCHED_BY_TAG: "monjyu"}
 """The daemon cannot replace the worker of such a run: one repeats the command or the `reindex` run instead."""
+QUIET: dict[str, Any] = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 UNFINISHED = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 

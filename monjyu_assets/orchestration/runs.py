@@ -25,8 +25,17 @@ from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.jobs import levels
 from monjyu_assets.orchestration.partitions import collections, range_tags
 from monjyu_assets.orchestration.progress import reporting_to
-from monjyu_assets.orchestration.run_tags import COMMAND_TAG, STARTED_BY_TAG, UNFINISHED, command_tags, is_commands_own
+from monjyu_assets.orchestration.run_tags import (
+    COMMAND_TAG,
+    QUIET,
+    STARTED_BY_TAG,
+    UNFINISHED,
+    command_tags,
+    is_commands_own,
+)
 from monjyu_assets.orchestration.sqlite_engines import lasting_engines
+from monjyu_assets.orchestration.workers.distributing import goes_to_workers, papers_on_workers
+from monjyu_assets.orchestration.workers.order_taken import ORDER_TAG
 from monjyu_assets.publishing.closed_set import too_many_failed
 from monjyu_assets.stages.shared.run_rules import spending_of, trying_again
 from monjyu_assets.stages.shared.work import Work
@@ -39,7 +48,6 @@ from monjyu_core.telemetry import span
 
 NO_ROOM = 16 << 20
 """Bytes. A run that failed with less free space failed for lack of room (a DuckDB file alone starts at some MB)."""
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 @dataclass(frozen=True)
@@ -103,12 +111,17 @@ def end_killed(work: Work) -> None:
 
 def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_deletes: bool) -> int:
     """Run everything but the publishing, and return the level reached."""
-    for level in range(min(plan.level, 1) + 1):
-        shards = plan.shards.get(level)
-        if shards:
-            tags = range_tags(work.name, min(shards), max(shards))
-            tags |= {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
-            run_job(instance, f"level_{level}_papers", work, tags)
+    more = {ALLOW_DELETES_TAG: "true"} if allow_deletes else {}
+
+    def run_here(job: str, assets: Sequence[str], shards: Sequence[str]) -> None:
+        run_job(instance, job, work, range_tags(work.name, min(shards), max(shards)) | more, assets)
+
+    lower = {level: shards for level in range(min(plan.level, 1) + 1) if (shards := plan.shards.get(level))}
+    if lower and goes_to_workers(work.settings):
+        papers_on_workers(instance, work, lower, run_here, _repository(instance, work))
+    else:
+        for level, shards in lower.items():
+            run_here(f"level_{level}_papers", (), shards)
     with changing_record(work):  # the first chunks have settled the embedding model
         pass
     for level in range(2, plan.level + 1):
@@ -141,6 +154,9 @@ def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:
     marked = dg.RunsFilter(tags={COMMAND_TAG: collection}, statuses=UNFINISHED)
     for run in filter(is_commands_own, instance.get_runs(marked)):
         instance.report_run_failed(run, "The command that ran it was killed; what it had written is kept.")
+        if ORDER_TAG in run.tags:
+            with suppress(Exception):  # its worker may be gone, or the launcher knows it no more
+                instance.run_launcher.terminate(run.run_id)
 
 
 def forget_collection(data: DataFolder, name: str) -> None:
@@ -150,20 +166,26 @@ def forget_collection(data: DataFolder, name: str) -> None:
             instance.delete_dynamic_partition(str(collections.name), name)
 
 
-def run_job(instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, str]) -> None:
-    """Run a job in this process. The error that stopped it is raised unchanged if it is ours, anything else as
-    IndexBuildError.
+def run_job(
+    instance: dg.DagsterInstance, job: str, work: Work, tags: Mapping[str, str], assets: Sequence[str] = ()
+) -> None:
+    """Run a job, or only these assets of it, in this process. The error that stopped it is raised unchanged if it is
+    ours, anything else as IndexBuildError.
 
     The run belongs to the job as the UI loads it (same definition, code location and configuration), so it appears in
     the job's history and can be re-executed there.
     """
     definition, run_id = levels.resolve_job_def(job), make_new_run_id()
+    selection = frozenset(map(dg.AssetKey, assets)) or None
+    if selection:
+        definition = definition.get_subset(asset_selection=set(selection))
     marks = {**command_tags(work.name, run_id), **work.run_tags}
     run = instance.create_run_for_job(
         definition,
         run_id=run_id,
         run_config=_run_config(instance, work.data),
         tags={**definition.run_tags, **tags, **marks},
+        asset_selection=selection,
         remote_job_origin=_repository(instance, work).get_job_origin(job),
     )
     try:

@@ -20,6 +20,7 @@ from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
+from monjyu_assets.stages.shared.run_rules import document_at
 from monjyu_assets.stages.shared.work import (
     ShardReport,
     Timer,
@@ -221,12 +222,42 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
             "path": row["source_path"],
         }
         if row["document_type"] not in WHOLE_FILES:
-            yield task
+            yield task | {"path": document_at(row["source_path"])}
             continue
         try:
             yield task | {"path": str(_keep_source(work, Path(row["source_path"]), row["sha256"]))}
         except DocumentError as error:
             _take(plan, task, error)
+
+
+@dataclass
+class Unparsed:
+    """What of a shard is to be parsed: how many papers, hashes of files, all kept in `sources/`, paths of files of
+    records, and whether a file could not be read."""
+
+    papers: int = 0
+    files: list[str] = field(default_factory=list)
+    documents: set[str] = field(default_factory=set)
+    unreadable: bool = False
+
+
+def keep_sources(work: Work, shard: str) -> Unparsed:
+    """Copy the files that a shard has to parse to `sources/`, for machines that do not see where they lie."""
+    found, reuse = Unparsed(), ReuseKeys.under(work.settings)
+    for bucket in work.parts.buckets(shard):
+        plan = _plan(work, bucket, {}, reuse)
+        found.papers += len(plan.waiting)
+        for paper_id in sorted(plan.waiting):
+            row = plan.manifest[paper_id]
+            if row["document_type"] not in WHOLE_FILES:
+                found.documents.add(row["source_path"])
+                continue
+            try:
+                _keep_source(work, Path(row["source_path"]), row["sha256"])
+                found.files.append(row["sha256"])
+            except DocumentError:
+                found.unreadable = True
+    return found
 
 
 def _keep_source(work: Work, source: Path, sha256: str) -> Path:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TypedDict
 
 from filelock import FileLock, Timeout
 
 from monjyu_core.errors import ConfigurationError, StorageError
+from monjyu_core.remote.following import followed
 from monjyu_core.remote.holding import holding
-from monjyu_core.remote.object_store import Objects, open_objects
+from monjyu_core.remote.object_store import Objects
+from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
@@ -37,10 +39,11 @@ def copies(data: DataFolder, settings: Settings) -> list[Copy]:
 def pull_all(
     data: DataFolder, settings: Settings, names: Sequence[str], *, only_served: bool = False, force: bool = False
 ) -> list[tuple[str, bool]]:
-    """Fetch collections (none named: all), with whether each had changed. ConfigurationError for one that the store
-    does not have; StorageError where a command works on it here or, without `force`, where work here would be lost."""
+    """Fetch collections (none named: all; what was deleted in the store goes here, too), with whether each had changed.
+    ConfigurationError for one that the store does not have; StorageError where a command works on it here or, without
+    `force`, where work here would be lost."""
     objects = _objects(settings)
-    known = _remote_names(objects)
+    known = sorted({*_remote_names(objects), *followed(data)})
     for name in names:
         if name not in known:
             raise ConfigurationError(f"The store has no collection {name!r}.", did_you_mean(name, known))
@@ -56,14 +59,15 @@ def push_all(data: DataFolder, settings: Settings, names: Sequence[str], say: Ca
         if name not in known:
             raise ConfigurationError(f"There is no collection {name!r} here.", did_you_mean(name, known))
         folder = data.collection(name)
-        with _locked(folder), holding(folder, settings, say, resume=True):
+        # Not the lock of publishing: who has the hold waits for it, and we wait for the hold.
+        with _locked(folder, "index.lock"), holding(folder, settings, say, resume=True):
             pass
         yield name
 
 
 def _pull(objects: Objects, folder: CollectionFolder, only_served: bool, force: bool) -> bool:
     remote = RemoteCollection(objects, folder)
-    with _locked(folder):
+    with _locked(folder, "index.lock", "publish.lock"):
         if not force and remote.is_changed():
             if not remote.is_behind():
                 return False
@@ -74,13 +78,15 @@ def _pull(objects: Objects, folder: CollectionFolder, only_served: bool, force: 
 
 
 @contextmanager
-def _locked(folder: CollectionFolder) -> Iterator[None]:
+def _locked(folder: CollectionFolder, *names: str) -> Iterator[None]:
     folder.root.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder.root / "index.lock", timeout=0), FileLock(folder.root / "publish.lock", timeout=0):
-            yield
-    except Timeout as error:
-        raise StorageError(f"{folder.name} is being indexed here.", "Try again when it has ended.") from error
+    with ExitStack() as held:
+        try:
+            for name in names:
+                held.enter_context(FileLock(folder.root / name, timeout=0))
+        except Timeout as error:
+            raise StorageError(f"{folder.name} is being indexed here.", "Try again when it has ended.") from error
+        yield
 
 
 def _state(remote: RemoteCollection, here: bool, there: bool) -> str:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from filelock import FileLock, Timeout
 
 from monjyu_core.errors import MonjyuError
-from monjyu_core.remote.object_store import Objects, open_objects
+from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.state import read_base
+from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
-from monjyu_core.settings.settings import Settings
+from monjyu_core.settings.settings import Settings, load_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 
 _log = logging.getLogger(__name__)
+_looked: dict[str, float] = {}
+"""When this process looked last, on its monotonic clock, by data folder."""
 
 
 @contextmanager
@@ -28,11 +32,11 @@ def following(data: DataFolder, settings: Settings) -> Iterator[None]:
         yield
         return
     end = threading.Event()
-    follow_once(data, objects)
+    look(data, objects)
 
     def follow() -> None:
         while not end.wait(settings.storage.follow_seconds):
-            follow_once(data, objects)
+            look(data, objects)
 
     thread = threading.Thread(target=follow, name="following", daemon=True)
     thread.start()
@@ -43,10 +47,21 @@ def following(data: DataFolder, settings: Settings) -> Iterator[None]:
         thread.join(timeout=settings.storage.follow_seconds)
 
 
-def follow_once(data: DataFolder, objects: Objects) -> None:
+def follow_now(data: DataFolder) -> None:
+    """For who asks a question: fetch what was published elsewhere, unless this process looked a short while ago."""
+    settings = load_settings()
+    if settings.storage.uri is None:
+        return
+    since = time.monotonic() - _looked.get(str(data.root), float("-inf"))
+    if since > 2 * settings.storage.follow_seconds and (objects := open_objects(settings)):
+        look(data, objects)
+
+
+def look(data: DataFolder, objects: Objects) -> None:
     """What cannot be fetched is logged and tried again at the next round; what is here stays as it is."""
+    _looked[str(data.root)] = time.monotonic()
     try:
-        names = {*objects.folders("index"), *_followed(data)}
+        names = {*objects.folders("index"), *followed(data)}
     except MonjyuError as error:
         _log.warning("The object store was not looked at: %s", error)
         return
@@ -82,7 +97,7 @@ def follow_collection(remote: RemoteCollection, folder: CollectionFolder) -> boo
         return remote.pull(only_served=not base.whole)
 
 
-def _followed(data: DataFolder) -> list[str]:
+def followed(data: DataFolder) -> list[str]:
     """Collections here that came from the store: one of them may have been deleted there."""
     if not data.index.is_dir():
         return []

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
-from monjyu_core.remote.object_store import open_objects
 from monjyu_core.remote.publisher_lease import PublisherLease
+from monjyu_core.remote.store_opening import open_objects
 from monjyu_core.remote.synchronise import RemoteCollection
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import CollectionFolder
@@ -20,14 +20,23 @@ PATIENCE = 6 * 3600.0
 
 
 @dataclass
-class _Hold:
+class Hold:
+    """What a publisher has while others wait. Objects that are needed no longer go after `keep_seconds`."""
+
     remote: RemoteCollection
     lease: PublisherLease
     keep_seconds: float
     deleted: bool = False
+    gave_orders: bool = False
+    """Other machines worked for it: what they have uploaded in vain goes at the end."""
+
+    def save(self) -> None:
+        """Bring the store to what the folder has now."""
+        self.remote.push(self.lease, self.keep_seconds)
 
 
-_holds: dict[Path, _Hold] = {}
+_holds: dict[tuple[Path, int], Hold] = {}
+"""By folder and thread: another thread of this process waits like another machine."""
 _lock = threading.Lock()
 
 
@@ -43,42 +52,66 @@ def holding(
     `resume`: work has been done already, outside: StorageError, too, where another machine has published since.
     """
     objects = open_objects(settings)
-    if objects is None or folder.root in _holds:
+    key = _key(folder)
+    if objects is None or key in _holds:
         yield
         return
     remote = RemoteCollection(objects, folder)
     lease = remote.lease(settings.storage.lease_seconds)
-    died = lease.take(PATIENCE, say)
-    hold = _Hold(remote, lease, settings.storage.keep_minutes * 60)
+    untidy = lease.take(PATIENCE, say)
+    hold = Hold(remote, lease, settings.storage.keep_minutes * 60)
+    done = False
     try:
-        if (resume or not remote.is_known()) and remote.is_behind() and remote.is_changed():
-            raise StorageError(
-                f"The object store has a {folder.name} that this work did not start from.",
-                f"`monjyu storage pull {folder.name} --force` fetches it and drops what was done here.",
-            )
-        remote.pull()
-        remote.fence(lease.token)
-        if died:
-            remote.sweep(lease)
+        _start_from_store(hold, resume=resume, untidy=untidy)
         with _lock:
-            _holds[folder.root] = hold
+            _holds[key] = hold
         yield
-        if not hold.deleted:
-            remote.push(lease, hold.keep_seconds)
+        _leave_in_store(hold)
+        done = True
     finally:
         with _lock:
-            _holds.pop(folder.root, None)
-        lease.release()
+            _holds.pop(key, None)
+        lease.release(untidy=not done)
+
+
+def _start_from_store(hold: Hold, *, resume: bool, untidy: bool) -> None:
+    remote = hold.remote
+    if (resume or not remote.is_known()) and remote.has_diverged():
+        raise StorageError(
+            f"The object store has a {remote.name} that this work did not start from.",
+            f"`monjyu storage pull {remote.name} --force` fetches it and drops what was done here.",
+        )
+    remote.pull()
+    remote.fence(hold.lease.token)
+    if untidy:
+        remote.sweep(hold.lease)
+
+
+def _leave_in_store(hold: Hold) -> None:
+    if hold.deleted:
+        return
+    hold.save()
+    if hold.gave_orders:
+        hold.remote.sweep(hold.lease)
+
+
+def held_by_us(folder: CollectionFolder) -> Hold | None:
+    """The hold of this thread, if it has one."""
+    return _holds.get(_key(folder))
 
 
 def keep_nothing_dropped(folder: CollectionFolder) -> None:
     """Of what is held: objects that are needed no longer go at once, not after a while (a purge)."""
-    if hold := _holds.get(folder.root):
+    if hold := _holds.get(_key(folder)):
         hold.keep_seconds = 0
 
 
 def delete_remote(folder: CollectionFolder) -> None:
     """Of what is held: remove it from the store."""
-    if hold := _holds.get(folder.root):
+    if hold := _holds.get(_key(folder)):
         hold.remote.delete(hold.lease)
         hold.deleted = True
+
+
+def _key(folder: CollectionFolder) -> tuple[Path, int]:
+    return folder.root, threading.get_ident()

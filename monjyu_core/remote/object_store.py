@@ -1,31 +1,24 @@
-"""Objects under a URI (`s3://`, `az://`, `gs://`), and the conditional write on which everything else rests."""
+"""Objects under a URI (`s3://`, `az://`, `gs://`, `file://`), and the conditional write on which all else rests."""
 
 from __future__ import annotations
 
 import hashlib
-import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
-from monjyu_core.azure.credentials import has_extra, identity
-from monjyu_core.errors import ConfigurationError, ExternalAPIError, StorageError
-from monjyu_core.extras import install_line
-from monjyu_core.settings.azure_settings import AzureSettings
-from monjyu_core.settings.settings import Settings
-from monjyu_core.storage.folders import temporary_for
+from filelock import FileLock
+
+from monjyu_core.errors import ExternalAPIError, StorageError
+from monjyu_core.storage.folders import temporary_for, write_atomically
 
 if TYPE_CHECKING:
-    from obstore.store import ClientConfig, ObjectStore, RetryConfig
+    from obstore.store import ObjectStore
 
 T = TypeVar("T")
-SCHEMES = ("s3", "az", "gs")
-_CONNECTION = re.compile(r"(?:^|;)\s*(\w+)=([^;]*)")
 
 
 class Overtaken(StorageError):
@@ -92,13 +85,23 @@ class Objects:
             except (AlreadyExistsError, FileExistsError, PreconditionError, NotFoundError, FileNotFoundError):
                 return None
 
-        tag = self._asked(put)
+        failed: ExternalAPIError | None = None
+        try:
+            tag = self._asked(put)
+        except ExternalAPIError as error:  # the answer may be all that was lost
+            tag, failed = None, error
         if tag is not None:
             return tag
         there = self.read(key)
         if there is not None and there.content == content:
             return there.etag
-        raise Overtaken(f"{self._name}: {key} was written by another machine meanwhile.", "Run the command again.")
+        raise failed or overtaken(self._name, key)
+
+    def write(self, key: str, content: bytes) -> None:
+        """Write an object whatever is there."""
+        import obstore
+
+        self._asked(lambda: obstore.put(self._store, self._at(key), content))
 
     def upload(self, key: str, path: Path) -> None:
         import obstore
@@ -181,78 +184,27 @@ class Objects:
             ) from None
 
 
-def open_objects(settings: Settings) -> Objects | None:
-    """What `storage.uri` names; None where nothing is set. ConfigurationError where it is no such address, or where an
-    extra is missing."""
-    uri = settings.storage.uri
-    if uri is None:
-        return None
-    parts = urlsplit(uri)
-    if parts.scheme not in SCHEMES or not parts.netloc or parts.query or "@" in parts.netloc:
-        raise ConfigurationError(
-            "storage.uri is no address.", "It is s3://BUCKET/…, az://CONTAINER/… or gs://BUCKET/…."
-        )
-    try:
-        import obstore  # noqa: F401
-    except ImportError:
-        raise ConfigurationError(
-            "storage.uri needs the extra `objects`.", f"Install it: {install_line('objects')}"
-        ) from None
-    name = f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/")
-    return Objects(_store(parts.scheme, parts.netloc, settings), parts.path.strip("/"), name)
+class FileObjects(Objects):
+    """Objects in a folder that all machines see, with working `flock` (a local disk, or NFS version 4). The library has
+    no conditional write for files: a kernel lock makes one."""
+
+    def __init__(self, root: Path) -> None:
+        from obstore.store import LocalStore
+
+        super().__init__(LocalStore(root, mkdir=True), "", root.as_uri())
+        self._root = root
+
+    def swap(self, key: str, content: bytes, seen: str | None) -> str:
+        path = self._root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_name(f"{path.name}.lock")):
+            there = self.read(key)
+            if (there.etag if there else None) != seen:
+                raise overtaken(self._name, key)
+            write_atomically(path, content)
+            written = self.read(key)
+            return written.etag if written else ""
 
 
-def _store(scheme: str, bucket: str, settings: Settings) -> ObjectStore:
-    from obstore.exceptions import BaseError
-    from obstore.store import GCSStore, S3Store
-
-    storage = settings.storage
-    retry: RetryConfig = {"max_retries": storage.retries, "retry_timeout": timedelta(seconds=storage.timeout_seconds)}
-    plain = (storage.endpoint or "").startswith("http://")
-    client: ClientConfig = {"timeout": f"{storage.timeout_seconds:g}s", "allow_http": plain}
-    try:
-        if scheme == "s3":
-            where: Any = {"endpoint": storage.endpoint} if storage.endpoint else {}
-            region: Any = {"region": storage.region} if storage.region else {}
-            return S3Store(bucket, client_options=client, retry_config=retry, **where, **region)
-        if scheme == "gs":
-            return GCSStore(bucket, client_options=client, retry_config=retry)
-        return _azure_store(bucket, settings, client, retry)
-    except (BaseError, ValueError) as error:
-        raise ConfigurationError(f"storage.uri cannot be used: {type(error).__name__}.", "See docs/scale.md.") from None
-
-
-def _azure_store(container: str, settings: Settings, client: ClientConfig, retry: RetryConfig) -> ObjectStore:
-    """Signed in by `azure.credential`: the connection string or key of the environment, else an identity."""
-    from obstore.store import AzureStore
-
-    account, key, endpoint = account_of(settings.azure)
-    more: Any = {"endpoint": settings.storage.endpoint or endpoint, "account_name": account}
-    if key and settings.azure.credential != "identity":
-        more["account_key"] = key
-    elif settings.azure.credential == "key":
-        raise ConfigurationError(
-            "azure.credential is key, but azure.storage.api_key is missing.",
-            "Set MONJYU_AZURE__STORAGE__API_KEY or MONJYU_AZURE__STORAGE__CONNECTION_STRING, or azure.credential to "
-            "identity.",
-        )
-    elif not has_extra():
-        raise ConfigurationError("az:// needs the extra `azure`.", f"Install it: {install_line('azure')}")
-    else:
-        from obstore.auth.azure import AzureCredentialProvider
-
-        more["credential_provider"] = AzureCredentialProvider(identity())
-    given = {name: value for name, value in more.items() if value is not None}
-    return AzureStore(container, client_options=client, retry_config=retry, **given)
-
-
-def account_of(azure: AzureSettings) -> tuple[str, str | None, str | None]:
-    """Name, key and endpoint of the storage account: those of the connection string, else of the settings."""
-    storage = azure.storage
-    text = storage.connection_string.get_secret_value() if storage.connection_string else ""
-    given = {name.casefold(): value.strip() for name, value in _CONNECTION.findall(text)}
-    account = given.get("accountname") or storage.account
-    if not account:
-        raise ConfigurationError("azure.storage.account is missing.", "Set MONJYU_AZURE__STORAGE__ACCOUNT.")
-    key = given.get("accountkey") or (storage.api_key.get_secret_value() if storage.api_key else None)
-    return account, key, given.get("blobendpoint")
+def overtaken(store: str, key: str) -> Overtaken:
+    return Overtaken(f"{store}: {key} was written by another machine meanwhile.", "Run the command again.")

@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+import uuid
 from collections.abc import Callable
 
 from pydantic import BaseModel, ValidationError
@@ -21,11 +22,13 @@ _LOOK = 1.0
 
 class Lease(BaseModel):
     """`lease.json`. `token` grows with each holder; `beat` differs with each renewal. No time of day stands in it: who
-    waits measures by its own clock how long it has stayed the same, so clocks of machines need not agree."""
+    waits measures by its own clock how long it has stayed the same, so clocks of machines need not agree. `untidy`: the
+    last holder did not end well, and may have left objects that nothing names."""
 
     holder: str | None = None
     token: int = 0
     beat: int = 0
+    untidy: bool = False
 
     def packed(self) -> bytes:
         return self.model_dump_json().encode()
@@ -52,18 +55,18 @@ class PublisherLease:
         return self._lease.token
 
     def take(self, patience: float, say: Callable[[str], None]) -> bool:
-        """Wait until nobody holds it; whether its last holder had died with it. StorageError after `patience`
-        seconds of one holder who goes on."""
+        """Wait until nobody holds it; whether its last holder did not end well. StorageError after `patience` seconds
+        of one holder who goes on."""
         began = time.monotonic()
         seen, since = self._read(), began
         told = False
         while True:
             found, lease = seen
             unchanged = time.monotonic() - since >= self._seconds
-            died = lease.holder is not None and (unchanged or _is_dead(lease.holder))
+            died = lease.holder is not None and (unchanged or is_dead(lease.holder))
             if (lease.holder is None or died) and self._swap(found, lease):
                 self._start()
-                return died
+                return died or lease.untidy
             if not told and lease.holder is not None and not died:
                 say("Another machine works on this collection, or has died while it did; waiting for it.")
                 told = True
@@ -80,12 +83,13 @@ class PublisherLease:
         if time.monotonic() - self._renewed > self._seconds:
             raise Overtaken("This machine could not renew its hold of the collection.", "Run the command again.")
 
-    def release(self) -> None:
+    def release(self, *, untidy: bool = False) -> None:
         self._end.set()
         if self._thread is not None:
             self._thread.join()
+        free = Lease(token=self.token, beat=self._lease.beat + 1, untidy=untidy)
         try:
-            self._objects.swap(self._key, Lease(token=self.token, beat=self._lease.beat + 1).packed(), self._tag)
+            self._objects.swap(self._key, free.packed(), self._tag)
         except (Overtaken, ExternalAPIError) as error:  # it ends by itself
             _log.warning("The hold of a collection was not given back: %s", error)
 
@@ -97,7 +101,7 @@ class PublisherLease:
             raise StorageError(f"{self._key} in the object store is damaged.", "Delete it and try again.") from error
 
     def _swap(self, found: Found | None, old: Lease) -> bool:
-        lease = Lease(holder=_holder(), token=old.token + 1, beat=old.beat + 1)
+        lease = Lease(holder=this_process(), token=old.token + 1, beat=old.beat + 1)
         at = time.monotonic()
         try:
             self._tag = self._objects.swap(self._key, lease.packed(), found.etag if found else None)
@@ -127,11 +131,12 @@ class PublisherLease:
             self._lease, self._renewed = lease, at
 
 
-def _holder() -> str:
-    return f"{host_id()}-{os.getpid()}-{threading.get_ident()}"
+def this_process() -> str:
+    """A name of host and process that none had before."""
+    return f"{host_id()}-{os.getpid()}-{uuid.uuid4().hex[:12]}"
 
 
-def _is_dead(holder: str) -> bool:
+def is_dead(holder: str) -> bool:
     """Whether a holder was a process of this host that runs no longer."""
     host, _, rest = holder.partition("-")
     process = rest.partition("-")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import uuid
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -11,8 +12,8 @@ from monjyu_core.errors import StorageError, UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder, write_atomically
 
 FORMAT = 1
-STATE, LEASE = "state.json.gz", "lease.json"
-_BASE = "remote.json.gz"
+STATE, LEASE, ORDERS = "state.json.gz", "lease.json", "orders"
+BASE = "remote.json.gz"
 
 
 Stamp = tuple[int, int, str]
@@ -25,7 +26,7 @@ class RemoteState(BaseModel):
     `files`: path in the collection's folder to the name of the object with its bytes, SHA-256 and a mark of the upload.
     `small` are texts of files that change: HEAD, CURRENT, the record. `dropped` are objects that no file needs any
     longer, with the time when (seconds of the epoch): a reader may still be fetching them. `nonce` differs with each
-    write, `token` is that of the lease under which it was written.
+    write, `token` is that of the lease under which it was written. `views`: the current snapshot's database shows parts.
     """
 
     format: int = FORMAT
@@ -34,6 +35,7 @@ class RemoteState(BaseModel):
     files: dict[str, str] = {}
     small: dict[str, str] = {}
     dropped: dict[str, float] = {}
+    views: bool = False
 
     def packed(self) -> bytes:
         return gzip.compress(self.model_dump_json().encode(), compresslevel=6, mtime=0)
@@ -51,6 +53,16 @@ class RemoteState(BaseModel):
     @property
     def current(self) -> str | None:
         return self.small.get("CURRENT", "").strip() or None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no collection: it is held for the first time, or was deleted."""
+        return not self.files and not self.small
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 of each file by its path."""
+        return {path: sha_of(name) for path, name in self.files.items()}
 
 
 class Base(BaseModel):
@@ -76,26 +88,18 @@ def write_base(folder: CollectionFolder, base: Base) -> None:
 
 
 def _base_path(folder: CollectionFolder) -> Path:
-    return folder.root / _BASE
+    return folder.root / BASE
 
 
-def is_small(path: str) -> bool:
-    """Whether a file is a short text that is rewritten in place: it stands in the state itself."""
-    folder, _, name = path.rpartition("/")
-    own = name in ("HEAD", "CURRENT", "HOLD") or name.endswith((".json", ".pending", ".refused"))
-    return own and (not folder or folder.startswith("parts/"))
+def prefix_of(collection: str) -> str:
+    """Below which the objects of a collection lie."""
+    return f"index/{collection}"
 
 
-def is_kept(path: str) -> bool:
-    """Whether a file of a collection's folder belongs into the store: no lock, nothing unfinished, no goal of a run."""
-    parts = path.split("/")
-    hidden = any(part.startswith(".") for part in parts)
-    own = path in (_BASE, "AT_WORK") or path.endswith(".lock")
-    return not hidden and not own
+def new_name(sha256: str) -> str:
+    """The name of an object with these bytes that no object ever had."""
+    return f"{sha256}-{uuid.uuid4().hex[:12]}"
 
 
-def is_served(path: str, current: str | None) -> bool:
-    """Whether a machine that only answers questions needs a file: the record, the current snapshot, pages of papers."""
-    if path.startswith("snapshots/"):
-        return current is not None and path.startswith(f"snapshots/{current}/")
-    return not path.startswith(("parts/", "analyses/", "scholarly"))
+def sha_of(name: str) -> str:
+    return name.partition("-")[0]

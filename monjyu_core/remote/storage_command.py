@@ -39,9 +39,11 @@ def pull(collections: tuple[str, ...], served: bool, force: bool) -> None:
     from monjyu_core.settings.settings import load_settings
     from monjyu_core.storage.folders import DataFolder
 
-    done = pull_all(DataFolder.default(), load_settings(), collections, only_served=served, force=force)
+    data = DataFolder.default()
+    done = pull_all(data, load_settings(), collections, only_served=served, force=force)
     for name, changed in done:
-        click.echo(f"{name}: {'fetched' if changed else 'up to date'}")
+        what = "fetched" if data.collection(name).record.is_file() else "deleted, as in the store"
+        click.echo(f"{name}: {what if changed else 'up to date'}")
     if not done:
         click.echo("The store has no collections.")
 

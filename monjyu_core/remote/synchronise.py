@@ -8,29 +8,31 @@ replaced as a whole by a conditional write, and that is the moment at which othe
 
 from __future__ import annotations
 
-import contextlib
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
+from monjyu_core.remote.files_kept import is_served, is_small, kept_paths, remove_empty, snapshot_of, stamp_of
 from monjyu_core.remote.object_store import Objects
 from monjyu_core.remote.publisher_lease import PublisherLease
+from monjyu_core.remote.purged_elsewhere import forget_purged, purged_papers
 from monjyu_core.remote.state import (
+    ORDERS,
     STATE,
     Base,
     RemoteState,
     Stamp,
-    is_kept,
-    is_served,
-    is_small,
+    new_name,
+    prefix_of,
     read_base,
+    sha_of,
     write_base,
 )
-from monjyu_core.storage.folders import CollectionFolder, write_atomically
+from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, write_atomically
 from monjyu_core.storage.ids import file_sha256
-from monjyu_core.storage.snapshot import is_leased
+from monjyu_core.storage.snapshot import is_leased, read_current, read_manifest
 
 _AT_ONCE = 8
 _TRIES = 3
@@ -42,7 +44,13 @@ class RemoteCollection:
     def __init__(self, objects: Objects, folder: CollectionFolder) -> None:
         self._objects = objects
         self._folder = folder
-        self._prefix = f"index/{folder.name}"
+        self._prefix = prefix_of(folder.name)
+        self.delivered: dict[str, str] = {}
+        """Objects that other machines have uploaded for this publisher, by the SHA-256 of their bytes."""
+
+    @property
+    def name(self) -> str:
+        return self._folder.name
 
     def lease(self, seconds: float) -> PublisherLease:
         return PublisherLease(self._objects, f"{self._prefix}/lease.json", seconds)
@@ -55,12 +63,15 @@ class RemoteCollection:
             base = read_base(self._folder)
             known = not again and base.etag is not None and not base.untidy and (base.whole or only_served)
             found = self._objects.read(self._at(STATE), unless=base.etag if known else None)
-            if found is None:
-                return base.etag is not None and self._forget()
-            if not found.changed:
+            if found is not None and not found.changed:
                 return False
-            state = RemoteState.unpacked(found.content)
+            state = RemoteState.unpacked(found.content) if found else RemoteState()
+            if found is None or state.is_empty:  # what was never in the store is new work, and stays
+                return self._forget(found.etag if found else None, state)
+            purged = purged_papers(self._folder)
             if self._fetch(state, only_served):
+                forget_purged(self._folder, purged)
+                remove_dead_temporaries(self._root)  # of fetches that were killed
                 untidy = self._remove_others(state, only_served)
                 seen = self._scan(read_base(self._folder))[2]
                 whole = not only_served
@@ -74,6 +85,17 @@ class RemoteCollection:
         """Whether this machine has ever fetched or written the state."""
         return read_base(self._folder).etag is not None
 
+    def has_diverged(self) -> bool:
+        """Whether the store has a state that the work here did not start from. Not where both are equal: a publisher
+        may have been killed, or got no answer, after its state was written."""
+        base = read_base(self._folder)
+        found = self._objects.read(self._at(STATE), unless=base.etag)
+        if found is None or not found.changed or not self.is_changed():
+            return False
+        state = RemoteState.unpacked(found.content)
+        files, small, _ = self._scan(base)
+        return not state.is_empty and (files, small) != (state.hashes, state.small)
+
     def is_behind(self) -> bool:
         """Whether the store has another state than the one that this machine last fetched or wrote."""
         base = read_base(self._folder)
@@ -86,7 +108,7 @@ class RemoteCollection:
         if not base.whole:
             return base.etag is None and any(True for _ in self._root.glob("parts/*/*/HEAD"))
         files, small, _ = self._scan(base)
-        return files != {path: _sha(name) for path, name in base.state.files.items()} or small != base.state.small
+        return (files, small) != (base.state.hashes, base.state.small)
 
     def fence(self, token: int) -> None:
         """Mark the state with the token of the lease, so that no earlier holder can write it. `pull` comes first."""
@@ -100,17 +122,21 @@ class RemoteCollection:
         if base.state.token != lease.token:
             raise StorageError(f"{self._folder.name} was changed on another machine.", "Run the command again.")
         files, small, seen = self._scan(base)
-        stored = {_sha(name): name for name in base.state.files.values()}
+        stored = self.delivered | {sha_of(name): name for name in base.state.files.values()}
         missing = {sha: path for path, sha in files.items() if sha not in stored}
-        stored |= {sha: f"{sha}-{uuid.uuid4().hex[:12]}" for sha in missing}
+        stored |= {sha: new_name(sha) for sha in missing}
         self._upload({stored[sha]: path for sha, path in missing.items()})
-        if any(_stamp(self._root / path) != seen[path][:2] for path in missing.values()):
+        if any(stamp_of(self._root / path) != seen[path][:2] for path in missing.values()):
             raise StorageError(f"Files of {self._folder.name} changed while they were sent.", "Run the command again.")
         named = {path: stored[sha] for path, sha in files.items()}
         unneeded = set(base.state.files.values()) - set(named.values())
         now = time.time()
         state = RemoteState(
-            token=lease.token, files=named, small=small, dropped=base.state.dropped | dict.fromkeys(unneeded, now)
+            token=lease.token,
+            files=named,
+            small=small,
+            dropped=base.state.dropped | dict.fromkeys(unneeded, now),
+            views=self._shows_parts(),
         )
         lease.check()
         if (state.files, state.small) != (base.state.files, base.state.small):
@@ -118,11 +144,22 @@ class RemoteCollection:
         write_base(self._folder, base.model_copy(update={"seen": seen}))
         self._delete_dropped(lease, now - keep_seconds)
 
+    def _shows_parts(self) -> bool:
+        """Whether the database that readers open holds views."""
+        current = read_current(self._folder)
+        try:
+            return current is not None and not read_manifest(self._folder, current).copied
+        except StorageError:
+            return False
+
     def delete(self, lease: PublisherLease) -> None:
         """Remove the collection: its state first, so that nobody finds half of it."""
         lease.check()
-        self._objects.delete([self._at(STATE)])
+        base = self._swap(read_base(self._folder), RemoteState(token=lease.token))
+        write_base(self._folder, base)
         self._objects.delete(self._objects.names(f"{self._prefix}/blobs"))
+        lease.check()
+        self._objects.delete([self._at(STATE)])
 
     def sweep(self, lease: PublisherLease) -> None:
         """Delete what a holder that died had uploaded and never named."""
@@ -131,12 +168,18 @@ class RemoteCollection:
         named = {*state.files.values(), *state.dropped}
         there = self._objects.names(f"{self._prefix}/blobs")
         self._objects.delete([key for key in there if key.rpartition("/")[2] not in named])
+        self._objects.delete(self._objects.names(f"{self._prefix}/{ORDERS}"))
 
-    def _forget(self) -> bool:
-        self._folder.current.unlink(missing_ok=True)
-        self._remove_others(RemoteState(), only_served=False)
-        write_base(self._folder, Base())
-        return True
+    def _forget(self, etag: str | None, state: RemoteState) -> bool:
+        """The store has no such collection; whether it had one when this machine looked last."""
+        base = read_base(self._folder)
+        deleted = not base.state.is_empty
+        if deleted:
+            self._folder.current.unlink(missing_ok=True)
+            self._remove_others(RemoteState(), only_served=False)
+        if deleted or base.etag != etag:
+            write_base(self._folder, Base(etag=etag, state=state, whole=etag is not None))
+        return deleted
 
     def _delete_dropped(self, lease: PublisherLease, before: float) -> None:
         base = read_base(self._folder)
@@ -162,13 +205,13 @@ class RemoteCollection:
     def _fetch(self, state: RemoteState, only_served: bool) -> bool:
         """Fetch the files that are not here as they should be; whether all objects were there."""
         base = read_base(self._folder)
-        wanted = [path for path in state.files if not only_served or is_served(path, state.current)]
+        wanted = [path for path in state.files if not only_served or is_served(path, state)]
         absent = [path for path in wanted if not self._is_here(path, state.files[path], base)]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             there = pool.map(lambda path: self._download(path, state.files[path]), absent)
             if not all(there):
                 return False
-        small = [path for path in state.small if not only_served or is_served(path, state.current)]
+        small = [path for path in state.small if not only_served or is_served(path, state)]
         for path in sorted(small, key=lambda path: path == "CURRENT"):
             content = state.small[path].encode()
             target = self._path(path)
@@ -182,10 +225,10 @@ class RemoteCollection:
         if not file.is_file():
             return False
         known = base.seen.get(path)
-        return (known[2] if known and known[:2] == _stamp(file) else file_sha256(file)) == _sha(name)
+        return (known[2] if known and known[:2] == stamp_of(file) else file_sha256(file)) == sha_of(name)
 
     def _download(self, path: str, name: str) -> bool:
-        return self._objects.download(self._at(f"blobs/{name}"), self._path(path), _sha(name))
+        return self._objects.download(self._at(f"blobs/{name}"), self._path(path), sha_of(name))
 
     def _scan(self, base: Base) -> tuple[dict[str, str], dict[str, str], dict[str, Stamp]]:
         """Hashes of files by path, texts of small ones, and what was seen of each. A file that is as it was seen last
@@ -193,29 +236,28 @@ class RemoteCollection:
         files: dict[str, str] = {}
         small: dict[str, str] = {}
         seen: dict[str, Stamp] = {}
-        for path in _paths(self._root):
-            file = self._root / path
+        root = f"{self._root}/"
+        for path in kept_paths(self._root):
             if is_small(path):
-                small[path] = file.read_text("utf-8")
+                small[path] = Path(root + path).read_text("utf-8")
                 continue
-            known = base.seen.get(path)
-            stamp = _stamp(file)
-            files[path] = known[2] if known and known[:2] == stamp else file_sha256(file)
+            known, stamp = base.seen.get(path), stamp_of(root + path)
+            files[path] = known[2] if known and known[:2] == stamp else file_sha256(Path(root + path))
             seen[path] = (*stamp, files[path])
         return files, small, seen
 
     def _remove_others(self, state: RemoteState, only_served: bool) -> bool:
         """Remove what the store does not have; whether something had to stay because a reader has it open."""
-        keep = {path for path in (*state.files, *state.small) if not only_served or is_served(path, state.current)}
-        others = [path for path in _paths(self._root) if path not in keep]
+        keep = {path for path in (*state.files, *state.small) if not only_served or is_served(path, state)}
+        others = [path for path in kept_paths(self._root) if path not in keep]
         held = {
-            snapshot for snapshot in {_snapshot_of(path) for path in others} if snapshot and self._is_leased(snapshot)
+            snapshot for snapshot in {snapshot_of(path) for path in others} if snapshot and self._is_leased(snapshot)
         }
         for path in others:
-            # a reader of an old snapshot needs its Lance table, too
-            if _snapshot_of(path) not in held and not (held and path.startswith(("search/", "lance/"))):
+            # a reader of an old snapshot needs its search files and parts, too
+            if snapshot_of(path) not in held and not (held and path.startswith(("search/", "lance/", "parts/"))):
                 (self._root / path).unlink(missing_ok=True)
-        _remove_empty(self._root)
+        remove_empty(self._root)
         return bool(held)
 
     def _is_leased(self, snapshot_id: str) -> bool:
@@ -234,29 +276,3 @@ class RemoteCollection:
 
     def _at(self, name: str) -> str:
         return f"{self._prefix}/{name}"
-
-
-def _paths(root: Path) -> list[str]:
-    found = (path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file() and not path.is_symlink())
-    return sorted(path for path in found if is_kept(path))
-
-
-def _remove_empty(root: Path) -> None:
-    for folder in sorted((path for path in root.rglob("*") if path.is_dir()), reverse=True):
-        if not any(folder.iterdir()):
-            with contextlib.suppress(OSError):  # filled meanwhile
-                folder.rmdir()
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    found = file.stat()
-    return found.st_size, found.st_mtime_ns
-
-
-def _sha(name: str) -> str:
-    return name.partition("-")[0]
-
-
-def _snapshot_of(path: str) -> str | None:
-    parts = path.split("/")
-    return parts[1] if parts[0] == "snapshots" and len(parts) > 2 else None

@@ -38,10 +38,23 @@ class AutomationSettings(Group):
 
 
 class RunSettings(Group):
-    """How a backfill is spread over run workers; how many of them there are stands in dagster.yaml."""
+    """How work is spread over run workers. How many a backfill may use stands in dagster.yaml."""
 
     shards_per_run: Annotated[int, NoResult("speed only")] = Field(
         0, ge=0, le=16, description="shards a run of a backfill takes; 0 = all in one run"
+    )
+    workers: Annotated[int, NoResult("speed only")] = Field(
+        0,
+        ge=0,
+        le=16,
+        description="run workers that `monjyu index` gives levels 0 and 1 of its papers to, by the run launcher of "
+        "dagster.yaml (Celery, Kubernetes); needs storage.uri; 0 = it does them itself",
+    )
+    least_papers: Annotated[int, NoResult("speed only")] = Field(
+        16, ge=0, description="fewer changed papers than this are no work for run workers"
+    )
+    start_seconds: Annotated[float, NoResult("speed only")] = Field(
+        300.0, gt=0, description="a run that no worker has begun for so long is given out once more"
     )
     runs_calling_models: Annotated[int, NoResult("speed only")] = Field(
         1, ge=1, description="runs at once of each asset that calls models; `monjyu automation limits` sets it"
@@ -70,7 +83,9 @@ class StorageSettings(Group):
     """An object store that holds the collections (extra `objects`): the data folder is then this machine's copy."""
 
     uri: Annotated[str | None, WHERE] = Field(
-        None, description="s3://BUCKET/…, az://CONTAINER/… or gs://BUCKET/…; none = the data folder is all there is"
+        None,
+        description="s3://BUCKET/…, az://CONTAINER/…, gs://BUCKET/… or file:///FOLDER; none = the data folder is all "
+        "there is",
     )
     endpoint: Annotated[str | None, WHERE] = Field(None, description="of a store that speaks S3, or of Azurite")
     region: Annotated[str | None, WHERE] = None

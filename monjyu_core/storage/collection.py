@@ -92,6 +92,12 @@ def collection_yaml(record: CollectionRecord) -> dict[str, Any]:
     return {}
 
 
+def collection_yaml_text(record: CollectionRecord) -> str | None:
+    """The text of that `collection.yaml`; None where no source has one."""
+    paths = (Path(source) / "collection.yaml" for source in record.sources)
+    return next((path.read_text("utf-8") for path in paths if path.is_file()), None)
+
+
 def collection_settings(record: CollectionRecord) -> Settings:
     """The settings a collection is indexed and searched with: its overrides over file and environment.
 

@@ -72,3 +72,13 @@ def _read(path: Path, legacy: Legacy, *seen: int) -> Head:
         return Head(found["buckets"], found["parts"])
     except (ValueError, KeyError, TypeError) as error:
         raise StorageError(f"{path} is damaged.", "Delete it and index the collection again.") from error
+
+
+def named_parts(head: str) -> set[tuple[str | None, str]]:
+    """The parts that the text of a HEAD names, by table (None: the primary one) and version. Of an earlier version it
+    names the primary part alone."""
+    if not head.startswith("{"):
+        return {(None, head.strip())}
+    entries: list[PartEntry] = list(json.loads(head)["parts"].values())
+    siblings = {(table, one["version"]) for entry in entries for table, one in entry["siblings"].items()}
+    return siblings | {(None, entry["version"]) for entry in entries}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from monjyu_core.errors import ConfigurationError, QueryError
+from monjyu_core.remote.following import follow_now
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.wording import among
 
@@ -24,6 +25,7 @@ def chosen_collection(data: DataFolder, name: str | None, way: str = "with -c") 
 
     `way`: how one is named where this is asked.
     """
+    follow_now(data)
     if name is not None:
         return require_collection(data, name).name
     known = data.collections()

@@ -1,11 +1,12 @@
 """Rules of a whole run in this process: what its assets together may spend on models, whether failures are retried,
-whether sources are scanned, and the record that the run aims at."""
+whether sources are scanned, where files of records lie, and the record that the run aims at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from monjyu_core.models.accounting.caps import Reservation, SpendingCap
 from monjyu_core.models.call_errors import CostCapReached
@@ -16,6 +17,7 @@ _caps: list[SpendingCap | None] = []
 _again: list[bool] = []
 _unscanned: list[bool] = []
 _goals: list[Goal] = []
+_documents: list[Callable[[str], Path | None]] = []
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,22 @@ def aiming_at(goal: Goal) -> Iterator[None]:
         yield
     finally:
         _goals.pop()
+
+
+@contextmanager
+def documents_at(place: Callable[[str], Path | None]) -> Iterator[None]:
+    """Inside, files of records that lie on another machine are read where `place` says."""
+    _documents.append(place)
+    try:
+        yield
+    finally:
+        _documents.pop()
+
+
+def document_at(source_path: str) -> str:
+    """Where to read the file of records that the manifest names."""
+    found = _documents[-1](source_path) if _documents else None
+    return str(found) if found else source_path
 
 
 def goal_of(folder: CollectionFolder) -> Goal | None:

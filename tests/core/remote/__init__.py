@@ -1,0 +1,1 @@
+"""Collections in an object store."""
