@@ -46,8 +46,8 @@ class Order(BaseModel):
 
 
 class Result(BaseModel):
-    """`orders/<token>/<run>/<asset>-<shard>.json`: the HEAD of an asset's shard by its path, and the objects of its parts
-    by path."""
+    """`orders/<token>/<run>/<asset>-<shard>.json`: the HEAD of an asset's shard by its path, and the objects of its
+    parts by path."""
 
     asset: str
     shard: str

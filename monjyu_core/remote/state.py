@@ -26,7 +26,8 @@ class RemoteState(BaseModel):
     `files`: path in the collection's folder to the name of the object with its bytes, SHA-256 and a mark of the upload.
     `small` are texts of files that change: HEAD, CURRENT, the record. `dropped` are objects that no file needs any
     longer, with the time when (seconds of the epoch): a reader may still be fetching them. `nonce` differs with each
-    write, `token` is that of the lease under which it was written. `views`: the current snapshot's database shows parts.
+    write, `token` is that of the lease under which it was written. `views`: the current snapshot's database shows
+    parts.
     """
 
     format: int = FORMAT
