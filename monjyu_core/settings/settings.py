@@ -78,8 +78,8 @@ class EmbeddingSettings(Group):
     )
     precision: Annotated[Literal["auto", "f32", "bf16", "int8"], Changes("chunk_embeddings")] = Field(
         "auto",
-        description="auto = int8 for a collection that is first indexed on a processor with VNNI; else, and for "
-        "collections of earlier versions, bf16 where the processor has bf16 matrix units, f32 where not",
+        description="auto = int8 for a collection first indexed with all-MiniLM-L6-v2 on a processor with VNNI; else, "
+        "and for collections of earlier versions, bf16 where the processor has bf16 matrix units, f32 where not",
     )
     threads: Annotated[int, NoResult("speed only")] = Field(0, ge=0, description="0 = all cores")
     remote: Annotated[str | None, Changes("chunks", "chunk_embeddings")] = Field(

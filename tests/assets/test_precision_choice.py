@@ -12,7 +12,7 @@ from monjyu_assets.stages.shared import model_choice
 from monjyu_assets.stages.shared.model_choice import ENGLISH_MODEL, MULTILINGUAL_MODEL, settle_model
 from monjyu_core.embedding import load_embedder
 from monjyu_core.errors import QueryError
-from monjyu_core.settings.settings import load_settings
+from monjyu_core.settings.settings import EmbeddingModel, load_settings
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_query import Monjyu
 from tests.assets.worlds import World, write_records
@@ -28,6 +28,12 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     return made
 
 
+def write_model(world: World, model: EmbeddingModel) -> None:
+    work = world.work
+    with changing_record(work):
+        work.record.embedding_model = model
+
+
 def settled(world: World) -> CollectionRecord:
     work = world.work
     settle_model(work)
@@ -35,12 +41,20 @@ def settled(world: World) -> CollectionRecord:
 
 
 @pytest.mark.parametrize(
-    ("setting", "vnni", "precision"),
-    [("auto", True, "int8"), ("auto", False, None), ("int8", False, "int8"), ("f32", True, None)],
+    ("model", "setting", "vnni", "precision"),
+    [
+        (ENGLISH_MODEL, "auto", True, "int8"),
+        (ENGLISH_MODEL, "auto", False, None),
+        (ENGLISH_MODEL, "int8", False, "int8"),
+        (ENGLISH_MODEL, "f32", True, None),
+        (MULTILINGUAL_MODEL, "auto", True, None),
+        (MULTILINGUAL_MODEL, "int8", True, "int8"),
+    ],
 )
 def test_settled_with_the_model(
-    world: World, monkeypatch: pytest.MonkeyPatch, setting: str, vnni: bool, precision: str | None
+    world: World, monkeypatch: pytest.MonkeyPatch, model: str, setting: str, vnni: bool, precision: str | None
 ) -> None:
+    monkeypatch.setenv("MONJYU_EMBEDDING__MODEL", model)
     monkeypatch.setenv("MONJYU_EMBEDDING__PRECISION", setting)
     monkeypatch.setattr(model_choice, "multiplies_integers", lambda: vnni)
     assert settled(world).embedding_precision == precision
@@ -50,13 +64,12 @@ def test_settled_with_the_model(
 def test_a_collection_of_an_earlier_version_keeps_its_vectors(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_choice, "multiplies_integers", lambda: True)
     before = load_settings({"embedding": {"model": ENGLISH_MODEL}})
-    work = world.work
-    with changing_record(work):
-        work.record.embedding_model = ENGLISH_MODEL
+    write_model(world, ENGLISH_MODEL)
     assert settled(world).embedding_precision is None
     now = world.work.settings
     assert embedding_recipe(now, load_embedder(now)) == embedding_recipe(before, load_embedder(before))
-    monkeypatch.setenv("MONJYU_EMBEDDING__MODEL", MULTILINGUAL_MODEL)  # all of it is embedded anew
+    write_model(world, MULTILINGUAL_MODEL)
+    monkeypatch.setenv("MONJYU_EMBEDDING__MODEL", ENGLISH_MODEL)  # all of it is embedded anew
     assert settled(world).embedding_precision == "int8"
 
 

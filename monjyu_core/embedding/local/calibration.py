@@ -38,7 +38,8 @@ class Rounding:
     def factors(self) -> NDArray[np.float32]:
         """Of each channel (k,), to the last bit the same on every processor."""
         octaves, quarters = np.divmod(self.exponents, 4)
-        return np.ldexp(_ROOTS[quarters], octaves).astype(np.float32)
+        factors: NDArray[np.float32] = np.ldexp(_ROOTS[quarters], octaves).astype(np.float32)
+        return factors
 
 
 def read_calibration(model: str) -> dict[str, Rounding]:
