@@ -27,7 +27,7 @@ from monjyu_core.storage.schemas import table_of
 ASSET = "noun_phrases"
 TABLE = "phrase_mentions"
 CODE_VERSION = "3"
-PARALLEL_FROM = 400_000
+PARALLEL_FROM = {"tagger": 2_500_000, "parser": 400_000}
 """Characters below which one process is faster than several that each load the model."""
 
 Chunks = Mapping[str, tuple[ChunkText, ...]]
@@ -126,9 +126,11 @@ class _Parsers:
         sizes = {key: sum(len(s) for chunk in chunks for s in chunk.sentences) for key, chunks in papers.items()}
         # The longest first, so that no process is left working on it alone.
         order = sorted(papers, key=lambda key: (-sizes[key], key))
-        if self._pool is None and min(self._workers, len(papers)) > 1 and sum(sizes.values()) >= PARALLEL_FROM:
+        model = self._work.settings.graph.phrase_model
+        several = min(self._workers, len(papers)) > 1 and sum(sizes.values()) >= PARALLEL_FROM[model]
+        if self._pool is None and several:
             self._pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"))
-        find = partial(paper_mentions, phrase_model=self._work.settings.graph.phrase_model)
+        find = partial(paper_mentions, phrase_model=model)
         results = (self._pool.map if self._pool else map)(find, [papers[key] for key in order])
         for paper_id, mentions in zip(order, results, strict=True):
             yield paper_id, mentions

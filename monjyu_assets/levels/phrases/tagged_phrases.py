@@ -27,7 +27,7 @@ from monjyu_assets.levels.phrases.words import all_stop, is_phrase, normalise
 from monjyu_core.errors import ConfigurationError
 
 WEIGHTS = Path(__file__).with_name("phrase_tagger.npz")
-WEIGHTS_SHA256 = "d1b24dc67456b7451ded722a3a7187487de68d750de7abe7eecf781635325923"
+WEIGHTS_SHA256 = "c005f873d51d95b61a7b871dfaeabb6d9466fec8d090bd20d3bcb3519856f878"
 LABELS = ("out", "begin", "inside", "only", "only_plural", "last", "last_plural")
 OUT, BEGIN, INSIDE, ONLY, ONLY_PLURAL, LAST, LAST_PLURAL = range(len(LABELS))
 BATCH = 64
