@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -121,6 +122,24 @@ def test_the_root_command_loads_nothing_heavy() -> None:
     loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in result.stderr.splitlines() if "|" in line}
     assert "click" in loaded
     assert not loaded & (HEAVY | {"monjyu_assets", "monjyu_query"})
+
+
+def test_a_question_loads_no_more_than_it_needs(sample_data: Path) -> None:
+    """Pandas where it is installed, spaCy and the calls of LanceDB's REST client take longer than the search itself."""
+    script = (
+        "import atexit, sys; from monjyu_core import cli; names = ['monjyu', *sys.argv[1:]]; sys.argv = names;"
+        "leave = cli._Program._end_at_once;"
+        "cli._Program._end_at_once = lambda self: (print('LOADED', *sys.modules, flush=True), leave(self));"
+        "cli.main()"
+    )
+    variables = {**os.environ, "MONJYU_DATA": str(sample_data)}
+    started = [sys.executable, "-c", script, "search", "How are citations checked?", "-c", "samples"]
+    result = subprocess.run(started, cwd=ROOT, capture_output=True, text=True, check=False, env=variables)
+    assert result.returncode == 0, result.stderr
+    loaded = set(result.stdout.rpartition("LOADED")[2].split())
+    assert "monjyu_core.cli" in loaded
+    assert not {name.split(".")[0] for name in loaded} & {"dagster", "monjyu_assets", "pandas", "spacy", "torch"}
+    assert not {name for name in loaded if name.startswith("lance_namespace_urllib3_client.api")}
 
 
 def test_commands_load_and_say_what_the_root_command_says() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from monjyu_assets.parsing.formats.pdf.body.heading import Heading, Style
+from monjyu_assets.parsing.formats.pdf.body.heading import Heading
+from monjyu_assets.parsing.formats.pdf.page.lines import Style
 from monjyu_assets.parsing.text.heading_types import section_type
 
 _MAIN = {"introduction", "methods", "experiments", "results", "discussion", "conclusion"}

@@ -177,7 +177,8 @@ def make_line(page: PageChars, rows: Ints, fonts: list[Font]) -> Line | None:
         index = np.repeat(index, repeats)
 
     def each(values: NDArray[Any]) -> list[Any]:
-        return (values if repeats is None else np.repeat(values, repeats)).tolist()
+        result: list[Any] = (values if repeats is None else np.repeat(values, repeats)).tolist()
+        return result
 
     small = sizes < 0.87 * size
     script = each(spaced.filled(_scripts(bases, small, size, base), 0)) if small.any() else [0] * len(joined)

@@ -48,7 +48,7 @@ def raw_characters(text_page: Any, font_id: Callable[[int], int]) -> RawCharacte
     first = dict(zip(reversed(pointers), range(count - 1, -1, -1), strict=True))
     first.pop(None, None)
     order = sorted(first, key=first.__getitem__)
-    numbers: dict[int | None, int] = {None: -1} | {pointer: number for number, pointer in enumerate(order)}
+    numbers = dict(zip([None, *order], range(-1, len(order)), strict=True))
     places = [first[pointer] for pointer in order]
     matrices = calls.filled(calls.matrix, page, places, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0))
     sizes = np.fromiter(map(calls.font_size, repeat(page), places), float, len(places))
@@ -104,7 +104,9 @@ def _bare(name: str, result: Any) -> Any:
     """A function of pdfium without declared arguments: pass C ints as int, pointers as `c_void_p`."""
     import pypdfium2.raw as pdfium
 
-    return ctypes.PYFUNCTYPE(result)(ctypes.cast(getattr(pdfium, name), ctypes.c_void_p).value)
+    address = ctypes.cast(getattr(pdfium, name), ctypes.c_void_p).value
+    assert address
+    return ctypes.PYFUNCTYPE(result)(address)
 
 
 def _run(calls: Iterable[Any]) -> None:

@@ -1,0 +1,59 @@
+"""Runs of a command on Dagster's SQLite files: few engines, and nothing missing or left over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+from alembic.script import ScriptDirectory
+
+from monjyu_assets import Indexer
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.sqlite_engines import lasting_engines
+from monjyu_core.storage.folders import DataFolder
+from tests.assets.changes import paper_text
+
+
+def test_one_edited_paper_takes_three_runs_and_one_engine_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    for number in (11, 24):
+        (papers / f"p{number}.md").write_text(paper_text(number))
+    indexer = Indexer(tmp_path / "data")
+    indexer.index(papers, collection="notes", level=1)
+    before = {run.run_id for run in _runs(tmp_path / "data")}
+    made: list[str] = []
+    create = sqlalchemy.create_engine
+
+    def counted(url: str, **options: Any) -> sqlalchemy.Engine:
+        made.append(url)
+        return create(url, **options)
+
+    monkeypatch.setattr(sqlalchemy, "create_engine", counted)
+    (papers / "p11.md").write_text(paper_text(31))
+    assert indexer.index(collection="notes").papers.changed == 1
+    new = [run for run in _runs(tmp_path / "data") if run.run_id not in before]
+    assert sorted(run.job_name for run in new) == ["level_0_papers", "level_1_collection", "level_1_papers"]
+    assert all(run.is_success for run in new)
+    assert len(made) == len(set(made)) == 3 + len(new), "the runs, the schedules, the index of events, and each run"
+    assert not [*(tmp_path / "data" / "state").rglob("*-wal")], "each file is written back when the command ends"
+    with open_instance(DataFolder(tmp_path / "data")) as instance:
+        stored = [instance.all_logs(run.run_id) for run in new]
+    assert all(events and events[-1].is_dagster_event for events in stored)
+
+
+def test_the_process_is_as_before_when_it_ends() -> None:
+    before = sqlalchemy.create_engine, ScriptDirectory.from_config
+    with lasting_engines():
+        assert ScriptDirectory.from_config != before[1]
+    assert (sqlalchemy.create_engine, ScriptDirectory.from_config) == before
+
+
+def _runs(data: Path) -> list[Any]:
+    with open_instance(DataFolder(data)) as instance:
+        return list(instance.get_runs())
