@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from monjyu_core.errors import QueryError
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_chunks
-from monjyu_query.ranking.retrieval import vector_scores
-from monjyu_query.ranking.scripts import levelled
+from monjyu_query.ranking.ranker import similarities
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.passages import hit_of, load_passages
 from monjyu_query.search.request import Filters
@@ -33,8 +32,7 @@ def search_by_vector(
         raise QueryError(f"top_k: {top_k} is not between 1 and 1000.")
     passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
     unit = _unit(vector, index)
-    near = levelled(vector_scores(index.corpus, unit), index.wide, passing)
-    scores = np.where(passing, near, np.float32(-np.inf)).astype(np.float32)
+    scores = similarities(index, unit, passing, settings).scores
     floor = settings.min_score if min_score is None else min_score
     rows = best_rows(
         scores, index.corpus.work, top_k or settings.top_k, settings.per_paper, floor, index.corpus.passage

@@ -44,7 +44,9 @@ def _scores(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking) -> 
     """By chunk."""
     wanted = {hit.chunk_id for hit in hits}
     places = index.corpus.chunk_ids.rows_of(wanted)
-    passing = ranking.scores > -np.inf
+    candidates = np.flatnonzero(ranking.scores > -np.inf)
+    similar = None if ranking.similarity is None else ranking.similarity[candidates]
+    matching = None if ranking.keyword is None else ranking.keyword[candidates]
     asked = {term.term: term.word for term in index.keywords.query_terms(query).result()}
     terms = index.keywords.terms([hit.text for hit in hits])
     found = {}
@@ -55,8 +57,8 @@ def _scores(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking) -> 
             vector=_score(ranking.similarity, row),
             keyword=_score(ranking.keyword, row),
             fused=_score(ranking.scores if ranking.keyword is not None else None, row),
-            vector_rank=_rank(ranking.similarity, row, passing),
-            keyword_rank=_rank(ranking.keyword, row, passing),
+            vector_rank=_rank(ranking.similarity, row, similar),
+            keyword_rank=_rank(ranking.keyword, row, matching),
             matched=list(dict.fromkeys(word for term, word in asked.items() if term in held)),
         )
     return found
@@ -66,8 +68,8 @@ def _score(scores: Scores | None, row: int) -> float | None:
     return None if scores is None or not np.isfinite(scores[row]) else round(float(scores[row]), 4)
 
 
-def _rank(scores: Scores | None, row: int, passing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int | None:
-    """From 1, among the chunks that pass the filters; None for one that has no word of the question."""
-    if scores is None or not passing[row] or (scores[row] == 0 and not scores[passing].any()):
+def _rank(scores: Scores | None, row: int, candidates: Scores | None) -> int | None:
+    """From 1, among the scores of the candidates; None for one that has no word of the question."""
+    if scores is None or candidates is None or (scores[row] == 0 and not candidates.any()):
         return None
-    return 1 + int(((scores > scores[row]) & passing).sum())
+    return 1 + int((candidates > scores[row]).sum())
