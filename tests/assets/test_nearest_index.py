@@ -38,7 +38,8 @@ def write(folder: Path, start: int, count: int) -> SearchFileEntry:
     ids = pa.array([f"c{start + n:06d}" for n in range(count)])
     texts = pa.array([" ".join(chance.choice(WORDS, 20)) for _ in range(count)])
     keys = np.arange(start, start + count, dtype=np.uint64) * np.uint64(7919)
-    postings = XX
+    seen = dict(zip(FIELDS, (texts, pa.array([""] * count)), strict=True))
+    postings = {field: make_postings(some, word_terms) for field, some in seen.items()}
     name = write_search_file(folder, SearchFile(ids, keys, vectors, postings))
     return SearchFileEntry(name=name, made_from=name, rows=count, size=(folder / name).stat().st_size)
 

@@ -90,8 +90,8 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     + quality_specs("index_snapshot")
     + drift_specs("index_snapshot")
     + [NEAREST_SPEC],
-    description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is swapped "
-    "last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
+    description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is "
+    "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
 def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
