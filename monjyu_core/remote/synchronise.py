@@ -212,7 +212,7 @@ class RemoteCollection:
             snapshot for snapshot in {_snapshot_of(path) for path in others} if snapshot and self._is_leased(snapshot)
         }
         for path in others:
-            # a reader of an old snapshot needs its Lance table, too
+            # a reader of an old snapshot needs its search files, too
             if _snapshot_of(path) not in held and not (held and path.startswith(("search/", "lance/"))):
                 (self._root / path).unlink(missing_ok=True)
         _remove_empty(self._root)
