@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
+from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_chunks
 from monjyu_query.ranking.ranker import similarities
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import hit_of, load_passages
+from monjyu_query.search.passages import hit_of
 from monjyu_query.search.request import Filters
 from monjyu_query.search.result import Routing, SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -37,8 +38,7 @@ def search_by_vector(
     rows = best_rows(
         scores, index.corpus.work, top_k or settings.top_k, settings.per_paper, floor, index.corpus.passage
     )
-    chunks = [index.corpus.chunk_ids[row] for row in rows]
-    passages = load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
+    passages = passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
     return SearchResult(
         query="",
         collection=searcher.collection,

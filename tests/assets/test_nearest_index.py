@@ -42,7 +42,8 @@ def write(folder: Path, start: int, count: int) -> SearchFileEntry:
     keys = np.arange(start, start + count, dtype=np.uint64) * np.uint64(7919)
     seen = dict(zip(FIELDS, (texts, pa.array([""] * count)), strict=True))
     postings = {field: make_postings(some, word_terms) for field, some in seen.items()}
-    name = write_search_file(folder, SearchFile(ids, keys, vectors, postings))
+    places = np.arange(count, dtype=np.int32)
+    name = write_search_file(folder, SearchFile(ids, texts, texts, places, places, keys, vectors, postings))
     return SearchFileEntry(name=name, made_from=name, rows=count, size=(folder / name).stat().st_size)
 
 
