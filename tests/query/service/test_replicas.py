@@ -43,8 +43,7 @@ def test_two_replicas_share_rates_and_results(service_data: Path, redis_url: str
         asked = {"query": "What does the relevance budget bound?", "collection": "samples", "mode": "keyword"}
         answers = [client.post("/search", json=asked, timeout=60) for client in clients]
         assert [answer.status_code for answer in answers] == [200, 200]
-        assert [answer.headers["X-Monjyu-Cache"] for answer in answers] == ["miss", "hit"]
-        assert answers[0].json()["answer"] == answers[1].json()["answer"]
+        assert answers[0].json()["trace_id"] == answers[1].json()["trace_id"]  # searched once
         found = [clients[number % 2].get("/health").status_code for number in range(3 * BURST_SECONDS)]
     accepted = found.count(200)
     assert set(found) == {200, 429} and BURST_SECONDS <= accepted < 2 * BURST_SECONDS
