@@ -129,11 +129,14 @@ class Made:
 def _filled(table: str, columns: dict[str, Any]) -> pa.Table:
     """The rows of a table with nothing in its other columns."""
     count = len(next(iter(columns.values())))
-    nothing: Callable[[pa.Field], Any] = lambda field: pa.array([_nothing(field)] * count, field.type)
     schema = TABLES[table].schema
-    return pa.table(
-        [pa.array(columns[f.name]).cast(f.type) if f.name in columns else nothing(f) for f in schema], schema=schema
-    )
+    made = [
+        pa.array(columns[one.name]).cast(one.type)
+        if one.name in columns
+        else pa.array([_nothing(one)] * count, one.type)
+        for one in schema
+    ]
+    return pa.table(made, schema=schema)
 
 
 def _nothing(field: pa.Field) -> Any:

@@ -18,7 +18,7 @@ from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
 from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.search_files.nearest import MIN_RECALL
+from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically

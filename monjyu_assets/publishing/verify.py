@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
-from monjyu_core.search_files.nearest import NearestTable
+from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256

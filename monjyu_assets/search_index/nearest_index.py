@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
-from monjyu_core.search_files.nearest import CANDIDATES, MIN_RECALL, NearestTable
+from monjyu_core.search_files.nearest_table import CANDIDATES, MIN_RECALL, NearestTable
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
 from monjyu_core.storage.folders import remove_folder
 from monjyu_core.storage.ids import digest

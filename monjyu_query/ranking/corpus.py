@@ -17,7 +17,7 @@ from monjyu_core.paper import SectionType
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
 from monjyu_core.storage.snapshot import Snapshot, mend, unreadable
 from monjyu_query.ranking.fusion import Mask
-from monjyu_query.ranking.vectors import Vectors
+from monjyu_query.ranking.mapped_vectors import Vectors
 
 _SECTION_TYPES: tuple[str, ...] = get_args(SectionType)
 

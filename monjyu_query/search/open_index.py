@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from monjyu_core.errors import StorageError
 from monjyu_core.retractions import Retraction, retractions
-from monjyu_core.search_files.nearest import MIN_RECALL, NearestTable
+from monjyu_core.search_files.nearest_table import MIN_RECALL, NearestTable
 from monjyu_core.search_files.search_file import SearchFile
 from monjyu_core.search_files.stored_chunks import StoredChunks
 from monjyu_core.settings.settings import Settings

@@ -11,7 +11,7 @@ import pytest
 
 from monjyu_assets.search_index import nearest_index
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
-from monjyu_core.search_files.nearest import NearestTable
+from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.postings import make_postings
 from monjyu_core.search_files.search_file import FIELDS, SearchFile, open_search_file, write_search_file
 from monjyu_core.settings.settings import SearchSettings
@@ -21,10 +21,10 @@ from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.candidates import rank_candidates
 from monjyu_query.ranking.corpus import ChunkIds, Corpus
 from monjyu_query.ranking.fusion import rrf_fusion, zscore_fusion
+from monjyu_query.ranking.mapped_vectors import Vectors
 from monjyu_query.ranking.nearest import Nearest
 from monjyu_query.ranking.retrieval import KeywordIndex
 from monjyu_query.ranking.scripts import levelled, merged
-from monjyu_query.ranking.vectors import Vectors
 
 COUNT, DIMENSIONS, FILES = 6000, 64, 3
 WORDS = [f"word{n}" for n in range(400)]

@@ -36,7 +36,7 @@ from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.work import Timer
-from monjyu_core.search_files.nearest import MIN_RECALL
+from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
 from monjyu_core.storage.snapshot import Manifest
 
