@@ -55,7 +55,7 @@ def base_texts(corpora: Path, most: int) -> list[str]:
         lines = (corpora / name / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
         records = [json.loads(line) for line in lines]
         long = [
-            f"{one.get('title', '')}. {one.get('text', '')}"[:900] for one in records if len(one.get("text", "")) > 200
+            f"{one.get('title', '')}. {one.get('text', '')}"[:900] for one in records if len(one.get("text", "")) > 20
         ]
         texts += long[: most // len(BASES)]
     return texts
