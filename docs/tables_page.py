@@ -66,7 +66,7 @@ them, see [dagster.md](dagster.md).
 `index.duckdb` of a snapshot holds the tables of the levels that are published. Those of papers and chunks have one more
 column there, `shard`, and from level 1 on there is `community_lineage` (`graph`, `community_id`, `rank`, `previous_id`,
 `shared`, `jaccard`): the communities of the snapshot before that each one overlaps most. Vectors are not in it: they
-are in the Lance tables next to it, with the text that is searched.
+are in the search files next to it, with the terms of full text.
 
 Columns in **bold** identify a row.
 """

@@ -40,6 +40,7 @@ SMALL: dict[str, list[str]] = {
     "bench_growth": ["--documents", "2"],
     "bench_knowledge": ["--corpora", "{corpora}"],
     "bench_matching": ["--corpora", "{corpora}", "--records", "8"],
+    "bench_million": ["--corpora", "{corpora}", "--chunks", "2000", "--questions", "3"],
     "bench_parser_growth": ["--scales", "1", "2", "--runs", "1"],
     "bench_parsing": ["--folder", "{corpora}/jose/pdf", "--pages", "4", "--runs", "1"],
     "bench_pipeline": ["--corpus", "{corpora}/jose/pdf", "--runs", "1"],

@@ -1,1 +1,1 @@
-"""From parts to a published snapshot. Only this package writes Lance, index.duckdb, manifests and CURRENT."""
+"""From parts to a published snapshot. Only this package writes search files, index.duckdb, manifests and CURRENT."""

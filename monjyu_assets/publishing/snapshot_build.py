@@ -17,10 +17,11 @@ from monjyu_assets.publishing.lineage import write_lineage
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
 from monjyu_assets.search_index.search_files import publish_search_files
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.search_files.nearest import MIN_RECALL
+from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.settings.settings import setting as setting_value
 from monjyu_core.settings.settings import settings_of
 from monjyu_core.storage.folders import DATABASE, CollectionFolder, sync_folder, write_atomically
+from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import file_version
 from monjyu_core.storage.schemas import SCHEMA_VERSION, TABLES
 from monjyu_core.storage.snapshot import MANIFEST_HASH, Manifest, NearestEntry, PartEntry, SearchFileEntry, published
@@ -71,7 +72,8 @@ def _searchable(work: Work, candidate: Candidate) -> tuple[list[SearchFileEntry]
     folder, before = work.folder, candidate.before
     files = publish_search_files(folder.search, candidate.parts, candidate.embedding, before.search if before else [])
     most, known = work.settings.search.exact_up_to, before.nearest if before else None
-    nearest = publish_nearest_index(folder.search, folder.lance, files, most, known)
+    excluded = digest(*work.record.excluded) if work.record.excluded else ""
+    nearest = publish_nearest_index(folder.search, folder.lance, files, most, known, excluded)
     if nearest and nearest.recall < MIN_RECALL:
         work.warn(
             f"The approximate index of {work.name} finds {nearest.recall:.3f} of the nearest passages, less than "

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from monjyu_core.errors import StorageError
+from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.search_file import open_search_file
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import file_sha256
@@ -60,7 +61,7 @@ def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
             open_search_file(folder.search / entry.name, entry.size)
     except StorageError:
         return False
-    return True
+    return manifest.nearest is None or (folder.lance / manifest.nearest.folder).is_dir()
 
 
 def _hashed(path: Path) -> str:
@@ -105,3 +106,11 @@ def _search_files(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]
             yield f"search/{entry.name} is missing"
         elif file_version(path) != path.stem:
             yield f"search/{entry.name} differs from its hash"
+    if manifest.nearest:
+        try:
+            rows = len(NearestTable(folder.lance, manifest.nearest).keys())
+        except StorageError as error:
+            yield error.message.rstrip(".")
+            return
+        if rows != manifest.nearest.rows:
+            yield f"lance/{manifest.nearest.folder} has {rows} rows, not {manifest.nearest.rows}"

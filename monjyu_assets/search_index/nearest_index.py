@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from monjyu_core.errors import StorageError
-from monjyu_core.search_files.nearest import CANDIDATES, MIN_RECALL, NearestTable
+from monjyu_core.search_files.nearest_table import CANDIDATES, MIN_RECALL, NearestTable
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
 from monjyu_core.storage.folders import remove_folder
 from monjyu_core.storage.ids import digest
@@ -33,17 +33,23 @@ _EXACT_AT_ONCE = 20_000
 
 
 def publish_nearest_index(
-    search: Path, lance: Path, entries: Sequence[SearchFileEntry], exact_up_to: int, before: NearestEntry | None
+    search: Path,
+    lance: Path,
+    entries: Sequence[SearchFileEntry],
+    exact_up_to: int,
+    before: NearestEntry | None,
+    excluded: str = "",
 ) -> NearestEntry | None:
-    """The index of these search files; that of `before` while few chunks have changed. None for up to `exact_up_to`
-    chunks, which readers compare one by one."""
+    """The index of these search files; that of `before` while few chunks have changed and no other papers are
+    `excluded` (a purge leaves no vector). None for up to `exact_up_to` chunks, which readers compare one by one."""
     if sum(entry.rows for entry in entries) <= exact_up_to:
         return None
     files = [open_search_file(search / entry.name, entry.size) for entry in entries]
     keys = np.concatenate([file.keys for file in files])
-    if before is not None and _is_near(lance, before, keys):
+    if before is not None and before.excluded == excluded and _is_near(lance, before, keys):
         return before
-    return _built(lance, files, digest(*(entry.name for entry in entries), length=12))
+    made = _built(lance, files, digest(*(entry.name for entry in entries), length=12))
+    return made.model_copy(update={"excluded": excluded})
 
 
 def _is_near(lance: Path, before: NearestEntry, keys: NDArray[np.uint64]) -> bool:

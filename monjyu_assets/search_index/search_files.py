@@ -67,7 +67,7 @@ def _written(folder: Path, made_from: str, units: Sequence[Unit], dimensions: in
 
 
 def _search_file(units: Sequence[Unit], dimensions: int) -> SearchFile:
-    texts = pa.concat_tables([chunks.read(["chunk_id", "header", "text"]) for chunks, _ in units])
+    texts = pa.concat_tables([chunks.read(["chunk_id", "header", "text", "page_start", "ord"]) for chunks, _ in units])
     texts = texts.sort_by("chunk_id").combine_chunks()
     held = pa.concat_tables([vectors.read(["chunk_id", "vector"]) for _, vectors in units]).combine_chunks()
     ids = _whole(texts["chunk_id"])
@@ -80,7 +80,16 @@ def _search_file(units: Sequence[Unit], dimensions: int) -> SearchFile:
         WORDS: make_postings(words, word_terms),
         GRAMS: make_postings(grams, lambda pieces: [[piece] if piece else [] for piece in pieces]),
     }
-    return SearchFile(ids, _keys(ids, matrix), matrix, postings)
+    return SearchFile(
+        chunk_ids=ids,
+        headers=_whole(pc.fill_null(texts["header"], "")),
+        texts=_whole(texts["text"]),
+        pages=_whole(pc.fill_null(texts["page_start"], 0)).to_numpy().astype(np.int32),
+        ords=_whole(texts["ord"]).to_numpy().astype(np.int32),
+        keys=_keys(ids, matrix),
+        vectors=matrix,
+        postings=postings,
+    )
 
 
 def _full_texts(headers: Sequence[str | None], bodies: Sequence[str]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A search file: the vectors and postings of the chunks of some units, made from their parts alone.
+"""A search file: vectors, postings and texts of the chunks of some units, made from their parts alone.
 
 It is one Arrow record batch of one row whose columns are lists, so that arrays of any length stand side by side; not
 compressed, so that readers map it. It never changes: its name is the hash of its bytes.
@@ -32,9 +32,13 @@ _PARTS = ("terms", "starts", "rows", "times", "lengths")
 @dataclass(frozen=True)
 class SearchFile:
     """n chunks in the order of their ids: `vectors` (n, d) of length 1, `keys` (n,) that tell a chunk with this vector
-    from all others, `postings` by field."""
+    from all others, `postings` by field; first `pages` (n,), 0 where there is none, and places in the paper (n,)."""
 
     chunk_ids: pa.StringArray
+    headers: pa.StringArray
+    texts: pa.StringArray
+    pages: NDArray[np.int32]
+    ords: NDArray[np.int32]
     keys: NDArray[np.uint64]
     vectors: NDArray[np.float32]
     postings: dict[str, Postings]
@@ -47,6 +51,10 @@ def write_search_file(folder: Path, held: SearchFile) -> str:
     """Write the file and give its name."""
     columns: dict[str, pa.Array] = {
         "chunk_id": held.chunk_ids,
+        "header": held.headers,
+        "text": held.texts,
+        "page": pa.array(held.pages),
+        "ord": pa.array(held.ords),
         "key": pa.array(held.keys),
         "vector": pa.array(held.vectors.reshape(-1)),
     }
@@ -78,10 +86,11 @@ def open_search_file(path: Path, size: int) -> SearchFile:
             if about["layout"] != LAYOUT:
                 raise StorageError(f"{path.name} is of another layout.", "Index the collection again.")
             held = {name: batch.column(name).values for name in batch.schema.names}
-            arrays = {name: one.to_numpy() for name, one in held.items() if name != "chunk_id"}
+            ids, headers, texts = (held.pop(name) for name in ("chunk_id", "header", "text"))
+            arrays = {name: one.to_numpy() for name, one in held.items()}
             vectors = arrays["vector"].reshape(-1, about["dimensions"])
             postings = {field: Postings(**{part: arrays[f"{field}_{part}"] for part in _PARTS}) for field in FIELDS}
-            return SearchFile(held["chunk_id"], arrays["key"], vectors, postings)
+            return SearchFile(ids, headers, texts, arrays["page"], arrays["ord"], arrays["key"], vectors, postings)
     except (OSError, KeyError, ValueError, pa.ArrowInvalid) as error:
         raise StorageError(
             f"Search file {path.name} cannot be read: {error}.", "Index the collection again."

@@ -42,7 +42,10 @@ class ServiceSettings(Group):
     oidc: OidcSettings = OidcSettings()
     cors_origins: Annotated[list[str], SERVED] = Field([], description="pages of other addresses that may read")
     requests_per_minute: Annotated[int, SERVED] = Field(
-        1200, ge=0, description="of one key (without one: of one address) and worker; 0 = no limit"
+        1200,
+        ge=0,
+        description="of one key (without one: of one address) and worker, or with cache = redis of all workers; "
+        "0 = no limit",
     )
     searches: Annotated[int, SERVED] = Field(
         16, ge=1, le=256, description="quick searches at once in one worker; together they share the embedding model"

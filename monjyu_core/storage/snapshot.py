@@ -63,12 +63,14 @@ class SearchFileEntry(BaseModel):
 
 class NearestEntry(BaseModel):
     """A Lance table of `rows` keys and vectors with an approximate index, asked with so many `probes`. `recall` is the
-    share of the ten nearest chunks that were among the candidates when it was built."""
+    share of the ten nearest chunks that were among the candidates when it was built; `excluded` the hash of the purged
+    papers that it was built without."""
 
     table: str
     rows: int
     probes: int
     recall: float
+    excluded: str = ""
 
     @property
     def folder(self) -> str:

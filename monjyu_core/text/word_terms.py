@@ -40,13 +40,6 @@ def word_terms(texts: Sequence[str]) -> list[list[str]]:
     return [[terms[word] for word in some if terms[word]] for some in words]
 
 
-def words_with_terms(text: str) -> list[tuple[str, str]]:
-    """The words of a text that have a term, with the term, in order, repeated."""
-    words = _words(text)
-    terms = _terms(set(words))
-    return [(word, terms[word]) for word in words if terms[word]]
-
-
 def _terms(words: Iterable[str]) -> dict[str, str]:
     """The term of each word; empty for one that has none."""
     import Stemmer

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
+from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_chunks
-from monjyu_query.ranking.retrieval import vector_scores
-from monjyu_query.ranking.scripts import levelled
+from monjyu_query.ranking.ranker import similarities
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import hit_of, load_passages
+from monjyu_query.search.passages import hit_of
 from monjyu_query.search.request import Filters
 from monjyu_query.search.result import Routing, SearchResult
 from monjyu_query.search.searcher import Searcher
@@ -33,14 +33,12 @@ def search_by_vector(
         raise QueryError(f"top_k: {top_k} is not between 1 and 1000.")
     passing = passing_chunks(index.corpus, index.snapshot.cursor(), filters)
     unit = _unit(vector, index)
-    near = levelled(vector_scores(index.corpus, unit), index.wide, passing)
-    scores = np.where(passing, near, np.float32(-np.inf)).astype(np.float32)
+    scores = similarities(index, unit, passing, settings).scores
     floor = settings.min_score if min_score is None else min_score
     rows = best_rows(
         scores, index.corpus.work, top_k or settings.top_k, settings.per_paper, floor, index.corpus.passage
     )
-    chunks = [index.corpus.chunk_ids[row] for row in rows]
-    passages = load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
+    passages = passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
     return SearchResult(
         query="",
         collection=searcher.collection,

@@ -31,7 +31,7 @@ class FullTextField:
         self._begins = list(accumulate((len(file.lengths) for file in files), initial=0))
         lengths = np.concatenate([file.lengths for file in files]) if files else np.zeros(0, np.uint32)
         self._documents = int(np.count_nonzero(lengths))
-        average = np.float32(lengths.sum(dtype=np.int64)) / np.float32(max(self._documents, 1))
+        average = np.float32(lengths.sum(dtype=np.int64) or 1) / np.float32(max(self._documents, 1))
         self._norm: Scores = _K1 * (np.float32(1) - _B + _B * lengths.astype(np.float32) / average)
 
     def scores(self, terms: Sequence[str]) -> Scores:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, get_args, overload
 
 import numpy as np
@@ -16,7 +17,7 @@ from monjyu_core.paper import SectionType
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
 from monjyu_core.storage.snapshot import Snapshot, mend, unreadable
 from monjyu_query.ranking.fusion import Mask
-from monjyu_query.ranking.vectors import Vectors
+from monjyu_query.ranking.mapped_vectors import Vectors
 
 _SECTION_TYPES: tuple[str, ...] = get_args(SectionType)
 
@@ -47,7 +48,8 @@ class ChunkIds(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self[row] for row in range(len(self))[place]]
+            some: list[str] = self.array[place].to_pylist()
+            return some
         found: str = self.array[int(place)].as_py()
         return found
 
@@ -86,6 +88,19 @@ class Corpus:
 
     def section_codes(self, names: Sequence[str]) -> list[int]:
         return [_SECTION_TYPES.index(name) for name in names]
+
+    def section_name(self, row: int) -> str:
+        return _SECTION_TYPES[int(self.section_type[row])]
+
+    def row_of(self, paper_id: str, chunk_id: str) -> int:
+        """The row of a paper's chunk, looked for among those of the paper."""
+        code = self._codes[paper_id]
+        low, high = np.searchsorted(self.paper, [code, code + 1])
+        return int(low) + self.chunk_ids[low:high].index(chunk_id)
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {paper_id: code for code, paper_id in enumerate(self.paper_ids)}
 
     def of_papers(self, paper_ids: Iterable[str]) -> Mask:
         """Mask (n,) of the chunks of these papers."""

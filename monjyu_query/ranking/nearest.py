@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from monjyu_core.search_files.nearest import CANDIDATES, NearestTable
+from monjyu_core.search_files.nearest_table import CANDIDATES, NearestTable
 from monjyu_core.search_files.search_file import SearchFile
 from monjyu_query.ranking.corpus import Corpus
 from monjyu_query.ranking.fusion import Mask, Scores

@@ -84,13 +84,10 @@ def _ranked(
         return Ranking(_only(sparse, matched), None, warnings, sparse)
     waiting = index.store.keyword_scores(query, passing) if mode == "hybrid" else None
     vector = embedder.embed(query, index.snapshot.manifest)
-    few = every or index.nearest is None or np.count_nonzero(passing) <= settings.exact_up_to
-    dense = levelled(index.store.vector_scores(vector, passing), index.wide, passing) if few else None
     if waiting is None:
-        if dense is None:
-            found = _candidates(index, vector, None, passing, settings)
-            return Ranking(found.scores, found.similarity, warnings)
-        return Ranking(_only(dense, passing), dense, warnings)
+        found = similarities(index, vector, passing, settings, every=every)
+        return Ranking(found.scores, found.similarity, warnings)
+    dense = _of_all(index, vector, passing, settings, every=every)
     model = index.snapshot.manifest.embedding.model
     if unread(query, model):
         settings = settings.model_copy(update={"alpha": 0.0})
@@ -109,6 +106,25 @@ def _ranked(
         fused = index.prior.weighted(fused, index.corpus, passing, settings.prior)
     fused = index.store.reranked(query, fused, passing)
     return Ranking(fused, dense, warnings, sparse)
+
+
+def similarities(
+    index: OpenIndex, vector: NDArray[np.float32], passing: Mask, settings: SearchSettings, *, every: bool = False
+) -> Candidates:
+    """By likeness to a vector (d,) of length 1 alone, between scripts on one level."""
+    dense = _of_all(index, vector, passing, settings, every=every)
+    if dense is None:
+        return _candidates(index, vector, None, passing, settings)
+    return Candidates(_only(dense, passing), dense)
+
+
+def _of_all(
+    index: OpenIndex, vector: NDArray[np.float32], passing: Mask, settings: SearchSettings, *, every: bool
+) -> Scores | None:
+    """The similarities (n,) of all chunks that pass; None where they are too many to be compared one by one."""
+    if index.nearest is not None and not every and np.count_nonzero(passing) > settings.exact_up_to:
+        return None
+    return levelled(index.store.vector_scores(vector, passing), index.wide, passing)
 
 
 def _candidates(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from monjyu_query.ranking.vectors import Vectors
+    from monjyu_query.ranking.mapped_vectors import Vectors
 
 Scale = tuple[float, float]
 SCALES: dict[str, Scale] = {"all-MiniLM-L6-v2": (0.2, 0.7), "multilingual-e5-small": (0.81, 0.9)}

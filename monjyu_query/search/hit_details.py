@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,7 @@ from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.open_index import OpenIndex
 from monjyu_query.search.result import Citation, Hit, HitScores
 
-_OF_CHUNKS = """SELECT c.chunk_id, c.ord, p.year, p.doi, a.names FROM chunks c JOIN papers p USING (paper_id)
-LEFT JOIN (SELECT paper_id, list(name ORDER BY ord) AS names FROM authors
-    WHERE paper_id IN (SELECT unnest($papers::VARCHAR[])) GROUP BY paper_id) a USING (paper_id)
-WHERE c.chunk_id IN (SELECT unnest($chunks::VARCHAR[]))"""
+_AUTHORS = """SELECT paper_id, list(name ORDER BY ord) FROM authors WHERE paper_id IN ({papers}) GROUP BY paper_id"""
 
 
 def describe_hits(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking | None) -> None:
@@ -23,15 +19,15 @@ def describe_hits(index: OpenIndex, query: str, hits: list[Hit], ranking: Rankin
     where the question itself was never ranked): one look-up for all."""
     if not hits:
         return
-    values = {"chunks": [hit.chunk_id for hit in hits], "papers": list({hit.paper_id for hit in hits})}
-    rows: dict[str, Any] = {
-        row[0]: row[1:] for row in index.snapshot.cursor_of(values["papers"]).execute(_OF_CHUNKS, values).fetchall()
-    }
-    scores = {} if ranking is None else _scores(index, query, hits, ranking)
-    for hit in hits:
-        if hit.chunk_id in rows:
-            hit.ord, hit.year, hit.doi, names = rows[hit.chunk_id]
-            hit.authors = list(names or ())
+    papers = sorted({hit.paper_id for hit in hits})
+    asked = _AUTHORS.format(papers=", ".join("?" * len(papers)))
+    authors: dict[str, list[str]] = dict(index.snapshot.cursor_of(papers).execute(asked, papers).fetchall())
+    rows = [index.corpus.row_of(hit.paper_id, hit.chunk_id) for hit in hits]
+    scores = {} if ranking is None else _scores(index, query, hits, rows, ranking)
+    for hit, chunk in zip(hits, index.chunks.at(rows), strict=True):
+        paper = index.about_papers[hit.paper_id]
+        hit.ord, hit.year, hit.doi = chunk.ord, paper.year, paper.doi
+        hit.authors = authors.get(hit.paper_id, [])
         hit.scores = scores.get(hit.chunk_id)
         hit.retracted = hit.paper_id in index.retracted
 
@@ -42,23 +38,22 @@ def retracted_sources(index: OpenIndex, citations: Iterable[Citation]) -> list[s
     return [f"“{title}” is retracted ({index.retracted[paper_id]})." for paper_id, title in titles.items()]
 
 
-def _scores(index: OpenIndex, query: str, hits: list[Hit], ranking: Ranking) -> dict[str, HitScores]:
+def _scores(index: OpenIndex, query: str, hits: list[Hit], rows: list[int], ranking: Ranking) -> dict[str, HitScores]:
     """By chunk."""
-    wanted = {hit.chunk_id for hit in hits}
-    places = index.corpus.chunk_ids.rows_of(wanted)
-    passing = ranking.scores > -np.inf
+    candidates = np.flatnonzero(ranking.scores > -np.inf)
+    similar = None if ranking.similarity is None else ranking.similarity[candidates]
+    matching = None if ranking.keyword is None else ranking.keyword[candidates]
     asked = {term.term: term.word for term in index.keywords.query_terms(query).result()}
     terms = index.keywords.terms([hit.text for hit in hits])
     found = {}
-    for hit, own in zip(hits, terms, strict=True):
-        row = places[hit.chunk_id]
+    for hit, row, own in zip(hits, rows, terms, strict=True):
         held = set(own)
         found[hit.chunk_id] = HitScores(
             vector=_score(ranking.similarity, row),
             keyword=_score(ranking.keyword, row),
             fused=_score(ranking.scores if ranking.keyword is not None else None, row),
-            vector_rank=_rank(ranking.similarity, row, passing),
-            keyword_rank=_rank(ranking.keyword, row, passing),
+            vector_rank=_rank(ranking.similarity, row, similar),
+            keyword_rank=_rank(ranking.keyword, row, matching),
             matched=list(dict.fromkeys(word for term, word in asked.items() if term in held)),
         )
     return found
@@ -68,8 +63,8 @@ def _score(scores: Scores | None, row: int) -> float | None:
     return None if scores is None or not np.isfinite(scores[row]) else round(float(scores[row]), 4)
 
 
-def _rank(scores: Scores | None, row: int, passing: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> int | None:
-    """From 1, among the chunks that pass the filters; None for one that has no word of the question."""
-    if scores is None or not passing[row] or (scores[row] == 0 and not scores[passing].any()):
+def _rank(scores: Scores | None, row: int, candidates: Scores | None) -> int | None:
+    """From 1, among the scores of the candidates; None for one that has no word of the question."""
+    if scores is None or candidates is None or (scores[row] == 0 and not candidates.any()):
         return None
-    return 1 + int(((scores > scores[row]) & passing).sum())
+    return 1 + int((candidates > scores[row]).sum())

@@ -6,12 +6,13 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from monjyu_core.errors import StorageError
 from monjyu_core.retractions import Retraction, retractions
-from monjyu_core.search_files.nearest import MIN_RECALL, NearestTable
+from monjyu_core.search_files.nearest_table import MIN_RECALL, NearestTable
 from monjyu_core.search_files.search_file import SearchFile
+from monjyu_core.search_files.stored_chunks import StoredChunks
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.snapshot import Snapshot
 from monjyu_query.ranking.corpus import Corpus, load_corpus, open_search_files
@@ -26,6 +27,12 @@ from monjyu_query.ranking.vector_store import AzureSearchStore, LocalStore, Vect
 _log = logging.getLogger(__name__)
 
 
+class AboutPaper(NamedTuple):
+    title: str
+    year: int | None
+    doi: str | None
+
+
 @dataclass(frozen=True)
 class OpenIndex:
     """`wide` (n,) are the chunks in Chinese, Japanese or Korean; `nearest` is there where chunks are too many to be
@@ -37,6 +44,7 @@ class OpenIndex:
     keywords: KeywordIndex
     store: VectorStore
     wide: Mask
+    chunks: StoredChunks
     nearest: Nearest | None = None
     kept: dict[str, Any] = field(default_factory=dict, compare=False)
     kept_chunks: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -55,6 +63,12 @@ class OpenIndex:
     def retracted(self) -> dict[str, Retraction]:
         """The retracted papers."""
         return retractions(self.snapshot.cursor())
+
+    @cached_property
+    def about_papers(self) -> dict[str, AboutPaper]:
+        """What is said of each paper where it is named."""
+        rows = self.snapshot.cursor().execute("SELECT paper_id, coalesce(title, ''), year, doi FROM papers").fetchall()
+        return {row[0]: AboutPaper(*row[1:]) for row in rows}
 
     @cached_property
     def beside_papers(self) -> frozenset[str]:
@@ -77,7 +91,8 @@ def open_index(snapshot: Snapshot, settings: Settings | None = None) -> OpenInde
     local = settings is None or settings.search.backend == "local"
     store = LocalStore(corpus, keywords) if settings is None or local else _of_azure(snapshot, corpus, settings)
     nearest = _nearest(snapshot, corpus, files) if local else None
-    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus), nearest)
+    stored = StoredChunks(files, corpus.vectors.stored)
+    return OpenIndex(snapshot, corpus, keywords, store, wide_chunks(snapshot, corpus), stored, nearest)
 
 
 def _nearest(snapshot: Snapshot, corpus: Corpus, files: Sequence[SearchFile]) -> Nearest | None:

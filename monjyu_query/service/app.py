@@ -15,6 +15,7 @@ from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.service.access.gate import Gate
 from monjyu_query.service.access.principals import Authority
+from monjyu_query.service.access.rates import open_rates
 from monjyu_query.service.chat_api import openai_routes
 from monjyu_query.service.routes import (
     admin_routes,
@@ -80,7 +81,7 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
 def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
     """What every request passes, the outermost last."""
     settings = service.settings.service
-    app.add_middleware(Gate, settings=settings, authority=authority)
+    app.add_middleware(Gate, settings=settings, authority=authority, rates=open_rates(service.settings))
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware,

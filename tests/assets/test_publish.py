@@ -114,7 +114,7 @@ def test_search_files_of_other_shards_stay(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("module", "stage"),
-    [(snapshot_build, "build_database"), (snapshot_build, "publish_chunks"), (candidate, "read_manifest")],
+    [(snapshot_build, "build_database"), (snapshot_build, "publish_search_files"), (candidate, "read_manifest")],
 )
 def test_a_crash_before_the_swap_leaves_readers_where_they_were(
     world: World, module: ModuleType, stage: str, monkeypatch: pytest.MonkeyPatch

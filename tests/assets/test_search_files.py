@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -41,7 +42,7 @@ def parts(texts: Texts) -> list[Part]:
     found: list[Part] = []
     for unit, chunks in texts.items():
         for table, columns in (
-            ("chunks", {"header": [""] * len(chunks), "text": list(chunks.values())}),
+            ("chunks", _chunks(chunks)),
             ("chunk_embeddings", {"vector": [_vector(text) for text in chunks.values()]}),
         ):
             rows = pa.table({"chunk_id": list(chunks), **columns}) if chunks else empty(table)
@@ -49,6 +50,12 @@ def parts(texts: Texts) -> list[Part]:
             HELD[version] = rows
             found.append(Held(table, unit, version, Path(), rows.num_rows, ""))
     return found
+
+
+def _chunks(chunks: dict[str, str]) -> dict[str, list[Any]]:
+    count = len(chunks)
+    columns: dict[str, list[Any]] = {"header": [""] * count, "text": list(chunks.values())}
+    return columns | {"page_start": [1] * count, "ord": list(range(count))}
 
 
 def _vector(text: str) -> list[float]:

@@ -36,7 +36,9 @@ from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.work import Timer
+from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
+from monjyu_core.storage.snapshot import Manifest
 
 MOST_FILES = 50
 """Files of unreadable types that the metadata names."""
@@ -60,6 +62,12 @@ ALL_ASSETS = [
 ]
 
 
+NEAREST_SPEC = dg.AssetCheckSpec(
+    "nearest_found",
+    asset="index_snapshot",
+    description="The approximate index of a large collection finds nearly all of the nearest chunks.",
+    partitions_def=collections,
+)
 FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
 """Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
@@ -80,9 +88,10 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
         for name, (what, _) in CHECKS.items()
     ]
     + quality_specs("index_snapshot")
-    + drift_specs("index_snapshot"),
-    description="A closed and checked set of parts as one immutable snapshot (DuckDB, Lance); CURRENT is swapped last: "
-    "readers see the old one or the new one and never wait. Equal parts publish nothing new.",
+    + drift_specs("index_snapshot")
+    + [NEAREST_SPEC],
+    description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is "
+    "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
 def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     timer = Timer()
@@ -98,6 +107,7 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
     yield from map(_check_result, published.checks)
     yield from quality_results(work, published.manifest)
     yield from drift_results(work, published.manifest, gate)
+    yield _nearest_result(published.manifest)
     asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
     database = work.folder.database(published.manifest.snapshot_id)
     metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
@@ -143,6 +153,19 @@ def other_files_metadata(others: OtherFiles) -> Metadata:
 def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
     """What became of the previous snapshot's communities, for each graph."""
     return {f"communities_of_{graph}": dg.MetadataValue.json(fates) for graph, fates in counts.items()}
+
+
+def _nearest_result(manifest: Manifest) -> dg.AssetCheckResult:
+    nearest = manifest.nearest
+    metadata: Metadata = {"recall": nearest.recall, "probes": nearest.probes} if nearest else {}
+    found = f"{nearest.recall:.1%} of the nearest chunks are candidates." if nearest else "All chunks are compared."
+    return dg.AssetCheckResult(
+        check_name=NEAREST_SPEC.name,
+        passed=nearest is None or nearest.recall >= MIN_RECALL,
+        severity=dg.AssetCheckSeverity.WARN,
+        description=found,
+        metadata=metadata,
+    )
 
 
 def _check_result(check: CheckResult) -> dg.AssetCheckResult:

@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _PREFIX = "{monjyu}:"
 _AGES = _PREFIX + "ages"
+_SCORES = _PREFIX + "score:"
+_SCORE_SECONDS = 30 * 24 * 3600
 _REMOVE = """
 local function remove(key)
     local labels = redis.call('HGET', '{monjyu}:answer:' .. key, 'labels')
@@ -118,6 +120,23 @@ class RedisCache:
     def put_many(self, values: Mapping[str, bytes], labels: Collection[str] = ()) -> None:
         flat = [part for pair in values.items() for part in pair]
         self._script(_PUT, time.time(), self._max_entries, "\n".join(labels), *flat)
+
+    def read_scores(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Those of the scores that were written and are still there."""
+        names = [_SCORES + key for key in keys]
+        found: list[Any] = self._run(lambda: list(self._client.mget(names))) if keys else []
+        return {key: value for key, value in zip(keys, found, strict=True) if value is not None}
+
+    def write_scores(self, scores: Mapping[str, str]) -> None:
+        """Keep small values, which cost no model's answer, for a month: they are no entries of the cache."""
+
+        def write() -> None:
+            with self._client.pipeline(transaction=False) as pipeline:
+                for key, value in scores.items():
+                    pipeline.set(_SCORES + key, value, ex=_SCORE_SECONDS)
+                pipeline.execute()
+
+        self._run(write)
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
         name = _PREFIX + "claim:" + key

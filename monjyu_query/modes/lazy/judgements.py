@@ -1,4 +1,4 @@
-"""Judgements kept in SQLite (WAL): hashes and scores, no word of a paper or a question."""
+"""Judgements kept in SQLite (WAL) or in Redis: hashes and scores, no word of a paper or a question."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Protocol
 
+from monjyu_core.settings.models_settings import CacheSettings
 from monjyu_core.storage.private import private_database, write_ahead
 
 _TABLE = """CREATE TABLE IF NOT EXISTS judgements (
@@ -20,14 +22,36 @@ _KEYS_A_QUERY = 500
 _log = logging.getLogger(__name__)
 
 
+class Judgements(Protocol):
+    """Scores by key. Safe with many processes. A store that fails costs repeated tests, never a result."""
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
+        """The scores under those of the keys that are known."""
+        ...
+
+    def put_many(self, judgements: Mapping[str, Sequence[float]]) -> None: ...
+
+    def keep_newest(self) -> None:
+        """Drop the oldest beyond what is kept."""
+        ...
+
+
+def open_judgements(settings: CacheSettings, folder: Path) -> Judgements:
+    """At `cache.redis_url`, for several machines, or in a folder."""
+    if settings.redis_url is None:
+        return JudgementStore(folder)
+    from monjyu_query.modes.lazy.shared_judgements import SharedJudgements
+
+    return SharedJudgements(settings.redis_url.get_secret_value())
+
+
 class JudgementStore:
-    """Safe with many processes. A store that cannot be read or written costs repeated tests, never a result."""
+    """Judgements in a folder of this machine."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "judgements.sqlite"
 
     def get_many(self, keys: Sequence[str]) -> dict[str, tuple[float, ...]]:
-        """The scores under those of the keys that are known."""
         found: dict[str, tuple[float, ...]] = {}
         try:
             with self._connect() as connection:
@@ -50,7 +74,6 @@ class JudgementStore:
             _log.warning("Judgements are not kept: %s", error)
 
     def keep_newest(self, most: int = MOST) -> None:
-        """Drop the oldest beyond `most`."""
         try:
             with self._connect() as connection:
                 (count,) = connection.execute("SELECT count(*) FROM judgements").fetchone()

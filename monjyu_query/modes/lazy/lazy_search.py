@@ -8,7 +8,7 @@ import time
 from monjyu_query.answers.answering import Answer, abstained
 from monjyu_query.modes.lazy.concept_graph import read_tree
 from monjyu_query.modes.lazy.explanation import concept_subgraph, explanation
-from monjyu_query.modes.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy.judgements import open_judgements
 from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.lazy.reduce import answer_claims, answer_without_tests, make_claims
 from monjyu_query.modes.lazy.refine import Question, refine
@@ -27,7 +27,7 @@ class LazySearch:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self.store = JudgementStore(tools.accounting.data.state)
+        self.store = open_judgements(tools.settings.cache, tools.accounting.data.state)
         self.store.keep_newest()
         self._lock = threading.Lock()
         self._tree: tuple[str, CommunityTree] | None = None

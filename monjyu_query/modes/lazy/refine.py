@@ -15,7 +15,7 @@ from monjyu_query.modes.lazy.assessors import Asked, ExtractiveAssessor, Overvie
 from monjyu_query.modes.lazy.compose import weighted_question
 from monjyu_query.modes.lazy.concept_graph import Concept, ConceptGraph
 from monjyu_query.modes.lazy.expansion import READ_CHUNKS, Expansion, expand, matching_concepts
-from monjyu_query.modes.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Candidate, LazyState, Relevant
 from monjyu_query.modes.lazy.relevance import Assessor, Gate, RelevanceTester
 from monjyu_query.modes.lazy.walk.budget import Budget
@@ -131,7 +131,7 @@ def level_of(ask: Ask) -> int:
     return built if ask.request.max_level is None else min(built, ask.request.max_level)
 
 
-def refine(tools: Tools, store: JudgementStore, tree: CommunityTree, ask: Ask) -> Question:
+def refine(tools: Tools, store: Judgements, tree: CommunityTree, ask: Ask) -> Question:
     """Rank by the question, expand it, and make ready the walks of its subqueries."""
     index, lazy, query = ask.index, ask.settings.lazy, ask.request.query
     state = LazyState(Budget.of(ask.request.budget), emit=ask.emit, cancel=ask.cancel)

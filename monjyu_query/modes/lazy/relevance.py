@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from monjyu_core.storage.ids import digest
-from monjyu_query.modes.lazy.judgements import JudgementStore
+from monjyu_query.modes.lazy.judgements import Judgements
 from monjyu_query.modes.lazy.lazy_state import Candidate, Judgement
 from monjyu_query.modes.lazy.walk.community_search import Wanted
 from monjyu_query.ranking.fusion import Scores
@@ -73,7 +73,7 @@ class RelevanceTester:
         index: OpenIndex,
         assessor: Assessor,
         similar: Sequence[Scores],
-        store: JudgementStore,
+        store: Judgements,
         a_call: int = 5,
         gate: Gate | None = None,
         home_of: Callable[[int], str | None] = lambda _: None,

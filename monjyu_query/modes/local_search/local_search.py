@@ -16,12 +16,12 @@ from monjyu_query.modes.lazy.lazy_claims import Claim
 from monjyu_query.modes.local_search import context
 from monjyu_query.modes.local_search.entities import READ_CHUNKS, Entity, find_entities, has_entities
 from monjyu_query.modes.local_search.neighbourhood import passage_scores
-from monjyu_query.modes.passages.best_passages import paper_cap
+from monjyu_query.modes.passages.best_passages import paper_cap, passages_at
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking, rank
 from monjyu_query.ranking.similarity_scale import nearness
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.passages import Passage
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.tools import Ask, Tools
 
@@ -120,8 +120,7 @@ class LocalSearch:
         most = max(MOST_PASSAGES, ask.settings.top_k)
         cap = paper_cap(ask.request, ask.settings, most)
         rows = best_rows(scores, index.corpus.work, most, cap, None, index.corpus.passage)
-        chunks = [index.corpus.chunk_ids[row] for row in rows]
-        return load_passages(index.snapshot.cursor(), chunks, [round(float(scores[row]), 6) for row in rows])
+        return passages_at(index, rows, [round(float(scores[row]), 6) for row in rows])
 
     def _passing(self, index: OpenIndex, ranking: Ranking) -> set[str]:
         return set(index.corpus.chunk_ids.at(np.flatnonzero(ranking.scores > -np.inf)))

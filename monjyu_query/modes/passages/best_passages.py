@@ -9,7 +9,7 @@ from monjyu_query.answers.answer_form import OF_MANY, form_of
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.ranker import Ranking
 from monjyu_query.search.open_index import OpenIndex
-from monjyu_query.search.passages import Passage, load_passages
+from monjyu_query.search.passages import Passage
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.tools import Ask
 
@@ -27,10 +27,19 @@ def paper_cap(request: SearchRequest, settings: SearchSettings, count: int) -> i
 
 def ranked_passages(index: OpenIndex, ranking: Ranking, rows: Sequence[int]) -> list[Passage]:
     """The chunks of these rows with their scores, in this order."""
-    chunks = [index.corpus.chunk_ids[row] for row in rows]
-    scores = [round(float(ranking.scores[row]), 6) for row in rows]
-    papers = {index.corpus.paper_ids[index.corpus.paper[row]] for row in rows}
-    return load_passages(index.snapshot.cursor_of(papers), chunks, scores, index.kept)
+    return passages_at(index, rows, [round(float(ranking.scores[row]), 6) for row in rows])
+
+
+def passages_at(index: OpenIndex, rows: Sequence[int], scores: Sequence[float]) -> list[Passage]:
+    """The chunks of these rows of the corpus, in this order."""
+    corpus, found = index.corpus, []
+    for row, chunk, score in zip(rows, index.chunks.at(rows), scores, strict=True):
+        paper_id = corpus.paper_ids[corpus.paper[row]]
+        title = index.about_papers[paper_id].title
+        section = corpus.section_name(row)
+        passage = Passage(corpus.chunk_ids[row], paper_id, title, section, chunk.header, chunk.text, chunk.page, score)
+        found.append(passage)
+    return found
 
 
 def evidence_passages(ask: Ask, ranking: Ranking) -> list[Passage]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections import OrderedDict
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -14,7 +12,8 @@ from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_query.service.access.addresses import is_loopback
 from monjyu_query.service.access.keys import Role, looks_like_key
 from monjyu_query.service.access.principals import Authority, Principal, require
-from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, TooMany, send_error
+from monjyu_query.service.access.rates import SharedRates
+from monjyu_query.service.server.error_responses import Forbidden, ServiceError, TooLarge, send_error
 from monjyu_query.traces.traces import asked_by
 
 PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
@@ -24,10 +23,6 @@ ADMIN = "/admin"
 UPLOAD = "/admin/papers"
 CHAT = "/v1/"
 """Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
-BURST_SECONDS = 10
-"""A bucket holds what flows in during this time: so much may come at once after a pause."""
-_MOST_BUCKETS = 10_000
-"""Buckets kept; who has not asked for longest is forgotten, with a full bucket."""
 _HOST = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -47,38 +42,16 @@ def role_for(path: str) -> Role | None:
     return None if path in PUBLIC or path.startswith(PUBLIC_FOLDERS) else "reader"
 
 
-class Rates:
-    """How often one key (or, without one, one address) may ask: a bucket for each, which fills evenly. For one worker,
-    used from its event loop only."""
-
-    def __init__(self, per_minute: int) -> None:
-        self._per_second = per_minute / 60
-        self._size = max(1.0, self._per_second * BURST_SECONDS)
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def take(self, who: str) -> None:
-        """Count one request. TooMany, with the seconds to wait, where there have been too many."""
-        if not self._per_second:
-            return
-        now = time.monotonic()
-        left, then = self._buckets.pop(who, (self._size, now))
-        left = min(self._size, left + (now - then) * self._per_second)
-        self._buckets[who] = (left - 1 if left >= 1 else left), now
-        if len(self._buckets) > _MOST_BUCKETS:
-            self._buckets.popitem(last=False)
-        if left < 1:
-            wait = str(int((1 - left) / self._per_second) + 1)
-            raise TooMany("Too many requests.", f"Ask again in {wait} s.", {"Retry-After": wait})
-
-
 class Gate:
     """Host, origin, principal, rate, and the limits of a body, in this order."""
 
-    def __init__(self, app: ASGIApp, settings: ServiceSettings, authority: Authority) -> None:
+    def __init__(
+        self, app: ASGIApp, settings: ServiceSettings, authority: Authority, rates: SharedRates | None = None
+    ) -> None:
         self._app = app
         self._settings = settings
         self._authority = authority
-        self._rates = Rates(settings.requests_per_minute)
+        self._rates = rates or SharedRates(settings.requests_per_minute, None)
         self._hosts = {name.lower() for name in [*settings.allowed_hosts, settings.host]}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,19 +74,19 @@ class Gate:
         address = scope["client"][0] if scope.get("client") else "unknown"
         needed = role_for(scope["path"])
         if needed is None:
-            self._rates.take(f"public {address}")
+            await self._rates.take(f"public {address}")
             return
         if self._authority.open:
-            self._rates.take(f"address {address}")
+            await self._rates.take(f"address {address}")
         try:
             principal = await self._principal(headers, scope["path"])
         except ServiceError:
-            self._rates.take(f"failed {address}")
+            await self._rates.take(f"failed {address}")
             raise
         scope["state"]["principal"] = principal
         asked_by.set(principal.asker)
         if not self._authority.open:
-            self._rates.take(principal.name)
+            await self._rates.take(principal.name)
         require(principal, needed)
 
     async def _principal(self, headers: Headers, path: str) -> Principal:
