@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from monjyu_assets.levels.phrases.acronyms import definitions, long_form
 from monjyu_assets.levels.phrases.cleaning import MAX_WINDOW, clean, is_boilerplate, windows
 from monjyu_assets.levels.phrases.english_phrases import parser
 from monjyu_assets.levels.phrases.japanese_phrases import installed, is_japanese
-from monjyu_assets.levels.phrases.paper_phrases import ChunkText, merged, paper_mentions
+from monjyu_assets.levels.phrases.paper_phrases import ChunkText, PhraseModel, merged, paper_mentions
 from monjyu_assets.levels.phrases.words import normalise
 from tests.timing import within
 
 
 def phrases(*sentences: str) -> set[str]:
-    return {mention.phrase for mention in paper_mentions([ChunkText("c", sentences)])}
+    """By the parser: the rules are the same for either model (tests/assets/graph/test_phrase_tagger.py)."""
+    return {mention.phrase for mention in paper_mentions([ChunkText("c", sentences)], "parser")}
 
 
 def test_greek_chemical_accented_and_hyphenated_terms_are_kept() -> None:
@@ -102,9 +105,10 @@ def test_capitals_decide_what_is_an_acronym() -> None:
 
 def test_a_paper_gives_the_same_rows_whatever_was_parsed_before() -> None:
     chunks = [ChunkText("a", ("Graph communities help retrieval.", "Retrieval needs evidence.")), ChunkText("b", ())]
-    alone = paper_mentions(chunks)
-    phrases("Entirely other words about medieval trade routes were read before.")
-    assert paper_mentions(chunks) == alone
+    for model in get_args(PhraseModel):
+        alone = paper_mentions(chunks, model)
+        paper_mentions([ChunkText("c", ("Entirely other words about medieval trade routes were read before.",))], model)
+        assert paper_mentions(chunks, model) == alone
     assert [mention.chunk_id for mention in alone] == ["a"] * len(alone)
 
 
