@@ -45,6 +45,7 @@ SMALL: dict[str, list[str]] = {
     "bench_parsing": ["--folder", "{corpora}/jose/pdf", "--pages", "4", "--runs", "1"],
     "bench_pipeline": ["--corpus", "{corpora}/jose/pdf", "--runs", "1"],
     "bench_prior": ["--corpora", "{corpora}"],
+    "bench_scale_graph": ["--papers", "10,20"],
     "bench_search": ["--corpora", "{corpora}"],
     "bench_service": ["--corpus", "{corpora}/jose/pdf", "--seconds", "1", "--streams", "4", "--publishes", "1"],
     "bench_soak": ["--corpus", "{corpora}/jose/pdf", "--notes", "3", "--minutes", "0.3"],
