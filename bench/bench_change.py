@@ -1,11 +1,11 @@
 """What one changed paper costs as a collection grows: seconds, bytes written, memory, at level 0 or 1.
 
-The collection is made of parts: the papers of a small real index (`--like`, its data folder and name) again and again
-under other names, so that thousands of papers need not be parsed and embedded. Each has a Markdown file as its source.
-Then a paper is edited, one added, one deleted, by the command. Seconds of the clock and of the processor are those of
-the whole process; bytes are those of files that are new in the collection's folder.
+The collection is made of parts: the papers of a small real index (of `--corpus`) again and again under other names, so
+that thousands of papers need not be parsed and embedded. Each has a Markdown file as its source. Then a sentence of a
+paper is edited, a paper added, one deleted, by the command. Seconds of the clock and of the processor are those of the
+whole process; bytes are those of files that are new in the collection's folder.
 
-    python bench/bench_change.py --papers 1000,10000 --folder FOLDER --like data/index/NAME
+    python bench/bench_change.py --papers 1000,10000 --corpus ../shared/corpora/jose/pdf --folder FOLDER
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,10 @@ from monjyu_core.storage.ids import bucket_of, buckets_of, digest, file_paper_id
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.rows import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "synthetic"
+TEXT = "# One report on sampling\n\nThis report {} and says so. Its stations report every day.\n"
 
 
 def listed_files(folder: Path, count: int) -> list[ManifestRow]:
@@ -156,7 +161,7 @@ def run(data: Path, *command: str) -> dict[str, float]:
     environment = os.environ | {"MONJYU_DATA": str(data)}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(
-        ["/usr/bin/env", sys.executable, "-m", "monjyu_core", *command], env=environment, capture_output=True, text=True
+        [sys.executable, "-m", "monjyu_core", *command], env=environment, capture_output=True, text=True, check=False
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 1):
@@ -173,41 +178,50 @@ def files(folder: Path) -> dict[tuple[int, int], int]:
 
 def measure(folder: Path, like: Work, count: int, level: int) -> dict[str, Any]:
     data, sources = DataFolder(folder / str(count) / "data"), folder / str(count) / "papers"
-    name, index = "syn", folder / str(count) / "data" / "index" / "syn"
-    result: dict[str, Any] = {"papers": count}
-    work = Work(data, name)
+    index = data.collection(NAME).root
+    result: dict[str, Any] = {}
     if not index.exists():
-        record = CollectionRecord(name=name, sources=[str(sources)], level=level)
+        record = CollectionRecord(name=NAME, sources=[str(sources)], level=level)
         seen = known_record(like.data, like.name)
-        record.language, record.embedding_model = seen.language, seen.embedding_model
-        save_record(work.folder, record)
-        make_parts(work, like, sources, count, level)
-    result["first publish"] = run(data.root, "index", "-c", name)
-    result["nothing changed"] = run(data.root, "index", "-c", name)
-    for what in ("edited", "added", "deleted"):
-        path = sources / ("d000000.md" if what == "edited" else "new.md")
-        if what == "deleted":
-            path.unlink()
-        else:
-            path.write_text(f"# A changed report\n\nIt was {what} at {time.time_ns()} and says so.\n")
+        chosen = ("language", "embedding_model", "embedding_precision")
+        record = record.model_copy(update={name: getattr(seen, name) for name in chosen})
+        save_record(data.collection(NAME), record)
+        make_parts(Work(data, NAME), like, sources, count, level)
+        result["first_publish"] = run(data.root, "index", "-c", NAME)
+    edited, added = sources / "d000000.md", sources / "new.md"
+    edited.write_text(TEXT.format("is in the collection"))
+    run(data.root, "index", "-c", NAME)
+    result["nothing_changed"] = run(data.root, "index", "-c", NAME)
+    changes: dict[str, Callable[[], object]] = {
+        "sentence_edited": lambda: edited.write_text(TEXT.format(f"was edited at {time.time_ns()}")),
+        "paper_added": lambda: added.write_text(TEXT.format("is new").replace("One", "Another", 1)),
+        "paper_deleted": added.unlink,
+    }
+    for what, change in changes.items():
+        change()
         before = files(index)
-        result[what] = run(data.root, "index", "-c", name)
+        result[what] = run(data.root, "index", "-c", NAME)
         after = files(index)
         written = sum(size for key, size in after.items() if key not in before)
-        result[what] |= {"written_mb": written / 1e6, "of_collection": written / max(sum(before.values()), 1)}
+        result[what] |= {"written_mb": written / 1e6, "written_share": written / max(sum(before.values()), 1)}
     return result
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--papers", default="200")
+    options.add_argument("--papers", default="200", help="sizes, with commas between")
     options.add_argument("--level", type=int, default=0)
-    options.add_argument("--folder", type=Path, required=True)
-    options.add_argument("--like", type=Path, required=True, help="the folder of a collection: DATA/index/NAME")
+    options.add_argument("--corpus", type=Path, default=ROOT / "data" / "samples" / "papers", help="papers to copy")
+    options.add_argument("--folder", type=Path, help="keeps the collections; a later run goes on with them")
+    options.add_argument("--json", action="store_true")
     chosen = options.parse_args()
-    like = Work(DataFolder(chosen.like.resolve().parents[1]), chosen.like.name)
-    for count in map(int, chosen.papers.split(",")):
-        print(json.dumps(measure(chosen.folder, like, count, chosen.level), indent=1), flush=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (chosen.folder or Path(temporary)).resolve()
+        like = Work(DataFolder(folder / "like"), "like")
+        run(like.data.root, "index", str(chosen.corpus.resolve()), "-c", "like", "--level", str(chosen.level))
+        sizes = map(int, chosen.papers.split(","))
+        measured = {f"papers_{count}": measure(folder, like, count, chosen.level) for count in sizes}
+    print(json.dumps(measured, indent=None if chosen.json else 1))
 
 
 if __name__ == "__main__":
