@@ -7,6 +7,7 @@ when a snapshot is opened or asked, so that scores never depend on how the colle
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -19,6 +20,9 @@ from monjyu_query.ranking.fusion import Scores
 _K1, _B = np.float32(1.2), np.float32(0.75)
 """The constants of Lance, and of most."""
 
+MOST_KEPT = 8 << 20
+"""Postings of the terms asked for last that a field keeps weighed, 8 bytes each: common words come again and again."""
+
 Entry = tuple[NDArray[np.int32], Scores]
 """The texts that hold a term, and its scores in them."""
 
@@ -28,6 +32,8 @@ class FullTextField:
 
     def __init__(self, files: Sequence[Postings]) -> None:
         self._files = files
+        self._lock = threading.Lock()
+        self._kept: dict[str, Entry] = {}
         self._begins = list(accumulate((len(file.lengths) for file in files), initial=0))
         lengths = np.concatenate([file.lengths for file in files]) if files else np.zeros(0, np.uint32)
         self._documents = int(np.count_nonzero(lengths))
@@ -38,8 +44,7 @@ class FullTextField:
         """Scores (n,) of the terms of a question, repeated ones counted again; a text without a term in this field is
         none of its documents."""
         total = np.zeros(self._begins[-1], dtype=np.float32)
-        distinct = list(dict.fromkeys(terms))
-        entries = dict(zip(distinct, self._entries(distinct), strict=True)) if self._documents else {}
+        entries = self._weighed(list(dict.fromkeys(terms))) if self._documents else {}
         for term in terms if entries else ():
             rows, weights = entries[term]
             total[rows] += weights
@@ -51,6 +56,20 @@ class FullTextField:
         for _, places in self._places(terms):
             for number, low, high in places:
                 found[number] += high - low
+        return found
+
+    def _weighed(self, terms: Sequence[str]) -> dict[str, Entry]:
+        """The entries of the terms, those kept first."""
+        with self._lock:
+            found = {term: self._kept.pop(term) for term in terms if term in self._kept}
+            self._kept |= found
+        new = [term for term in terms if term not in found]
+        found |= zip(new, self._entries(new), strict=True)
+        with self._lock:
+            self._kept |= {term: found[term] for term in new}
+            size = sum(len(rows) for rows, _ in self._kept.values())
+            while size > MOST_KEPT:
+                size -= len(self._kept.pop(next(iter(self._kept)))[0])
         return found
 
     def _entries(self, terms: Sequence[str]) -> list[Entry]:

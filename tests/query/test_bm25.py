@@ -18,6 +18,7 @@ from monjyu_core.search_files.postings import make_postings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.search_text import search_grams, search_words
 from monjyu_core.text.word_terms import word_terms
+from monjyu_query.ranking import bm25
 from monjyu_query.ranking.bm25 import FullTextField
 from monjyu_query.search.open_index import OpenIndex, open_index
 from monjyu_query.search.searcher import Searcher
@@ -91,6 +92,18 @@ def test_frequencies_are_the_numbers_of_chunks_that_hold_a_term(index: OpenIndex
     )
     for term in index.keywords.query_terms("relevance of graphs, communities and 索引").result():
         assert term.frequency == sum(term.term in terms for terms in held)
+
+
+def test_what_is_kept_of_terms_changes_no_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = pa.array([f"graph{n % 3} tree{n % 5} word" for n in range(40)])
+    fresh = {}
+    for most in (0, 30, 1000):
+        monkeypatch.setattr(bm25, "MOST_KEPT", most)
+        field = FullTextField([make_postings(texts, word_terms)])
+        for terms in (["graph1", "word"], ["tree2"], ["word", "graph1", "word"], ["graph1", "none"]) * 2:
+            scores = field.scores(terms)
+            assert np.array_equal(scores, fresh.setdefault(tuple(terms), scores))
+        assert sum(len(rows) for rows, _ in field._kept.values()) <= most
 
 
 @pytest.mark.parametrize("cuts", [(), (1,), (3, 4), (2, 2, 5)])

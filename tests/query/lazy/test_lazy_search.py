@@ -30,7 +30,7 @@ VOLATILE = {"trace_id", "usage", "phases"}
 @pytest.fixture
 def searcher(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Searcher:
     """With a judgement store of its own."""
-    monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
+    monkeypatch.setattr(engine, "open_judgements", lambda *_: JudgementStore(tmp_path))
     return Searcher(DataFolder(sample_data), "samples")
 
 
@@ -65,14 +65,14 @@ def test_a_larger_budget_pays_for_what_is_new_and_the_result_is_that_of_a_cold_s
 ) -> None:
     """With the plain assessor, whose judgements are kept."""
     monkeypatch.setenv("MONJYU_ROLES__ASSESS__ENGINE", "extractive")
-    monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
+    monkeypatch.setattr(engine, "open_judgements", lambda *_: JudgementStore(tmp_path))
     searcher = Searcher(DataFolder(sample_data), "samples")
     cold = ask(searcher, budget=10)
     warm = ask(searcher, budget=25)
     assert (cold.usage.cache_hits, warm.usage.cache_hits, warm.usage.relevance_tests) == (0, 10, 25)
     again = ask(searcher, budget=25)
     assert again.usage.cache_hits == again.usage.relevance_tests == 25
-    monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path / "other"))
+    monkeypatch.setattr(engine, "open_judgements", lambda *_: JudgementStore(tmp_path / "other"))
     alone = ask(Searcher(DataFolder(sample_data), "samples"), budget=25)
     assert alone.usage.cache_hits == 0
     assert content(alone) == content(warm) == content(again)
@@ -88,7 +88,7 @@ def test_a_store_that_fails_costs_nothing_but_time(searcher: Searcher, tmp_path:
 
 def test_the_store_holds_no_text(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MONJYU_ROLES__ASSESS__ENGINE", "extractive")
-    monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
+    monkeypatch.setattr(engine, "open_judgements", lambda *_: JudgementStore(tmp_path))
     ask(Searcher(DataFolder(sample_data), "samples"), budget=5)
     stored = b"".join(path.read_bytes() for path in tmp_path.glob("judgements.sqlite*"))
     assert stored and b"relevance" not in stored and b"communit" not in stored.lower()

@@ -33,7 +33,7 @@ def test_a_larger_budget_equals_itself_alone_and_reuses_the_smaller(
     monkeypatch.setenv("MONJYU_ROLES__ASSESS__ENGINE", "extractive")  # whose judgements are kept
     results = {}
     for name, budgets in (("after", (20, 60)), ("alone", (60,))):
-        monkeypatch.setattr(engine, "JudgementStore", lambda _, name=name: JudgementStore(tmp_path / name))
+        monkeypatch.setattr(engine, "open_judgements", lambda *_, name=name: JudgementStore(tmp_path / name))
         searcher = Searcher(DataFolder(level_1_data), "samples")
         results[name] = [ask(searcher, budget) for budget in budgets]
     (small, large), (alone,) = results["after"], results["alone"]

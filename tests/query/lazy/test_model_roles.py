@@ -30,7 +30,7 @@ def fake(sample_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("MONJYU_DATA", str(sample_data))
         for name, value in values.items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setattr(engine, "JudgementStore", lambda _: JudgementStore(tmp_path))
+        monkeypatch.setattr(engine, "open_judgements", lambda *_: JudgementStore(tmp_path))
         yield started
 
 
