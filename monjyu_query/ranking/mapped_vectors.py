@@ -26,8 +26,10 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.stored)
 
-    def __getitem__(self, rows: NDArray[np.intp] | Sequence[int]) -> NDArray[np.float32]:
-        """Copies (k, d) of the vectors of these rows."""
+    def __getitem__(self, rows: NDArray[np.intp] | Sequence[int] | int) -> NDArray[np.float32]:
+        """Copies (k, d) of the vectors of these rows; of one row (d,)."""
+        if isinstance(rows, int):
+            return self[[rows]][0]
         stored = self.stored[np.asarray(rows, np.intp)]
         order = np.argsort(stored, kind="stable")
         cuts = np.searchsorted(stored[order], self._begins)

@@ -13,7 +13,7 @@ import pytest
 from monjyu_assets.maintenance.index_operations import roll_back, verify_all
 from monjyu_assets.orchestration.automation import watching
 from monjyu_assets.publishing import publish as publishing
-from monjyu_assets.publishing import retention, snapshot_build
+from monjyu_assets.publishing import snapshot_build
 from monjyu_core.models.cache.cache_sqlite import SQLiteCache
 from monjyu_core.storage.snapshot import published, read_current
 from monjyu_core.storage.state_store import StateStore
@@ -36,8 +36,7 @@ class Clock:
             def now(cls, tz: Any = None) -> Any:
                 return clock.at.astimezone(tz)
 
-        for module in (snapshot_build, retention):
-            patch.setattr(module, "datetime", Set)
+        patch.setattr(snapshot_build, "datetime", Set)
         patch.setattr(time, "time", lambda: clock.at.timestamp())
 
 

@@ -22,6 +22,7 @@ from monjyu_core.settings.settings import EmbeddingSettings, Settings, load_sett
 from monjyu_core.storage.collection import load_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current
+from monjyu_query.ranking.mapped_vectors import Vectors
 from monjyu_query.ranking.similarity_scale import SCALES, nearness, scale_of
 from monjyu_query.search.request import SearchRequest
 from monjyu_query.search.searcher import Searcher
@@ -247,6 +248,10 @@ def test_a_remote_model_must_be_described(tmp_path: Path, monkeypatch: pytest.Mo
         load_embedder(EmbeddingSettings(remote="mine"))
 
 
+def mapped(vectors: Any) -> Vectors:
+    return Vectors([vectors], np.arange(len(vectors), dtype=np.int32))
+
+
 def cone(mean: float, count: int = 300, size: int = 256) -> Any:
     """Unit vectors whose mean similarity is about `mean`."""
     spread = np.random.default_rng(5).standard_normal((count, size)).astype(np.float32)
@@ -257,10 +262,10 @@ def cone(mean: float, count: int = 300, size: int = 256) -> Any:
 
 def test_the_scale_of_an_unknown_model_follows_its_vectors() -> None:
     for mean, model in ((0.32, "all-MiniLM-L6-v2"), (0.85, "multilingual-e5-small")):
-        assert scale_of("unknown", cone(mean)) == pytest.approx(SCALES[model], abs=0.1)
-        assert scale_of(model, cone(0.5)) == SCALES[model]
+        assert scale_of("unknown", mapped(cone(mean))) == pytest.approx(SCALES[model], abs=0.1)
+        assert scale_of(model, mapped(cone(0.5))) == SCALES[model]
     for vectors in (cone(0.5)[:0], cone(0.5)[:1], np.ones((5, 1), dtype=np.float32)):
-        low, high = scale_of("unknown", vectors)
+        low, high = scale_of("unknown", mapped(vectors))
         assert low < high
         assert nearness(high, (low, high)) == 1
 
