@@ -1,7 +1,6 @@
 """`community_lineage` of a snapshot: which communities of the previous one each of its communities overlaps most.
 
     community_lineage(graph, community_id, rank, previous_id, shared, jaccard)
-from monjyu_core.storage.snapshot_database import open_database, search_beside
 
 It says what a snapshot came from, so it stands outside of parts, data versions and the snapshot's content hash: an
 incremental index equals a full rebuild in all but this table. Ids are hashes; no text of an older snapshot gets in.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,13 +12,12 @@ import pyarrow.compute as pc
 
 from monjyu_assets.analysis.analyst import Analyst, Wanted
 from monjyu_assets.indexing.scan import WHOLE_FILES
-from monjyu_assets.indexing.sources import source_root
-from monjyu_assets.parsing.bibliography.companions import files_beside, joined, joined_sha256
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
 from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.run_rules import document_at
+from monjyu_assets.stages.shared.source_files import keep_source
 from monjyu_assets.stages.shared.work import (
     ShardReport,
     Timer,
@@ -31,18 +28,16 @@ from monjyu_assets.stages.shared.work import (
     rows_of,
     unchanged,
 )
-from monjyu_core.errors import DocumentError, MalformedDocument, ScannedDocument, StorageError
+from monjyu_core.errors import DocumentError, ScannedDocument, StorageError
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.settings.settings import Limit, Settings, parser_settings, settings_key
-from monjyu_core.storage.folders import temporary_for
-from monjyu_core.storage.ids import digest, file_sha256
+from monjyu_core.storage.ids import digest
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.rows import ManifestRow
 from monjyu_core.storage.schemas import ASSET_TABLES, table_of
 
 ASSET = "parsed_papers"
 PATHS = "paths"
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def parse_recipe(settings: Settings) -> str:
@@ -225,7 +220,7 @@ def _ready_tasks(work: Work, plan: _Shard) -> Iterator[Task]:
             yield task | {"path": document_at(row["source_path"])}
             continue
         try:
-            yield task | {"path": str(_keep_source(work, Path(row["source_path"]), row["sha256"]))}
+            yield task | {"path": str(keep_source(work, Path(row["source_path"]), row["sha256"]))}
         except DocumentError as error:
             _take(plan, task, error)
 
@@ -253,45 +248,11 @@ def keep_sources(work: Work, shard: str) -> Unparsed:
                 found.documents.add(row["source_path"])
                 continue
             try:
-                _keep_source(work, Path(row["source_path"]), row["sha256"])
+                keep_source(work, Path(row["source_path"]), row["sha256"])
                 found.files.append(row["sha256"])
             except DocumentError:
                 found.unreadable = True
     return found
-
-
-def _keep_source(work: Work, source: Path, sha256: str) -> Path:
-    """Copy a file to `sources/<sha256>`. The copy is parsed, so the text is what the manifest says.
-
-    A Markdown or LaTeX paper becomes one file with its companions.
-    """
-    kept = work.folder.sources / sha256
-    if kept.is_file():
-        return kept
-    work.folder.sources.mkdir(parents=True, exist_ok=True)
-    temporary = temporary_for(kept)
-    try:
-        beside = _beside(work, source, sha256)
-        if beside:
-            temporary.write_bytes(b"".join(joined(source, beside)))
-        else:
-            shutil.copyfile(source, temporary)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        if error.errno in NO_ROOM:
-            raise StorageError(f"{kept.parent} cannot be written: {error.strerror}.", "Check free space.") from error
-        raise MalformedDocument(f"{source.name} cannot be read: {error.strerror}.", "Check its permissions.") from error
-    if file_sha256(temporary) != sha256:
-        temporary.unlink()
-        raise MalformedDocument(f"{source.name} changed while it was read.", "Run the index again.")
-    return temporary.replace(kept)
-
-
-def _beside(work: Work, source: Path, sha256: str) -> list[Path]:
-    """The companions of a paper that belong to this hash: those inside the source that holds the paper."""
-    roots = {source_root(Path(name)) for name in work.record.sources}
-    choices = [files_beside(source, root) for root in sorted(roots) if source.is_relative_to(root)]
-    return next((beside for beside in choices if beside and joined_sha256(source, beside) == sha256), [])
 
 
 def _take(plan: _Shard, task: Task, outcome: Outcome, *, unanalysed: bool = False) -> None:

@@ -29,7 +29,8 @@ class Vectors:
     def __getitem__(self, rows: NDArray[np.intp] | Sequence[int] | int) -> NDArray[np.float32]:
         """Copies (k, d) of the vectors of these rows; of one row (d,)."""
         if isinstance(rows, int):
-            return self[[rows]][0]
+            one: NDArray[np.float32] = self[[rows]][0]
+            return one
         stored = self.stored[np.asarray(rows, np.intp)]
         order = np.argsort(stored, kind="stable")
         cuts = np.searchsorted(stored[order], self._begins)
