@@ -83,6 +83,8 @@ class Copies:
 
     def of(self, table: str, papers: Sequence[tuple[int, ManifestRow]]) -> pa.Table:
         """The rows of these papers; each is a copy of the one that its number falls on."""
+        if not papers:
+            return self.tables[table].slice(0, 0)
         taken = [self.rows[table][self.papers[number % len(self.papers)]] for number, _ in papers]
         rows = self.tables[table].take(pa.concat_arrays(taken))
         ids = [row["paper_id"] for _, row in papers]

@@ -50,7 +50,7 @@ STRATEGIES: dict[str, dict[str, str]] = {
 }
 """By name in the table, the settings `chunking.…` of it."""
 MODES = ("hybrid", "vector", "keyword")
-MADE_OF_CHUNKS = ("parts/chunks", "parts/chunk_sentences", "parts/chunk_embeddings", "lance", "snapshots", "CURRENT")
+MADE_OF_CHUNKS = ("parts/chunks", "parts/chunk_sentences", "parts/chunk_embeddings", "search", "snapshots", "CURRENT")
 BODY = Filters(section_types=[name for name in get_args(SectionType) if name != "abstract"])
 SHORTEST_QUERY = 8
 Document = dict[str, Any]

@@ -44,7 +44,7 @@ class Machine:
     def tables(self) -> dict[str, bytes]:
         """The parts, by path."""
         root = DataFolder(self.data).collection("c").parts
-        return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("*/*/*")}
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.glob("*/*/[!.]*")}
 
 
 def test_what_one_machine_does_the_other_follows(tmp_path: Path, store: str) -> None:

@@ -71,6 +71,7 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
     watched = span("index", collection=work.name, level=plan.level)
     work.progress("start", 1, 1)
     with (
+        _told_by_cause(work.data),
         lasting_engines(),
         open_instance(work.data) as instance,
         reporting_to(work.progress, work.warn),
@@ -208,6 +209,17 @@ def _repository(instance: dg.DagsterInstance, work: Work) -> RemoteRepositoryOri
     parent = instance.get_run_by_id(work.run_tags.get(STARTED_BY_TAG, ""))
     origin = parent.remote_job_origin if parent else None
     return origin.repository_origin if origin else repository_origin()
+
+
+@contextmanager
+def _told_by_cause(data: DataFolder) -> Iterator[None]:
+    """What fails around the runs, in Dagster's own files, is told like what fails in one."""
+    try:
+        yield
+    except MonjyuError:
+        raise
+    except Exception as error:
+        raise _cause(error, data) from error
 
 
 def _cause(error: BaseException, data: DataFolder) -> MonjyuError:

@@ -67,7 +67,7 @@ class RemoteCollection:
                 return False
             state = RemoteState.unpacked(found.content) if found else RemoteState()
             if found is None or state.is_empty:  # what was never in the store is new work, and stays
-                return self._forget(found.etag if found else None, state)
+                return self._forget(found.etag if found else None, state, whole=not only_served)
             purged = purged_papers(self._folder)
             if self._fetch(state, only_served):
                 forget_purged(self._folder, purged)
@@ -170,7 +170,7 @@ class RemoteCollection:
         self._objects.delete([key for key in there if key.rpartition("/")[2] not in named])
         self._objects.delete(self._objects.names(f"{self._prefix}/{ORDERS}"))
 
-    def _forget(self, etag: str | None, state: RemoteState) -> bool:
+    def _forget(self, etag: str | None, state: RemoteState, *, whole: bool) -> bool:
         """The store has no such collection; whether it had one when this machine looked last."""
         base = read_base(self._folder)
         deleted = not base.state.is_empty
@@ -178,7 +178,7 @@ class RemoteCollection:
             self._folder.current.unlink(missing_ok=True)
             self._remove_others(RemoteState(), only_served=False)
         if deleted or base.etag != etag:
-            write_base(self._folder, Base(etag=etag, state=state, whole=etag is not None))
+            write_base(self._folder, Base(etag=etag, state=state, whole=whole and etag is not None))
         return deleted
 
     def _delete_dropped(self, lease: PublisherLease, before: float) -> None:
