@@ -95,6 +95,19 @@ def test_of_many_who_write_at_once_one_succeeds(objects: Objects) -> None:
     assert found is not None and [f"of {number}".encode() for number in won] == [found.content]
 
 
+def test_who_looks_while_it_is_first_indexed_goes_on_with_what_is_served(
+    tmp_path: Path, settings: Settings, objects: Objects
+) -> None:
+    """The store has an empty state then: the publisher's token, and nothing that it guards."""
+    (_, here), (reader, served) = machine(tmp_path, "a"), machine(tmp_path, "r")
+    with holding(here, settings, silent):
+        look(reader, objects)
+        assert not read_base(served).whole
+        write(here.root, 1)
+    look(reader, objects)
+    assert served.current.is_file() and not served.parts.exists()
+
+
 def test_machines_take_turns_and_hold_equal_folders(tmp_path: Path, settings: Settings, objects: Objects) -> None:
     (data_a, here), (data_b, there), (reader, served) = (machine(tmp_path, name) for name in "abr")
     publish(here, settings, 1)
