@@ -19,6 +19,8 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
 from monjyu_assets.orchestration.resources import DataFolderResource
 
+INTERNAL = {"monjyu/internal": "true"}
+"""On the jobs that others run: a person starts `level_N` (orchestration/launchpad) or `reindex`."""
 _PAPERS = {
     0: "scan, parse, chunk, embed",
     1: "noun phrases",
@@ -38,7 +40,9 @@ def _papers(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_papers",
         dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
-        description=f"Level {level} of a collection's papers: {_PAPERS[level]}. Only what changed is computed.",
+        tags=INTERNAL,
+        run_tags={},
+        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: {_PAPERS[level]}. Only what changed is computed.",
     )
 
 
@@ -47,7 +51,10 @@ def _tables(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_tables",
         dg.AssetSelection.assets(*_assets(level)),
-        description=f"Levels 0 to {level} of a whole collection without publishing: what higher levels are made from.",
+        tags=INTERNAL,
+        run_tags={},
+        description=f"Internal, a part of the jobs above level_{level}. Levels 0 to {level} of a whole collection "
+        "without publishing: what higher levels are made from.",
     )
 
 
@@ -59,7 +66,9 @@ def _collection(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
         f"level_{level}_collection",
         dg.AssetSelection.assets(*_assets(level), index_snapshot),
-        description=f"Levels 0 to {level} of a whole collection: {'; '.join(list(_COLLECTION.values())[: level + 1])}; "
+        tags=INTERNAL,
+        run_tags={},
+        description=f"Internal, the end of the job level_{level}. Levels 0 to {level} of a whole collection: {'; '.join(list(_COLLECTION.values())[: level + 1])}; "
         "and the published snapshot.",
     )
 
