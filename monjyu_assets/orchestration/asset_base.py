@@ -1,4 +1,4 @@
-"""What assets share: their common arguments, how a run over many shards reports each, and one of a collection itself."""
+"""What assets share: their arguments, and how a run reports, shard by shard or of a collection as a whole."""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ def _papers(level: int) -> UnresolvedAssetJobDefinition:
         f"level_{level}_papers",
         dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
         tags=INTERNAL,
-        run_tags={},
-        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: {_PAPERS[level]}. Only what changed is computed.",
+        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: {_PAPERS[level]}. "
+        "Only what changed is computed.",
     )
 
 
@@ -52,7 +52,6 @@ def _tables(level: int) -> UnresolvedAssetJobDefinition:
         f"level_{level}_tables",
         dg.AssetSelection.assets(*_assets(level)),
         tags=INTERNAL,
-        run_tags={},
         description=f"Internal, a part of the jobs above level_{level}. Levels 0 to {level} of a whole collection "
         "without publishing: what higher levels are made from.",
     )
@@ -67,8 +66,8 @@ def _collection(level: int) -> UnresolvedAssetJobDefinition:
         f"level_{level}_collection",
         dg.AssetSelection.assets(*_assets(level), index_snapshot),
         tags=INTERNAL,
-        run_tags={},
-        description=f"Internal, the end of the job level_{level}. Levels 0 to {level} of a whole collection: {'; '.join(list(_COLLECTION.values())[: level + 1])}; "
+        description=f"Internal, the end of the job level_{level}. Levels 0 to {level} of a whole collection: "
+        f"{'; '.join(list(_COLLECTION.values())[: level + 1])}; "
         "and the published snapshot.",
     )
 

@@ -1,8 +1,9 @@
 """Runs whose process ended with the daemon that started it: nobody else notices, and they would hold the queue.
 
-A run of `reindex` or of a level's job, and every run made inside a process, works under its collection's index lock, which the kernel releases
-with the process. If such a run counts as started while the lock stays free, its process is gone. For other runs (a
-backfill's), Dagster's default launcher records the process, on the machine of the code server that runs this.
+A run of `reindex` or of a level's job, and every run made inside a process, works under its collection's index lock,
+which the kernel releases with the process. If such a run counts as started while the lock stays free, its process is
+gone. For other runs (a backfill's), Dagster's default launcher records the process, on the machine of the code server
+that runs this.
 """
 
 from __future__ import annotations
