@@ -20,7 +20,7 @@ from monjyu_assets.orchestration.telling.computed import computed_before, comput
 from monjyu_assets.orchestration.telling.failing import causes_first
 from monjyu_assets.orchestration.telling.publishing_note import note_on_publishing, published_by
 from monjyu_assets.orchestration.workers.order_taken import work_of_run
-from monjyu_assets.publishing.closed_set import RESTS_ON
+from monjyu_assets.publishing.closed_set import RESTS_ON, check_inputs
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, level_of, table_rows, together
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
@@ -81,25 +81,25 @@ class CollectionRun:
     def metadata(self, report: CollectionReport, **costs: float) -> Metadata:
         """Metadata for data engineers: rows by table, time, and what the last computation took. Also reports the asset
         to logs and telemetry. `costs` are numbers of this run that a computation keeps, too."""
-        asset, seconds = self.context.asset_key.path[-1], self.timer.seconds
+        asset, seconds = self.context.asset_key.path[-1], round(self.timer.seconds, 3)
         asset_done(self.work, asset, seconds, rows=report.part.rows)
         rows = table_rows(self.work.parts, asset, COLLECTION_SHARD)
         table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
         return {
             "dagster/row_count": report.part.rows,
             "recomputed": report.recomputed,
-            "seconds": round(seconds, 3),
+            "seconds": seconds,
             "tokens": 0,
             "cost_usd": 0.0,
             "preview": dg.MetadataValue.md("\n".join(table)),
             **costs,
-            **self.computed(report.recomputed, costs.get("cost_usd", 0.0)),
+            **self.computed(seconds, costs.get("cost_usd", 0.0), anew=report.recomputed),
         }
 
-    def computed(self, recomputed: bool, cost_usd: float = 0.0) -> Metadata:
-        """What the last computation took: this run's, or what the event before says of it."""
-        if recomputed:
-            return computed_now(self.context, self.timer.seconds, cost_usd=cost_usd)
+    def computed(self, seconds: float, cost_usd: float = 0.0, *, anew: bool) -> Metadata:
+        """What the last computation took: this run's if it computed anew, else what the event before says of it."""
+        if anew:
+            return computed_now(self.context, seconds, cost_usd=cost_usd)
         key = self.context.partition_key
         return computed_before(self.context, [key]).get(key, {})
 
@@ -108,8 +108,10 @@ class CollectionRun:
 def collection_run(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[CollectionRun]:
     """The work of an asset of a whole collection: errors of ours end it by their words."""
     with causes_first():
-        yield CollectionRun(context, data.work(context.partition_key, context.log, context.run.run_id))
-        asset = context.asset_key.path[-1]
+        work, asset = data.work(context.partition_key, context.log, context.run.run_id), context.asset_key.path[-1]
+        if asset in RESTS_ON:
+            check_inputs(work.parts, asset, work.name)
+        yield CollectionRun(context, work)
         if asset in RESTS_ON:
             note_on_publishing(context, level_of(asset))
 
@@ -145,6 +147,7 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
         for collection, shards in by_collection(context.partition_keys).items():
             timer, rows = Timer(), 0
             with work_of_run(context, data, collection, shards) as (work, deliver), spent(work, asset) as cost:
+                check_inputs(work.parts, asset, collection, shards)
                 for report in _by_shard(work, asset, shards, stage):
                     deliver(report.shard)
                     _add(total, report)

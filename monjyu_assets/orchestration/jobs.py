@@ -38,18 +38,18 @@ _COLLECTION = {
 
 def _papers(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
-        f"level_{level}_papers",
+        f"step_level_{level}_papers",
         dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
         tags=INTERNAL,
-        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: {_PAPERS[level]}. "
-        "Only what changed is computed.",
+        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: "
+        f"{_PAPERS[level]}. Only what changed is computed.",
     )
 
 
 def _tables(level: int) -> UnresolvedAssetJobDefinition:
     """The job without the snapshot, for higher levels that build on this one: only whole levels are published."""
     return dg.define_asset_job(
-        f"level_{level}_tables",
+        f"step_level_{level}_tables",
         dg.AssetSelection.assets(*_assets(level)),
         tags=INTERNAL,
         description=f"Internal, a part of the jobs above level_{level}. Levels 0 to {level} of a whole collection "
@@ -63,7 +63,7 @@ def _assets(level: int) -> list[dg.AssetsDefinition]:
 
 def _collection(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
-        f"level_{level}_collection",
+        f"step_level_{level}_collection",
         dg.AssetSelection.assets(*_assets(level), index_snapshot),
         tags=INTERNAL,
         description=f"Internal, the end of the job level_{level}. Levels 0 to {level} of a whole collection: "

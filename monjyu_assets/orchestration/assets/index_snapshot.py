@@ -106,10 +106,11 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
         yield from quality_results(work, published.manifest)
         yield from drift_results(work, published.manifest, gate)
         yield _nearest_result(published.manifest)
-        asset_done(work, "index_snapshot", run.timer.seconds, rows=published.manifest.rows["chunks"])
+        seconds = round(run.timer.seconds, 3)
+        asset_done(work, "index_snapshot", seconds, rows=published.manifest.rows["chunks"])
         database = work.folder.database(published.manifest.snapshot_id)
-        metadata = snapshot_metadata(published, run.timer.seconds) | lineage_metadata(lineage_counts(database))
-        metadata |= other_files_metadata(read_other_files(work.folder)) | run.computed(published.new)
+        metadata = snapshot_metadata(published, seconds) | lineage_metadata(lineage_counts(database))
+        metadata |= other_files_metadata(read_other_files(work.folder)) | run.computed(seconds, anew=published.new)
         yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
@@ -130,7 +131,7 @@ def snapshot_metadata(published: Published, seconds: float) -> Metadata:
         "papers": manifest.rows["papers"],
         "papers_failed": manifest.rows["failures"],
         "embedding_model": manifest.embedding.model,
-        "seconds": round(seconds, 3),
+        "seconds": seconds,
         "preview": dg.MetadataValue.md("\n".join(table)),
     }
 

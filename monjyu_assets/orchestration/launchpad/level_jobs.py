@@ -43,8 +43,8 @@ def level_job(level: int) -> dg.JobDefinition:
     def bring_to_level(context: dg.OpExecutionContext, config: LevelForm, data: DataFolderResource) -> None:
         with causes_first():
             done = _bring(context, config, data.folder(), level)
-        context.log.info(done.model_dump_json(exclude={"failures"}))
-        context.add_output_metadata(done_metadata(done))
+        context.log.info(_in_words(done))
+        context.add_output_metadata({"runs": _runs(context)} | done_metadata(done))
 
     @dg.config_mapping
     def form(config: LevelForm) -> dict[str, Any]:
@@ -92,6 +92,23 @@ def _bring(context: dg.OpExecutionContext, form: LevelForm, data: DataFolder, le
         say=say,
         run_tags=tags,
     )
+
+
+def _in_words(done: IndexResult) -> str:
+    counts = done.papers
+    moved = f"{counts.added} added, {counts.changed} changed, {counts.deleted} deleted, {counts.failed} failed"
+    behind = f" Left behind: {'; '.join(done.behind)}." if done.behind else ""
+    return (
+        f"{done.collection} is published at level {done.level} as {done.snapshot_id}: {counts.total} papers ({moved}), "
+        f"{done.chunks} chunks, in {done.seconds:.1f} s.{behind}"
+    )
+
+
+def _runs(context: dg.OpExecutionContext) -> dg.MarkdownMetadataValue:
+    """Links to the runs that this one has made, in order."""
+    made = context.instance.get_runs(dg.RunsFilter(tags={STARTED_BY_TAG: context.run_id}))
+    links = [f"[{run.job_name}](/runs/{run.run_id})" for run in reversed(made)]
+    return dg.MetadataValue.md(", ".join(links) or "none: all is as it was")
 
 
 def _kept_level(data: DataFolder, name: str) -> int:
