@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dagster as dg
 
+from monjyu_assets.orchestration import jobs
+from monjyu_assets.orchestration.assets.surroundings import SURROUNDINGS
 from monjyu_assets.orchestration.automation.freshness import freshness
 from monjyu_assets.orchestration.automation.reindex import reindex
 from monjyu_assets.orchestration.automation.schedules import nightly_schedule
 from monjyu_assets.orchestration.automation.sensor import follow_changes, watch_sources
-from monjyu_assets.orchestration.jobs import levels
+from monjyu_assets.orchestration.launchpad.level_jobs import LEVEL_JOBS
 from monjyu_core.settings.settings import load_settings
 
 defs = dg.Definitions.merge(
-    levels,
+    jobs.levels,  # by its module: Dagster and `dg` take one Definitions of a module
     dg.Definitions(
-        jobs=[reindex],
+        assets=SURROUNDINGS,
+        jobs=[*LEVEL_JOBS, reindex],
         sensors=[watch_sources, follow_changes, freshness],
         schedules=[nightly_schedule(load_settings().automation)],
     ),

@@ -60,9 +60,9 @@ RUN = """
   } } }
 """
 PLAN = """{ executionPlanOrError(mode: "default", pipeline: {
-  pipelineName: "level_0_papers", repositoryName: "__repository__", repositoryLocationName: "monjyu"
+  pipelineName: "step_level_0_papers", repositoryName: "__repository__", repositoryLocationName: "monjyu"
 }) { __typename } }"""
-JOBS = ["level_0_papers", "level_1_papers", "level_1_collection"]
+JOBS = ["step_level_0_papers", "step_level_1_papers", "step_level_1_collection"]
 
 
 def test_runs_of_a_command_are_runs_of_the_jobs(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_another_name_of_the_code_location_is_a_setting(tmp_path: Path) -> None:
     with whole_up(data, tmp_path / "up.log", **name) as up:
         (origin,) = {run["repositoryOrigin"]["repositoryLocationName"] for run in timeline(up)}
         assert origin == "analytics"
-        job = ask(up.port, HISTORY, job="level_0_papers", location="analytics")["pipelineOrError"]
+        job = ask(up.port, HISTORY, job="step_level_0_papers", location="analytics")["pipelineOrError"]
         assert len(job["runs"]) == 1
 
 
@@ -150,7 +150,7 @@ def left_by_a_command(instance: dg.DagsterInstance) -> dg.DagsterRun:
     """A run as a command makes it, that has begun."""
     from monjyu_assets.orchestration.code_location import repository_origin
 
-    job = "level_0_papers"
+    job = "step_level_0_papers"
     run_id = str(uuid.uuid4())
     return instance.create_run_for_job(
         defs.resolve_job_def(job),

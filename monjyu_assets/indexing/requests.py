@@ -35,22 +35,22 @@ def index_collection(
     include: Sequence[str] | None = None,
     exclude: Sequence[str] | None = None,
     allow_deletes: bool = False,
+    max_cost_usd: float | None = None,
     progress: Progress = no_progress,
     say: Say = no_warning,
+    run_tags: Mapping[str, str] | None = None,
 ) -> IndexResult:
     """Index sources (folders or files; none = those it has) into a collection and publish it.
 
     The collection is brought to `level` and kept there; it never falls below the level it is kept at. `include` and
     `exclude` choose among the files of the folders named, and stay until others are given. Nothing is remembered of a
-    call that fails.
+    call that fails. With `max_cost_usd`, all calls of models together stay within it; `run_tags` go to the runs.
     """
     types = readable_types(load_settings())
     asked = [check_source(source, types) for source in ([sources] if isinstance(sources, Path) else sources)]
     if (include is not None or exclude is not None) and not any(source.is_dir() for source in asked):
         raise ConfigurationError("Patterns choose among the files of a folder, and none is named.", "Name the folder.")
-    work = Work(
-        data, _name_for(asked, name, say), progress, _once(say)
-    )  # the scans before and in the runs find the same
+    work = Work(data, _name_for(asked, name, say), progress, _once(say), run_tags=run_tags or {})
     if level is not None:
         check_level(level)
     if not asked:
@@ -67,7 +67,8 @@ def index_collection(
         goal(CollectionRecord(name=work.name))  # a refused request leaves no folder
     with index_lock(work, say), working_towards(work, goal, new=bool(asked)):
         named = ", ".join(map(str, asked or work.record.sources))
-        return bring_up(work, named, allow_deletes=allow_deletes, asked_for=level is not None)
+        asked_for = level is not None
+        return bring_up(work, named, allow_deletes=allow_deletes, asked_for=asked_for, max_cost_usd=max_cost_usd)
 
 
 def upgrade_collection(
@@ -104,7 +105,13 @@ def upgrade_collection(
 
 
 def downgrade_collection(
-    data: DataFolder, name: str, level: int, *, progress: Progress = no_progress, say: Say = no_warning
+    data: DataFolder,
+    name: str,
+    level: int,
+    *,
+    progress: Progress = no_progress,
+    say: Say = no_warning,
+    run_tags: Mapping[str, str] | None = None,
 ) -> IndexResult:
     """Drop the levels above `level`, publish without them and keep the collection there, without a look at the sources.
 
@@ -114,7 +121,7 @@ def downgrade_collection(
 
     check_level(level)
     known_record(data, name)
-    work = Work(data, name, progress, _once(say))
+    work = Work(data, name, progress, _once(say), run_tags=run_tags or {})
     timer = Timer()
     with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():
         before = used_by(work)
@@ -214,7 +221,7 @@ def _check_holds(record: CollectionRecord, source: Path, types: Mapping[str, str
 
 
 def _once(say: Say) -> Say:
-    """A `say` that passes each message on once."""
+    """A `say` that passes each message on once: the scans before and in the runs find the same."""
     passed_on: set[str] = set()
 
     def tell(text: str) -> None:

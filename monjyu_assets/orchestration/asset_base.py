@@ -1,22 +1,28 @@
-"""What the shard assets share: their common arguments, and how a run over many shards reports each."""
+"""What assets share: their arguments, and how a run reports, shard by shard or of a collection as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import dagster as dg
+from dagster._core.definitions.data_version import DEFAULT_DATA_VERSION
 
 from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_papers, shard_done
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materializations, Metadata
+from monjyu_assets.orchestration.telling.computed import computed_before, computed_now
+from monjyu_assets.orchestration.telling.failing import causes_first
+from monjyu_assets.orchestration.telling.publishing_note import note_on_publishing, published_by
 from monjyu_assets.orchestration.workers.order_taken import work_of_run
+from monjyu_assets.publishing.closed_set import RESTS_ON, check_inputs
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
-from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows, together
+from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, level_of, table_rows, together
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
 from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import shard_of_bucket
@@ -41,7 +47,11 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
         "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
-        "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
+        "metadata": {
+            "dagster/column_schema": column_schema(ASSET_TABLES[asset][0]),
+            "tables": ASSET_TABLES[asset],
+            "published": published_by(level),
+        },
     }
 
 
@@ -60,22 +70,50 @@ def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -
     return shard_asset_arguments(asset, code_version, kinds) | overrides
 
 
-def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> Metadata:
-    """Metadata of a collection for data engineers: rows by table, time, and whether anything was computed.
+@dataclass
+class CollectionRun:
+    """One run of an asset of a whole collection."""
 
-    Also reports the asset to logs and telemetry.
-    """
-    asset_done(work, asset, seconds, rows=report.part.rows)
-    rows = table_rows(work.parts, asset, COLLECTION_SHARD)
-    table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
-    return {
-        "dagster/row_count": report.part.rows,
-        "recomputed": report.recomputed,
-        "seconds": round(seconds, 3),
-        "tokens": 0,
-        "cost_usd": 0.0,
-        "preview": dg.MetadataValue.md("\n".join(table)),
-    }
+    context: dg.AssetExecutionContext
+    work: Work
+    timer: Timer = field(default_factory=Timer)
+
+    def metadata(self, report: CollectionReport, **costs: float) -> Metadata:
+        """Metadata for data engineers: rows by table, time, and what the last computation took. Also reports the asset
+        to logs and telemetry. `costs` are numbers of this run that a computation keeps, too."""
+        asset, seconds = self.context.asset_key.path[-1], round(self.timer.seconds, 3)
+        asset_done(self.work, asset, seconds, rows=report.part.rows)
+        rows = table_rows(self.work.parts, asset, COLLECTION_SHARD)
+        table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
+        return {
+            "dagster/row_count": report.part.rows,
+            "recomputed": report.recomputed,
+            "seconds": seconds,
+            "tokens": 0,
+            "cost_usd": 0.0,
+            "preview": dg.MetadataValue.md("\n".join(table)),
+            **costs,
+            **self.computed(seconds, costs.get("cost_usd", 0.0), anew=report.recomputed),
+        }
+
+    def computed(self, seconds: float, cost_usd: float = 0.0, *, anew: bool) -> Metadata:
+        """What the last computation took: this run's if it computed anew, else what the event before says of it."""
+        if anew:
+            return computed_now(self.context, seconds, cost_usd=cost_usd)
+        key = self.context.partition_key
+        return computed_before(self.context, [key]).get(key, {})
+
+
+@contextmanager
+def collection_run(context: dg.AssetExecutionContext, data: DataFolderResource) -> Iterator[CollectionRun]:
+    """The work of an asset of a whole collection: errors of ours end it by their words."""
+    with causes_first():
+        work, asset = data.work(context.partition_key, context.log, context.run.run_id), context.asset_key.path[-1]
+        if asset in RESTS_ON:
+            check_inputs(work.parts, asset, work.name)
+        yield CollectionRun(context, work)
+        if asset in RESTS_ON:
+            note_on_publishing(context, level_of(asset))
 
 
 def column_schema(table: str) -> dg.TableSchema:
@@ -102,26 +140,34 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     the last one counts.
     """
     total = ShardReport("all")
-    events: list[dg.AssetMaterialization] = []
+    reports: dict[dg.MultiPartitionKey, ShardReport] = {}
     costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
-    for collection, shards in by_collection(context.partition_keys).items():
-        timer, rows = Timer(), 0
-        with work_of_run(context, data, collection, shards) as (work, deliver), spent(work, asset) as cost:
-            for report in _by_shard(work, asset, shards, stage):
-                deliver(report.shard)
-                _add(total, report)
-                events.append(_materialization(context, collection, report))
-                shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
-                rows += report.rows.get(ASSET_TABLES[asset][0], 0)
-        asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
-        costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
+    with causes_first():
+        for collection, shards in by_collection(context.partition_keys).items():
+            timer, rows = Timer(), 0
+            with work_of_run(context, data, collection, shards) as (work, deliver), spent(work, asset) as cost:
+                check_inputs(work.parts, asset, collection, shards)
+                for report in _by_shard(work, asset, shards, stage):
+                    deliver(report.shard)
+                    _add(total, report)
+                    reports[shard_key(collection, report.shard)] = report
+                    shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
+                    rows += report.rows.get(ASSET_TABLES[asset][0], 0)
+            asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
+            costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
+    before = computed_before(context, (key for key, report in reports.items() if not _computed(report)))
     done: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
     yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
-    for event in events:
-        context.log_event(event)
+    for key, report in reports.items():
+        context.log_event(_materialization(context, key, report, before))
+    note_on_publishing(context, level_of(asset))
+
+
+def _computed(report: ShardReport) -> bool:
+    return bool(report.recomputed or report.deleted)
 
 
 def _by_shard(work: Work, asset: str, shards: tuple[str, ...], stage: Stage) -> Iterator[ShardReport]:
@@ -174,20 +220,23 @@ def _add(total: ShardReport, report: ShardReport) -> None:
 
 
 def _materialization(
-    context: dg.AssetExecutionContext, collection: str, report: ShardReport
+    context: dg.AssetExecutionContext, key: dg.MultiPartitionKey, report: ShardReport, before: Mapping[str, Metadata]
 ) -> dg.AssetMaterialization:
-    code_version = context.assets_def.specs_by_key[context.asset_key].code_version or ""
-    key = shard_key(collection, report.shard)
+    spec = context.assets_def.specs_by_key[context.asset_key]
+    outside = {dep.asset_key.path[-1] for dep in spec.deps} - RESTS_ON.keys()
+    inputs = report.inputs | dict.fromkeys(outside, DEFAULT_DATA_VERSION.value)
+    costs = {"cost_usd": round(report.cost_usd, 6), "papers": report.recomputed}
+    computed = computed_now(context, report.seconds, **costs) if _computed(report) else before.get(key, {})
     return dg.AssetMaterialization(
         asset_key=context.asset_key,
         partition=key,
-        metadata=shard_metadata(context.asset_key.path[-1], report),
+        metadata=shard_metadata(context.asset_key.path[-1], report) | computed,
         tags={
             "dagster/data_version": report.asset_version,
             "dagster/data_version_is_user_provided": "true",
-            "dagster/code_version": code_version,
-            **{f"dagster/input_data_version/{asset}": version for asset, version in report.inputs.items()},
-            **{f"dagster/input_event_pointer/{asset}": "NULL" for asset in report.inputs},
+            "dagster/code_version": spec.code_version or "",
+            **{f"dagster/input_data_version/{asset}": version for asset, version in inputs.items()},
+            **{f"dagster/input_event_pointer/{asset}": "NULL" for asset in inputs},
             **{f"dagster/partition/{name}": value for name, value in key.keys_by_dimension.items()},
         },
     )

@@ -19,6 +19,8 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
 from monjyu_assets.orchestration.resources import DataFolderResource
 
+INTERNAL = {"monjyu/internal": "true"}
+"""On the jobs that others run: a person starts `level_N` (orchestration/launchpad) or `reindex`."""
 _PAPERS = {
     0: "scan, parse, chunk, embed",
     1: "noun phrases",
@@ -36,18 +38,22 @@ _COLLECTION = {
 
 def _papers(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
-        f"level_{level}_papers",
+        f"step_level_{level}_papers",
         dg.AssetSelection.assets(*PAPER_ASSETS_BY_LEVEL[level]),
-        description=f"Level {level} of a collection's papers: {_PAPERS[level]}. Only what changed is computed.",
+        tags=INTERNAL,
+        description=f"Internal, a part of the job level_{level}. Level {level} of a collection's papers: "
+        f"{_PAPERS[level]}. Only what changed is computed.",
     )
 
 
 def _tables(level: int) -> UnresolvedAssetJobDefinition:
     """The job without the snapshot, for higher levels that build on this one: only whole levels are published."""
     return dg.define_asset_job(
-        f"level_{level}_tables",
+        f"step_level_{level}_tables",
         dg.AssetSelection.assets(*_assets(level)),
-        description=f"Levels 0 to {level} of a whole collection without publishing: what higher levels are made from.",
+        tags=INTERNAL,
+        description=f"Internal, a part of the jobs above level_{level}. Levels 0 to {level} of a whole collection "
+        "without publishing: what higher levels are made from.",
     )
 
 
@@ -57,9 +63,11 @@ def _assets(level: int) -> list[dg.AssetsDefinition]:
 
 def _collection(level: int) -> UnresolvedAssetJobDefinition:
     return dg.define_asset_job(
-        f"level_{level}_collection",
+        f"step_level_{level}_collection",
         dg.AssetSelection.assets(*_assets(level), index_snapshot),
-        description=f"Levels 0 to {level} of a whole collection: {'; '.join(list(_COLLECTION.values())[: level + 1])}; "
+        tags=INTERNAL,
+        description=f"Internal, the end of the job level_{level}. Levels 0 to {level} of a whole collection: "
+        f"{'; '.join(list(_COLLECTION.values())[: level + 1])}; "
         "and the published snapshot.",
     )
 

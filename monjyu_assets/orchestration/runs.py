@@ -84,7 +84,7 @@ def run_levels(work: Work, plan: Plan, *, allow_deletes: bool, cap: SpendingCap 
             reached = _run_up_to(instance, work, plan, allow_deletes=allow_deletes)
             work.progress("publish", 0, 0)
             with trying_again(False):  # every failure has just been retried
-                run_job(instance, f"level_{reached}_collection", work, {PARTITION_NAME_TAG: work.name})
+                run_job(instance, f"step_level_{reached}_collection", work, {PARTITION_NAME_TAG: work.name})
         work.folder.at_work.unlink(missing_ok=True)
 
 
@@ -122,7 +122,7 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
         papers_on_workers(instance, work, lower, run_here, _repository(instance, work))
     else:
         for level, shards in lower.items():
-            run_here(f"level_{level}_papers", (), shards)
+            run_here(f"step_level_{level}_papers", (), shards)
     with changing_record(work):  # the first chunks have settled the embedding model
         pass
     for level in range(2, plan.level + 1):
@@ -130,7 +130,7 @@ def _run_up_to(instance: dg.DagsterInstance, work: Work, plan: Plan, *, allow_de
             _run_collection(instance, work, 1, again=False)
         shards = stale_level(work, level, again=plan.again)
         if shards and PAPER_ASSETS_BY_LEVEL[level]:
-            run_job(instance, f"level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))
+            run_job(instance, f"step_level_{level}_papers", work, range_tags(work.name, min(shards), max(shards)))
         if not PAPER_ASSETS_BY_LEVEL[level]:
             _run_collection(instance, work, level, again=plan.again)
         if too_many_failed(work.parts, level, work.settings.levels.max_failed_share):
@@ -143,7 +143,7 @@ def _run_collection(instance: dg.DagsterInstance, work: Work, level: int, *, aga
     if not stale_collection_assets(work, level, again=again):
         return
     with trying_again(again):
-        run_job(instance, f"level_{level}_tables", work, {PARTITION_NAME_TAG: work.name})
+        run_job(instance, f"step_level_{level}_tables", work, {PARTITION_NAME_TAG: work.name})
 
 
 def end_dead_runs(instance: dg.DagsterInstance, collection: str) -> None:

@@ -83,6 +83,26 @@ def input_versions(parts: PartStore, asset: str, bucket: str) -> dict[str, str]:
     return versions
 
 
+def check_inputs(parts: PartStore, asset: str, collection: str, shards: Iterable[str] = SHARDS) -> None:
+    """IndexBuildError where something that the asset rests on was never made: what, in which shards, and what makes
+    it. `shards` are those that an asset by shard is made for."""
+    asked = list(shards) if by_shard(asset) else list(SHARDS)
+    for upstream in RESTS_ON[asset]:
+        places = asked if by_shard(upstream) else [COLLECTION_SHARD]
+        missing = [shard for shard in places if not _was_made(parts, upstream, shard)]
+        if missing:
+            where = "" if len(missing) == len(places) else f" in shard {', '.join(missing)}"
+            raise IndexBuildError(
+                f"{asset} needs {upstream}, which {collection} does not have{where}.",
+                f"Launch the job level_{level_of(asset)}: it makes what is missing, in order. "
+                f"Or materialise {upstream} first.",
+            )
+
+
+def _was_made(parts: PartStore, asset: str, shard: str) -> bool:
+    return parts.head(primary(asset), parts.buckets(shard)[0] if by_shard(asset) else COLLECTION_SHARD) is not None
+
+
 def level_of(asset: str) -> int:
     return TABLES[primary(asset)].level
 

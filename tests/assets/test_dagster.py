@@ -142,5 +142,5 @@ def test_definitions_say_what_a_data_engineer_needs() -> None:
         spec = next(iter(asset.specs))
         assert spec.description and spec.owners and spec.kinds and spec.code_version and spec.group_name
     assert {job.name for job in defs.resolve_all_job_defs()} >= {
-        f"level_{level}_{what}" for level in (0, 1, 2, 4) for what in ("papers", "collection")
+        f"step_level_{level}_{what}" for level in (0, 1, 2, 4) for what in ("papers", "collection")
     }

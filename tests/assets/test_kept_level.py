@@ -83,10 +83,10 @@ def materialise(world: World, level: int) -> None:
         instance.add_dynamic_partitions("collections", ["c"])
         for one in range(level + 1):
             if one != 3:  # its assets are the collection's
-                run(instance, f"level_{one}_papers", tags=range_tags("c"), resources=resources)
+                run(instance, f"step_level_{one}_papers", tags=range_tags("c"), resources=resources)
             if 0 < one < min(level, 4):
-                run(instance, f"level_{one}_tables", partition_key="c", resources=resources)
-        run(instance, f"level_{level}_collection", partition_key="c", resources=resources)
+                run(instance, f"step_level_{one}_tables", partition_key="c", resources=resources)
+        run(instance, f"step_level_{level}_collection", partition_key="c", resources=resources)
 
 
 def run(instance: dg.DagsterInstance, job: str, **arguments: object) -> None:

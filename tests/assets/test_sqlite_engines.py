@@ -38,7 +38,11 @@ def test_one_edited_paper_takes_three_runs_and_one_engine_a_file(
     (papers / "p11.md").write_text(paper_text(31))
     assert indexer.index(collection="notes").papers.changed == 1
     new = [run for run in _runs(tmp_path / "data") if run.run_id not in before]
-    assert sorted(run.job_name for run in new) == ["level_0_papers", "level_1_collection", "level_1_papers"]
+    assert sorted(run.job_name for run in new) == [
+        "step_level_0_papers",
+        "step_level_1_collection",
+        "step_level_1_papers",
+    ]
     assert all(run.is_success for run in new)
     assert len(made) == len(set(made)) == 3 + len(new), "the runs, the schedules, the index of events, and each run"
     assert not [*(tmp_path / "data" / "state").rglob("*-wal")], "each file is written back when the command ends"

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.plots import histogram
@@ -10,7 +10,7 @@ from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materialized, Metadata
 from monjyu_assets.stages.citation_network import CODE_VERSION, build_network
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 
 
@@ -21,14 +21,12 @@ from monjyu_core.storage.parts import Part
     "edges with their contexts; the others with an id of the work they name.",
 )
 def citation_network(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materialized:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = build_network(work)
-    return dg.MaterializeResult(
-        data_version=dg.DataVersion(report.part.asset_version),
-        metadata=collection_metadata(work, "citation_network", report, timer.seconds)
-        | network_metadata(work, report.part),
-    )
+    with collection_run(context, data) as run:
+        report = build_network(run.work)
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(report.part.asset_version),
+            metadata=run.metadata(report) | network_metadata(run.work, report.part),
+        )
 
 
 def network_metadata(work: Work, edges: Part) -> Metadata:

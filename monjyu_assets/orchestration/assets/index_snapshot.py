@@ -7,7 +7,7 @@ import dagster as dg
 import duckdb
 from dagster_duckdb import DuckDBResource
 
-from monjyu_assets.orchestration.asset_base import OWNERS
+from monjyu_assets.orchestration.asset_base import OWNERS, collection_run
 from monjyu_assets.orchestration.asset_telemetry import asset_done
 from monjyu_assets.orchestration.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.orchestration.assets.chunks import chunks
@@ -35,7 +35,6 @@ from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
-from monjyu_assets.stages.shared.work import Timer
 from monjyu_core.search_files.nearest_table import MIN_RECALL
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
 from monjyu_core.storage.snapshot import Manifest
@@ -94,25 +93,25 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
 def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    gate = RetrievalGate(work)
-    try:
-        published = publish(work, open_duckdb, gate)
-    except PublishBlocked as blocked:
-        yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
-        if gate.ndcg is not None:
-            yield retrieval_result(gate)
-        raise dg.Failure(str(blocked), allow_retries=False) from blocked
-    yield from map(_check_result, published.checks)
-    yield from quality_results(work, published.manifest)
-    yield from drift_results(work, published.manifest, gate)
-    yield _nearest_result(published.manifest)
-    asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
-    database = work.folder.database(published.manifest.snapshot_id)
-    metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
-    metadata |= other_files_metadata(read_other_files(work.folder))
-    yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
+    with collection_run(context, data) as run:
+        work, gate = run.work, RetrievalGate(run.work)
+        try:
+            published = publish(work, open_duckdb, gate)
+        except PublishBlocked as blocked:
+            yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
+            if gate.ndcg is not None:
+                yield retrieval_result(gate)
+            raise
+        yield from map(_check_result, published.checks)
+        yield from quality_results(work, published.manifest)
+        yield from drift_results(work, published.manifest, gate)
+        yield _nearest_result(published.manifest)
+        seconds = round(run.timer.seconds, 3)
+        asset_done(work, "index_snapshot", seconds, rows=published.manifest.rows["chunks"])
+        database = work.folder.database(published.manifest.snapshot_id)
+        metadata = snapshot_metadata(published, seconds) | lineage_metadata(lineage_counts(database))
+        metadata |= other_files_metadata(read_other_files(work.folder)) | run.computed(seconds, anew=published.new)
+        yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
 def open_duckdb(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
@@ -132,7 +131,7 @@ def snapshot_metadata(published: Published, seconds: float) -> Metadata:
         "papers": manifest.rows["papers"],
         "papers_failed": manifest.rows["failures"],
         "embedding_model": manifest.embedding.model,
-        "seconds": round(seconds, 3),
+        "seconds": seconds,
         "preview": dg.MetadataValue.md("\n".join(table)),
     }
 

@@ -2,12 +2,11 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materialized
 from monjyu_assets.stages.paper_identity import CODE_VERSION, find_identities
-from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(
@@ -17,16 +16,15 @@ from monjyu_assets.stages.shared.work import Timer
     "for them in counts, citations and search. Each file keeps its paper_id.",
 )
 def paper_identity(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materialized:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = find_identities(work)
-    reasons = report.part.read(["reason"])["reason"].value_counts().to_pylist()
-    counts = {entry["values"]: entry["counts"] for entry in reasons}
-    return dg.MaterializeResult(
-        data_version=dg.DataVersion(report.part.asset_version),
-        metadata=collection_metadata(work, "paper_identity", report, timer.seconds)
-        | {
-            "distinct_papers": counts.get("only", 0) + counts.get("canonical", 0),
-            "reasons": dg.MetadataValue.json(counts),
-        },
-    )
+    with collection_run(context, data) as run:
+        report = find_identities(run.work)
+        reasons = report.part.read(["reason"])["reason"].value_counts().to_pylist()
+        counts = {entry["values"]: entry["counts"] for entry in reasons}
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(report.part.asset_version),
+            metadata=run.metadata(report)
+            | {
+                "distinct_papers": counts.get("only", 0) + counts.get("canonical", 0),
+                "reasons": dg.MetadataValue.json(counts),
+            },
+        )

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
+from monjyu_assets.orchestration.assets.surroundings import papers_folder
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materializations
 from monjyu_assets.stages.paper_manifest import CODE_VERSION, write_manifest
@@ -15,6 +16,7 @@ ALLOW_DELETES_TAG = "monjyu/allow_deletes"
 
 @dg.asset(
     **shard_asset_arguments("paper_manifest", CODE_VERSION, {"parquet", "file"}),
+    deps=[papers_folder],
     description="The papers of a collection: stable id, content hash, type, place. Made by scanning its sources; "
     f"a scan that would delete much stops unless the run has the tag `{ALLOW_DELETES_TAG}: true`.",
 )

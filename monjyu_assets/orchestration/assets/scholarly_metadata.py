@@ -2,13 +2,12 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materialized
 from monjyu_assets.stages.scholarly_metadata import CODE_VERSION, find_notices
-from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(
@@ -18,12 +17,11 @@ from monjyu_assets.stages.shared.work import Timer
     "that scholarly.notices names. Nothing is fetched; without files it is empty.",
 )
 def scholarly_metadata(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materialized:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = find_notices(work)
-    kinds = report.part.read(["kind"])["kind"].value_counts().to_pylist()
-    return dg.MaterializeResult(
-        data_version=dg.DataVersion(report.part.asset_version),
-        metadata=collection_metadata(work, "scholarly_metadata", report, timer.seconds)
-        | {"notices": dg.MetadataValue.json({entry["values"]: entry["counts"] for entry in kinds})},
-    )
+    with collection_run(context, data) as run:
+        report = find_notices(run.work)
+        kinds = report.part.read(["kind"])["kind"].value_counts().to_pylist()
+        return dg.MaterializeResult(
+            data_version=dg.DataVersion(report.part.asset_version),
+            metadata=run.metadata(report)
+            | {"notices": dg.MetadataValue.json({entry["values"]: entry["counts"] for entry in kinds})},
+        )

@@ -1,8 +1,9 @@
 """Runs whose process ended with the daemon that started it: nobody else notices, and they would hold the queue.
 
-A `reindex` run, and every run made inside a process, works under its collection's index lock, which the kernel releases
-with the process. If such a run counts as started while the lock stays free, its process is gone. For other runs (a
-backfill's), Dagster's default launcher records the process, on the machine of the code server that runs this.
+A run of `reindex` or of a level's job, and every run made inside a process, works under its collection's index lock,
+which the kernel releases with the process. If such a run counts as started while the lock stays free, its process is
+gone. For other runs (a backfill's), Dagster's default launcher records the process, on the machine of the code server
+that runs this.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import dagster as dg
 from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
 
 from monjyu_assets.orchestration.automation.watching import is_being_indexed
-from monjyu_assets.orchestration.run_tags import COMMAND_TAG, UNFINISHED, is_commands_own
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, COMMAND_TAG, UNFINISHED, is_commands_own
 from monjyu_core.storage.folders import DataFolder, alive
 from monjyu_core.storage.state_store import StateStore
 
-REINDEX = "reindex"
+UNDER_LOCK = re.compile(r"reindex|level_\d")
+"""The jobs that work under the lock, by name."""
 SUSPECTS = ("automation", "runs without their lock")
 PROCESS = re.compile(r"Started process for run \(pid: (\d+)\)")
 GRACE_SECONDS = 60.0
@@ -68,6 +70,6 @@ def _collection(run: dg.DagsterRun) -> str | None:
     """The collection whose lock the run works under; None for other runs (a backfill's have no such lock)."""
     if is_commands_own(run):
         return run.tags[COMMAND_TAG]
-    if run.job_name == REINDEX and run.status == dg.DagsterRunStatus.STARTED:
-        return run.tags.get("dagster/partition")
+    if UNDER_LOCK.fullmatch(run.job_name) and run.status == dg.DagsterRunStatus.STARTED:
+        return run.tags.get(COLLECTION_TAG) or run.tags.get("dagster/partition")
     return None

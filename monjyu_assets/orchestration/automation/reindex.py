@@ -9,11 +9,8 @@ from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Metadata
-from monjyu_assets.orchestration.run_tags import LAUNCHED_BY_TAG, STARTED_BY_TAG
-from monjyu_core.errors import MonjyuError
-
-COLLECTION_TAG = "monjyu/collection"
-"""By this tag, dagster.yaml allows one run a collection at a time."""
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, LAUNCHED_BY_TAG, STARTED_BY_TAG
+from monjyu_assets.orchestration.telling.failing import causes_first
 
 
 @dg.op(
@@ -25,17 +22,15 @@ def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -
     work = data.work(context.partition_key, context.log)
     work.run_tags = {STARTED_BY_TAG: context.run_id, LAUNCHED_BY_TAG: context.job_name}
     allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
-    try:
-        with index_lock(work, context.log.info), working_towards(work, lambda record: record):
-            sources = ", ".join(work.record.sources)
-            done = bring_up(work, sources, allow_deletes=allow, level=automatic_level(work))
-    except MonjyuError as error:
-        raise dg.Failure(str(error), allow_retries=False) from error
+    with causes_first(), index_lock(work, context.log.info), working_towards(work, lambda record: record):
+        sources = ", ".join(work.record.sources)
+        done = bring_up(work, sources, allow_deletes=allow, level=automatic_level(work))
     context.log.info(done.model_dump_json(exclude={"failures"}))
-    context.add_output_metadata(_metadata(done))
+    context.add_output_metadata(done_metadata(done))
 
 
-def _metadata(done: IndexResult) -> Metadata:
+def done_metadata(done: IndexResult) -> Metadata:
+    """The outcome in numbers, for the page of the run."""
     counts = done.papers.model_dump()
     return {
         "snapshot_id": done.snapshot_id,

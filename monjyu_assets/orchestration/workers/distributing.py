@@ -50,10 +50,10 @@ class Step:
     rests_on: tuple[str, ...] = ()
 
 
-PARSE = Step("level_0_papers", ("parsed_papers",), ("paper_manifest",))
-CHUNK = Step("level_0_papers", ("chunks", "chunk_embeddings"), ("parsed_papers",))
-ALL = Step("level_0_papers", (*PARSE.assets, *CHUNK.assets), PARSE.rests_on)
-PHRASES = Step("level_1_papers", ("noun_phrases",), ("chunks",))
+PARSE = Step("step_level_0_papers", ("parsed_papers",), ("paper_manifest",))
+CHUNK = Step("step_level_0_papers", ("chunks", "chunk_embeddings"), ("parsed_papers",))
+ALL = Step("step_level_0_papers", (*PARSE.assets, *CHUNK.assets), PARSE.rests_on)
+PHRASES = Step("step_level_1_papers", ("noun_phrases",), ("chunks",))
 
 
 @dataclass
@@ -87,15 +87,15 @@ def papers_on_workers(
     fresh, phrases = stale.get(0, ()), stale.get(1, ())
     unparsed: dict[str, Unparsed] = {}
     if fresh:
-        run_here("level_0_papers", ("paper_manifest",), fresh)
+        run_here("step_level_0_papers", ("paper_manifest",), fresh)
         unparsed = {shard: keep_sources(work, shard) for shard in fresh}
         for shard in (shard for shard, found in unparsed.items() if found.unreadable):
-            run_here("level_0_papers", PARSE.assets, [shard])  # the failure says what this machine saw
+            run_here("step_level_0_papers", PARSE.assets, [shard])  # the failure says what this machine saw
         few = sum(found.papers for found in unparsed.values()) < work.settings.runs.least_papers
         if few and not made_otherwise(work, {0: fresh, 1: phrases}):
-            run_here("level_0_papers", ALL.assets, fresh)
+            run_here("step_level_0_papers", ALL.assets, fresh)
             if phrases:
-                run_here("level_1_papers", PHRASES.assets, phrases)
+                run_here("step_level_1_papers", PHRASES.assets, phrases)
             return
         settled = is_settled(work.record)
         if not settled:  # by the languages of all papers

@@ -95,9 +95,9 @@ def test_a_dropped_pdf_is_searchable_a_removed_one_is_gone_and_a_night_changes_n
         jobs = Counter(run.job_name for run in instance.get_runs())
         on = {one.name for one in switched(instance) if one.on}
     assert read_current(data.collection("notes")) == published, "a night in which nothing changed published"
-    assert {name: jobs[name] for name in ("level_0_papers", "level_0_collection")} == {
-        "level_0_papers": 2,
-        "level_0_collection": 2,
+    assert {name: jobs[name] for name in ("step_level_0_papers", "step_level_0_collection")} == {
+        "step_level_0_papers": 2,
+        "step_level_0_collection": 2,
     }, "something ran that need not"
     assert on == {*SENSORS, "nightly"}
     times = {"searchable": added, "gone": removed, "looked at in the night": night}

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.levels.noun_graph import noun_graph
 from monjyu_assets.orchestration.assets.levels.noun_phrases import noun_phrases
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
@@ -12,7 +12,7 @@ from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.stages.communities import CODE_VERSION, find_communities
 from monjyu_assets.stages.shared.collection_stage import whole_table
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 
 
@@ -24,14 +24,13 @@ from monjyu_core.storage.parts import Part
     "again until none is. Ids come from level and members. With the chunks that each touches. No model is called.",
 )
 def communities(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = find_communities(work)
-    values = measure(work, COMMUNITY_CHECKS)
-    metadata = collection_metadata(work, "communities", report, timer.seconds)
-    metadata |= community_metadata(work, report.part, values["chunks_covered"])
-    yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)
-    yield from check_results(work, COMMUNITY_CHECKS, values)
+    with collection_run(context, data) as run:
+        report = find_communities(run.work)
+        values = measure(run.work, COMMUNITY_CHECKS)
+        metadata = run.metadata(report)
+        metadata |= community_metadata(run.work, report.part, values["chunks_covered"])
+        yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)
+        yield from check_results(run.work, COMMUNITY_CHECKS, values)
 
 
 def community_metadata(work: Work, part: Part, uncovered: float) -> Metadata:

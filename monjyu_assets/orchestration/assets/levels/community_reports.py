@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata, spent
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run, spent
 from monjyu_assets.orchestration.assets.levels.entity_communities import entity_communities
 from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
@@ -11,7 +11,6 @@ from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.community_reports import CODE_VERSION, write_reports
 from monjyu_assets.stages.shared.run_rules import tries_again
-from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(
@@ -22,21 +21,19 @@ from monjyu_assets.stages.shared.work import Timer
     "engine of `roles.report`, with a vector. An unchanged community keeps its report.",
 )
 def community_reports(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    with spent(work, "community_reports") as cost:
-        report = write_reports(work, again=tries_again())
-    failures = [row for part in work.parts.heads("report_failures") for row in part.read().to_pylist()]
-    causes = [row["error_type"] for row in failures if row["failed"]]
-    yield dg.MaterializeResult(
-        data_version=dg.DataVersion(report.part.asset_version),
-        metadata=collection_metadata(work, "community_reports", report, timer.seconds)
-        | cost
-        | {
-            "reports": report.part.rows,
-            "failed": len(causes),
-            "causes": dg.MetadataValue.json({cause: causes.count(cause) for cause in sorted(set(causes))}),
-            "dropped": sum(row["dropped"] for row in failures),
-        },
-    )
-    yield from check_results(work, REPORT_CHECKS)
+    with collection_run(context, data) as run:
+        with spent(run.work, "community_reports") as cost:
+            report = write_reports(run.work, again=tries_again())
+        failures = [row for part in run.work.parts.heads("report_failures") for row in part.read().to_pylist()]
+        causes = [row["error_type"] for row in failures if row["failed"]]
+        yield dg.MaterializeResult(
+            data_version=dg.DataVersion(report.part.asset_version),
+            metadata=run.metadata(report, **cost)
+            | {
+                "reports": report.part.rows,
+                "failed": len(causes),
+                "causes": dg.MetadataValue.json({cause: causes.count(cause) for cause in sorted(set(causes))}),
+                "dropped": sum(row["dropped"] for row in failures),
+            },
+        )
+        yield from check_results(run.work, REPORT_CHECKS)

@@ -2,14 +2,13 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.levels.entity_graph import entity_graph
 from monjyu_assets.orchestration.checks.graph_checks import ENTITY_COMMUNITY_CHECKS, check_results, check_specs
 from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.entity_communities import CODE_VERSION, find_entity_communities
-from monjyu_assets.stages.shared.work import Timer
 
 
 @dg.asset(
@@ -20,18 +19,17 @@ from monjyu_assets.stages.shared.work import Timer
     "is split again until none is. Ids come from level and members. No model is called.",
 )
 def entity_communities(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = find_entity_communities(work)
-    sizes = report.part.read(["level", "size"])
-    levels = sizes["level"].value_counts().to_pylist()
-    yield dg.MaterializeResult(
-        data_version=dg.DataVersion(report.part.asset_version),
-        metadata=collection_metadata(work, "entity_communities", report, timer.seconds)
-        | {
-            "communities": report.part.rows,
-            "levels": dg.MetadataValue.json({str(row["values"]): row["counts"] for row in levels}),
-            "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
-        },
-    )
-    yield from check_results(work, ENTITY_COMMUNITY_CHECKS)
+    with collection_run(context, data) as run:
+        report = find_entity_communities(run.work)
+        sizes = report.part.read(["level", "size"])
+        levels = sizes["level"].value_counts().to_pylist()
+        yield dg.MaterializeResult(
+            data_version=dg.DataVersion(report.part.asset_version),
+            metadata=run.metadata(report)
+            | {
+                "communities": report.part.rows,
+                "levels": dg.MetadataValue.json({str(row["values"]): row["counts"] for row in levels}),
+                "sizes": dg.MetadataValue.md(histogram(sizes["size"].to_pylist(), "entities", "communities")),
+            },
+        )
+        yield from check_results(run.work, ENTITY_COMMUNITY_CHECKS)

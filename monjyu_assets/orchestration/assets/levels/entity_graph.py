@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.levels.extracted_entities import extracted_entities
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
@@ -11,7 +11,7 @@ from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.stages.entity_graph import CODE_VERSION, build_entity_graph
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 
 
@@ -23,14 +23,13 @@ from monjyu_core.storage.parts import Part
     "types; relationships with weights summed over their mentions. Files of one paper count once. No model is called.",
 )
 def entity_graph(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = build_entity_graph(work)
-    yield dg.MaterializeResult(
-        data_version=dg.DataVersion(report.part.asset_version),
-        metadata=collection_metadata(work, "entity_graph", report, timer.seconds) | entity_metadata(work, report.part),
-    )
-    yield from check_results(work, ENTITY_CHECKS)
+    with collection_run(context, data) as run:
+        report = build_entity_graph(run.work)
+        yield dg.MaterializeResult(
+            data_version=dg.DataVersion(report.part.asset_version),
+            metadata=run.metadata(report) | entity_metadata(run.work, report.part),
+        )
+        yield from check_results(run.work, ENTITY_CHECKS)
 
 
 def entity_metadata(work: Work, entities: Part) -> Metadata:

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_metadata
+from monjyu_assets.orchestration.asset_base import collection_asset_arguments, collection_run
 from monjyu_assets.orchestration.assets.levels.noun_phrases import noun_phrases
 from monjyu_assets.orchestration.assets.paper_identity import paper_identity
 from monjyu_assets.orchestration.checks.graph_checks import GRAPH_CHECKS, check_results, check_specs
@@ -10,7 +10,7 @@ from monjyu_assets.orchestration.plots import histogram
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.stages.noun_graph import CODE_VERSION, build_noun_graph
-from monjyu_assets.stages.shared.work import Timer, Work
+from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.parts import Part
 
 SHOWN = 10
@@ -24,12 +24,11 @@ SHOWN = 10
     "(p(x) p(y))); rare phrases, hubs and weak edges pruned (settings `graph`). No model is called.",
 )
 def noun_graph(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    timer = Timer()
-    work = data.work(context.partition_key, context.log, context.run.run_id)
-    report = build_noun_graph(work)
-    metadata = collection_metadata(work, "noun_graph", report, timer.seconds) | graph_metadata(work, report.part)
-    yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)
-    yield from check_results(work, GRAPH_CHECKS)
+    with collection_run(context, data) as run:
+        report = build_noun_graph(run.work)
+        metadata = run.metadata(report) | graph_metadata(run.work, report.part)
+        yield dg.MaterializeResult(data_version=dg.DataVersion(report.part.asset_version), metadata=metadata)
+        yield from check_results(run.work, GRAPH_CHECKS)
 
 
 def graph_metadata(work: Work, nodes: Part) -> Metadata:

@@ -1,0 +1,31 @@
+"""What stands before and after the assets, for the picture: where papers come from and who reads the index.
+
+Dagster runs neither of them: they are external assets.
+"""
+
+import dagster as dg
+
+OWNERS = ["team:data-engineering"]
+
+papers_folder = dg.AssetSpec(
+    "papers_folder",
+    group_name="sources",
+    kinds={"file"},
+    owners=OWNERS,
+    description="The folders and files that collections are made of: `papers/<collection>/` in the data folder, and "
+    "what `monjyu index FOLDER` or the form of a level's job names. They are read and never written. The sensor "
+    "watch_sources looks at them; `monjyu sources list` lists them.",
+)
+
+query_service = dg.AssetSpec(
+    "query_service",
+    deps=["index_snapshot"],
+    group_name="readers",
+    kinds={"fastapi"},
+    owners=OWNERS,
+    description="Who reads the published snapshot: the page and the HTTP service (`monjyu up`, `monjyu serve`), MCP "
+    "(`monjyu mcp`), `monjyu search` and programs in Python. Each takes the snapshot that CURRENT names; a new one is "
+    "served with the next question.",
+)
+
+SURROUNDINGS = [papers_folder, query_service]

@@ -1,0 +1,226 @@
+"""Jobs `level_N`, as the launchpad starts them: the form as it stands, its errors, upgrade and downgrade; and what a
+run says of itself: the cause of a failure, that it publishes nothing, when a table was computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
+from dagster._core.loader import LoadingContextForTest
+
+from monjyu_assets.definitions import defs
+from monjyu_assets.orchestration.instance import open_instance
+from monjyu_assets.orchestration.partitions import range_tags
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG, STARTED_BY_TAG
+from monjyu_core.storage.collection import known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.parts import Part, PartStore
+from monjyu_core.storage.snapshot import current_manifest, read_current
+from tests.assets.changes import paper_text
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
+    """A data folder of which nobody knows anything but that papers were put into its place for them."""
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
+    folder = DataFolder(tmp_path / "data")
+    put(folder.papers / "c", 11)
+    return folder
+
+
+@pytest.fixture
+def instance(data: DataFolder) -> Iterator[dg.DagsterInstance]:
+    with open_instance(data) as opened:
+        yield opened
+
+
+def put(folder: Path, number: int) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"p{number}.md").write_text(paper_text(number))
+
+
+def press(instance: dg.DagsterInstance, job: str, **form: Any) -> dg.ExecuteInProcessResult:
+    return defs.resolve_job_def(job).execute_in_process(instance=instance, run_config=form, raise_on_error=False)
+
+
+def said(result: dg.ExecuteInProcessResult) -> tuple[str, str]:
+    """The description of the failure as the UI shows it first, and the metadata beside it."""
+    (event,) = [event for event in result.all_events if event.event_type_value == "STEP_FAILURE"]
+    failed = event.step_failure_data.user_failure_data
+    assert failed is not None and failed.description
+    way = failed.metadata.get("what_to_do")
+    return failed.description, str(way.value) if way else ""
+
+
+def log(instance: dg.DagsterInstance, result: dg.ExecuteInProcessResult) -> str:
+    return "\n".join(record.user_message for record in instance.all_logs(result.run_id))
+
+
+def metadata(instance: dg.DagsterInstance, asset: str, partition: str) -> dict[str, Any]:
+    wanted = dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[partition])
+    event = instance.fetch_materializations(wanted, limit=1).records[0].asset_materialization
+    assert event is not None
+    return {name: value.value for name, value in event.metadata.items()}
+
+
+def test_the_form_as_it_stands_brings_the_only_collection_to_the_level(
+    data: DataFolder, instance: dg.DagsterInstance
+) -> None:
+    """From an empty data folder up, then down again; a press that would lower it by mistake is refused."""
+    done = press(instance, "level_1")
+    assert done.success
+    assert (current_manifest(data.collection("c")).level, known_record(data, "c").level) == (1, 1)
+    assert instance.get_dynamic_partitions("collections") == ["c"]
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None and run.tags[COLLECTION_TAG] == "c"
+    made = [run.job_name for run in instance.get_runs(dg.RunsFilter(tags={STARTED_BY_TAG: done.run_id}))]
+    assert sorted(made) == ["step_level_0_papers", "step_level_1_collection", "step_level_1_papers"]
+    assert "c is published at level 1 as " in log(instance, done)
+
+    before = read_current(data.collection("c"))
+    assert press(instance, "level_1").success and read_current(data.collection("c")) == before
+
+    description, way = said(press(instance, "level_0"))
+    assert description.startswith("c is kept at level 1, above level 0; nothing was done.")
+    assert "job level_1 brings it up to date" in way and "`downgrade: true`" in way
+    assert press(instance, "level_0", downgrade=True, collection="c").success
+    assert (current_manifest(data.collection("c")).level, known_record(data, "c").level) == (0, 0)
+
+
+def test_sources_may_be_given_in_the_form(data: DataFolder, instance: dg.DagsterInstance, tmp_path: Path) -> None:
+    put(tmp_path / "Elsewhere", 24)
+    assert press(instance, "level_0", sources=[str(tmp_path / "Elsewhere")]).success
+    assert known_record(data, "elsewhere").sources == [str(tmp_path / "Elsewhere")]
+    description, _ = said(press(instance, "level_0"))
+    assert description == "Which collection? There are: c, elsewhere. Give one in `collection`."
+
+
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"collection": "d"}, "There is no collection 'd'. There are: c. Or put its papers into"),
+        ({"collection": "A b"}, "'A b'"),
+        ({"sources": ["/a", "/b"]}, "Several sources need the name of a collection. Give it in `collection`."),
+        ({"collection": "d", "sources": ["/nowhere/papers"]}, "/nowhere/papers does not exist."),
+    ],
+)
+def test_a_form_that_cannot_be_meant_ends_at_once_and_says_why(
+    data: DataFolder, instance: dg.DagsterInstance, form: dict[str, Any], words: str
+) -> None:
+    description, _ = said(press(instance, "level_2", **form))
+    assert words in description
+    assert data.collections() == [] and instance.get_dynamic_partitions("collections") == []
+
+
+def test_nothing_anywhere_says_where_papers_belong(data: DataFolder, instance: dg.DagsterInstance) -> None:
+    (data.papers / "c" / "p11.md").unlink()
+    assert f"Put papers into {data.papers}/NAME" in said(press(instance, "level_0"))[0]
+
+
+def materialise(instance: dg.DagsterInstance, *assets: str, **how: Any) -> dg.ExecuteInProcessResult:
+    job = defs.resolve_implicit_global_asset_job_def()
+    selected = [dg.AssetKey(asset) for asset in assets]
+    return job.execute_in_process(instance=instance, asset_selection=selected, raise_on_error=False, **how)
+
+
+def test_level_1_without_level_0_fails_at_once_with_what_to_do(data: DataFolder, instance: dg.DagsterInstance) -> None:
+    instance.add_dynamic_partitions("collections", ["c"])
+    for asset, needs, how in (
+        ("noun_phrases", "chunks", {"tags": range_tags("c")}),
+        ("communities", "noun_graph", {"partition_key": "c"}),
+        ("index_snapshot", "", {"partition_key": "c"}),
+    ):
+        description, way = said(materialise(instance, asset, **how))
+        if needs:
+            assert description.startswith(f"{asset} needs {needs}, which c does not have. Launch the job level_1")
+            assert way.startswith("Launch the job level_1: it makes what is missing")
+        else:
+            assert description.startswith("Level 0 of c is not whole") and "monjyu index" in way
+
+
+def test_what_publishes_nothing_says_so_once_and_names_the_job_that_does(
+    data: DataFolder, instance: dg.DagsterInstance
+) -> None:
+    instance.add_dynamic_partitions("collections", ["c"])
+    papers = materialise(
+        instance, "paper_manifest", "parsed_papers", "chunks", "chunk_embeddings", tags=range_tags("c")
+    )
+    note = "This run publishes nothing: readers keep the snapshot they have. The job level_0 makes what is missing"
+    assert papers.success and log(instance, papers).count(note) == 1
+    tables = ("paper_identity", "citation_network", "scholarly_metadata")
+    alone = materialise(instance, *tables, partition_key="c")
+    assert alone.success and log(instance, alone).count(note) == 1
+    whole = materialise(instance, *tables, "index_snapshot", partition_key="c")
+    assert whole.success and "publishes nothing" not in log(instance, whole)
+    put(data.papers / "c", 24)
+    pressed = press(instance, "level_0")
+    for run in (pressed, *instance.get_runs(dg.RunsFilter(tags={STARTED_BY_TAG: pressed.run_id}))):
+        texts = [record.user_message for record in instance.all_logs(run.run_id)]
+        assert not [text for text in texts if "publishes nothing" in text]
+    specs = {spec.key.path[-1]: spec for spec in defs.resolve_all_asset_specs()}
+    assert str(specs["communities"].metadata["published"]).startswith("Not by itself: the job level_1 ")
+
+
+def test_what_the_last_computation_took_outlives_runs_that_find_all_as_it_was(
+    data: DataFolder, instance: dg.DagsterInstance
+) -> None:
+    put(data.papers / "c", 24)
+    assert press(instance, "level_1").success
+    shard = next(part.shard for part in chunks(data) if part.rows)
+    places = {"chunks": f"c|{shard}", "noun_graph": "c", "index_snapshot": "c"}
+    first = {asset: metadata(instance, asset, place) for asset, place in places.items()}
+    for asset, found in first.items():
+        assert found["computed_seconds"] > 0 and found["computed_at"] and found["computed_by"], asset
+        assert ("computed_cost_usd" in found) and found["computed_seconds"] == found["seconds"]
+    for _ in range(2):
+        assert materialise(instance, "chunks", tags=range_tags("c")).success
+        assert materialise(instance, "noun_graph", "index_snapshot", partition_key="c").success
+    for asset, found in first.items():
+        again = metadata(instance, asset, places[asset])
+        assert again["seconds"] != found["seconds"]
+        assert {key: again[key] for key in again if key.startswith("computed_")} == {
+            key: found[key] for key in found if key.startswith("computed_")
+        }
+    put(data.papers / "c", 25)
+    assert press(instance, "level_1").success
+    assert metadata(instance, "index_snapshot", "c")["computed_by"] != first["index_snapshot"]["computed_by"]
+
+
+def chunks(data: DataFolder) -> list[Part]:
+    return PartStore(data.collection("c").parts).heads("chunks")
+
+
+def test_the_folder_stands_before_and_the_service_after(data: DataFolder, instance: dg.DagsterInstance) -> None:
+    graph = defs.resolve_asset_graph()
+    folder, service = dg.AssetKey("papers_folder"), dg.AssetKey("query_service")
+    assert graph.external_asset_keys == {folder, service}
+    assert graph.get(folder).child_keys == {dg.AssetKey("paper_manifest")}
+    assert graph.get(service).parent_keys == {dg.AssetKey("index_snapshot")}
+
+
+def test_nothing_counts_as_out_of_date_after_a_run(data: DataFolder, instance: dg.DagsterInstance) -> None:
+    """The external folder has no versions of its own: it must not make what is scanned of it look old."""
+    assert press(instance, "level_1").success
+    graph = defs.resolve_asset_graph()
+    resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
+    found = {
+        (asset, place): resolver.get_status(dg.AssetKey(asset), place)
+        for asset in ("paper_manifest", "parsed_papers", "chunks", "noun_phrases")
+        for place in ("c|0", "c|f")
+    }
+    assert set(found.values()) == {StaleStatus.FRESH}, found
+
+
+def test_a_person_sees_which_job_to_start() -> None:
+    jobs = {job.name: job for job in defs.resolve_all_job_defs() if not job.name.startswith("__")}
+    for_people = [name for name in sorted(jobs) if "monjyu/internal" not in jobs[name].tags]
+    assert for_people == [*(f"level_{level}" for level in range(5)), "reindex"]
+    for name in set(jobs) - set(for_people):
+        assert name.startswith("step_") and (jobs[name].description or "").startswith("Internal, ")
+    for level in range(5):
+        assert (jobs[f"level_{level}"].description or "").startswith("START HERE.")
