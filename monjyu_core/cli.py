@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any
@@ -61,6 +61,12 @@ _FEW_COLLECTIONS = 100_000
 _GIVEN = re.compile(r"'(.*?)' is not one of")
 
 
+@cache
+def tell_interrupted() -> None:
+    """Say it once: the command and what watches over its end may both come to it."""
+    click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
+
+
 class RootCommand(click.Group):
     """Lists the commands by name and imports the one that is called."""
 
@@ -96,7 +102,7 @@ class RootCommand(click.Group):
                 raise click.BadParameter(corrected, ctx=error.ctx, param=error.param) from None
             raise
         except KeyboardInterrupt:
-            click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
+            tell_interrupted()
             ctx.exit(INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

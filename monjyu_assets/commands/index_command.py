@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from monjyu_assets.commands.index_output import describe, progress_for, progress_lines, tell
+from monjyu_assets.commands.interrupting import ended_by_interrupt
 
 if TYPE_CHECKING:
     from monjyu_assets.indexing.index_result import IndexResult
@@ -59,7 +60,7 @@ def index(
     from monjyu_assets.indexing.requests import index_collection
     from monjyu_core.storage.folders import DataFolder
 
-    with progress_lines() if as_lines else progress_for(verbose=verbose) as progress:
+    with ended_by_interrupt(), progress_lines() if as_lines else progress_for(verbose=verbose) as progress:
         done = index_collection(
             DataFolder.default(),
             sources,
@@ -117,7 +118,7 @@ def upgrade(
         cost.cost_usd = round(cost.cost_usd, 6)
         click.echo(json.dumps(cost.as_json()) if as_json else describe_estimate(cost, level))
         return
-    with progress_for(verbose=verbose) as progress:
+    with ended_by_interrupt(), progress_for(verbose=verbose) as progress:
         done = upgrade_collection(
             DataFolder.default(),
             collection,
@@ -147,7 +148,7 @@ def downgrade(collection: str, level: int, yes: bool, verbose: bool, as_json: bo
 
     if not yes:
         click.confirm(f"Drop what {collection} holds above level {level}?", abort=True, err=True)
-    with progress_for(verbose=verbose) as progress:
+    with ended_by_interrupt(), progress_for(verbose=verbose) as progress:
         done = downgrade_collection(DataFolder.default(), collection, level, progress=progress, say=tell)
     click.echo(done.model_dump_json() if as_json else describe(done, all_failures=verbose))
     sys.exit(1 if done.failures else 0)
