@@ -51,7 +51,7 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
         "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
-        "metadata": {**described(asset), "tables": ASSET_TABLES[asset], "published": published_by(level)},
+        "metadata": described(asset) | {"published": published_by(level)},
     }
 
 

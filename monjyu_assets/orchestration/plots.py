@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-_WIDTH, _HEIGHT = 450, 234
+_WIDTH, _HEIGHT, _NARROW = 450, 234, 350
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 10, 10, 44
 """Margins around the bars, for the axes and their labels."""
 _MOST_BARS = 40
@@ -40,9 +40,9 @@ def bars(values: Mapping[str, float], x_label: str) -> str:
     """One lying bar for each name, with its value behind it, in the order given."""
     if not any(values.values()):
         return "Nothing to draw yet."
-    most, step, left = max(values.values()), 22, 150
+    most, step, left = max(values.values()), 22, 140
     height = _TOP + step * len(values) + 26
-    room = _WIDTH - left - 70
+    room = _NARROW - left - 60
     drawn = []
     for place, (name, value) in enumerate(values.items()):
         y, width = _TOP + step * place, room * value / most
@@ -52,7 +52,7 @@ def bars(values: Mapping[str, float], x_label: str) -> str:
             _text(left + width + 5, y + 14, f"{value:g}", "start"),
         ]
     axis = f'<path d="M{left} {_TOP}V{height - 22}" stroke="#333"/>'
-    return _image("".join(drawn) + axis + _text(left + room / 2, height - 6, x_label, "middle"), height)
+    return _image("".join(drawn) + axis + _text(left + room / 2, height - 6, x_label, "middle"), height, _NARROW)
 
 
 def line(values: Sequence[float], x_label: str, y_label: str) -> str:
@@ -83,9 +83,9 @@ def _drawn(shapes: str, words: str, top: str, x_label: str, y_label: str) -> str
     return _image(f"{shapes}{axes}{words}{''.join(labels)}", _HEIGHT)
 
 
-def _image(inside: str, height: int) -> str:
+def _image(inside: str, height: int, width: int = _WIDTH) -> str:
     drawn = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}">'
         f'<rect width="100%" height="100%" fill="#fff"/>'
         f'<g font-family="sans-serif" font-size="11" fill="#333">{inside}</g></svg>'
     )

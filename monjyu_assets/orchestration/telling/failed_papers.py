@@ -38,7 +38,7 @@ def failed_papers_metadata(work: Work) -> Metadata:
     causes = Counter(row["error_type"] for row in failed)
     metadata: Metadata = {"failed_papers": len(failed)}
     if failed:
-        metadata["failed_papers_and_what_to_do"] = dg.MetadataValue.table(
+        metadata["failed_papers_list"] = dg.MetadataValue.table(
             [
                 dg.TableRecord(
                     {

@@ -15,9 +15,9 @@ from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
 ROWS = 10
 IDS = (
     "paper_id", "chunk_id", "sentence_id", "community_id", "entity_id", "relationship_id", "claim_id", "canonical_id",
-    "citing_id", "cited_id", "source_id", "target_id", "parent_id", "work_id", "sha256", "input_hash",
+    "citing_id", "cited_id", "source_id", "target_id", "parent_id", "work_id",
 )  # fmt: skip
-"""Ids that we make."""
+"""Ids that we make; hashes of bytes and texts are left out, as they only take room."""
 KINDS = (
     "document_type", "processor", "language", "venue_type", "section_type", "error_type", "reason", "method",
     "matched_by", "stance", "model", "engine", "kind",
@@ -43,12 +43,12 @@ def preview(work: Work, asset: str, shard: str = COLLECTION_SHARD) -> dg.TableMe
     table = ASSET_TABLES[asset][0]
     columns = shown(table)
     heads = (work.parts.head(table, bucket) for bucket in work.parts.buckets(shard))
-    rows = [row for part in heads if part is not None and part.rows for row in _first(part, columns)]
+    rows = islice((row for part in heads if part is not None and part.rows for row in _first(part, columns)), ROWS)
     schema = dg.TableSchema(
         [dg.TableColumn(name, str(TABLES[table].schema.field(name).type)) for name in columns],
         constraints=dg.TableConstraints(_left_out(table, columns)),
     )
-    return dg.MetadataValue.table([dg.TableRecord(row) for row in rows[:ROWS]], schema)
+    return dg.MetadataValue.table([dg.TableRecord(row) for row in rows], schema)
 
 
 def _first(part: Part, columns: list[str]) -> list[dict[str, str | int | float | bool | None]]:

@@ -9,12 +9,16 @@ import dagster as dg
 
 from monjyu_assets.publishing.closed_set import primary
 from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_core.storage.ids import bucket_of, shard_of, shard_of_bucket
 from monjyu_core.storage.parts import Part
 
 Parts = Mapping[str, Part]
 """An asset's current primary parts by bucket."""
 FIRST = "made for the first time"
+SOURCES = "files of its sources changed"
 SETTINGS = "settings, models or limits that it depends on changed"
+BY_PAPER = {"manifest", "papers", "chunks", "phrase_mentions"}
+"""Tables whose parts have a row or a key for each paper."""
 AGAIN = "what had failed was tried again"
 
 
@@ -39,6 +43,8 @@ def causes_of(before: Part | None, after: Part, code: tuple[str | None, str]) ->
     if before.code_version != after.code_version:
         told = f"code version {code[0]} -> {code[1]}" if code[0] not in (None, code[1]) else SETTINGS
         causes.insert(0, told)
+    if after.table == "manifest" and not causes:
+        causes.append(SOURCES)
     return causes
 
 
@@ -63,7 +69,7 @@ def shards_told(
         return f"{name}: {counts}. Nothing changed: all parts stayed as they were."
     causes = Counter(cause for one in remade for cause in causes_of(before.get(one), after[one], code) or [AGAIN])
     why = "; ".join(f"{cause}{_how_many(count, len(remade))}" for cause, count in causes.most_common())
-    return f"{name}: {counts}. {len(remade)} of {len(after)} parts made anew: {why}."
+    return f"{name}: {counts}. {len(remade)} of {len(after)} parts written anew: {why}."
 
 
 def collection_told(name: str, before: Part | None, after: Part, recomputed: bool, code: tuple[str | None, str]) -> str:
@@ -77,17 +83,20 @@ def collection_told(name: str, before: Part | None, after: Part, recomputed: boo
 
 
 def _split(reports: Sequence[ShardReport], before: Parts) -> str:
-    """How many of the recomputed papers are new, where papers are what is kept."""
-    known: set[str] = set()
-    for one in reports:
-        for bucket, part in before.items() if one.recomputed_ids else ():
-            if bucket.partition(".")[0] == one.shard and part.table in ("papers", "chunks", "phrase_mentions"):
-                known |= part.keys.keys() & set(one.recomputed_ids)
-    if not all(part.table in ("papers", "chunks", "phrase_mentions") for part in before.values()):
+    """How many of the recomputed papers are new, of assets that keep what they make by paper."""
+    if not {part.table for part in before.values()} <= BY_PAPER:
         return ""
-    recomputed = sum(one.recomputed for one in reports)
-    new = recomputed - len(known)
-    return f" ({new} new, {len(known)} changed)"
+    recomputed = {paper_id for one in reports for paper_id in one.recomputed_ids}
+    buckets = Counter(map(shard_of_bucket, before))
+    homes = {bucket_of(paper_id, buckets[shard_of(paper_id)] or 1) for paper_id in recomputed} & before.keys()
+    changed = sum(len(recomputed & _papers_of(before[home])) for home in homes)
+    return f" ({len(recomputed) - changed} new, {changed} changed)"
+
+
+def _papers_of(part: Part) -> set[str]:
+    if part.table == "manifest":
+        return set(part.read(["paper_id"])["paper_id"].to_pylist())
+    return set(part.keys)
 
 
 def _papers(count: int) -> str:

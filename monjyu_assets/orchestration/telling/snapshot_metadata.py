@@ -20,6 +20,8 @@ from monjyu_core.storage.snapshot import Manifest, read_manifest
 
 MOST_FILES = 50
 """Files of unreadable types that the metadata names."""
+MOST_NAMED = 8
+"""Tables that the log names one by one."""
 COUNTED = "chunks"
 """The table whose rows count as those of the snapshot: what is searched."""
 NDCG = "ndcg_at_10"
@@ -45,7 +47,7 @@ def described_snapshot() -> Metadata:
     ]
     return {
         "dagster/column_schema": column_schema(COUNTED),
-        "dagster/table_name": COUNTED,
+        "row_count_is_of": f"{COUNTED}: {TABLES[COUNTED].row_is}",
         "tables": dg.MetadataValue.table(records, dg.TableSchema(columns)),
     }
 
@@ -113,10 +115,13 @@ def published_told(work: Work, published: Published) -> str:
     except StorageError:
         before = None
     if before is None:
-        return f"index_snapshot of {work.name}: {now.snapshot_id} is published, the first that can be compared."
+        return (
+            f"index_snapshot of {work.name}: {now.snapshot_id} is published; there is none before to compare it with."
+        )
     changed = sorted(_tables(before) ^ _tables(now))
     names = sorted({table for table, _ in changed})
-    what = f"other rows in {', '.join(names)}" if names else "the same rows, made or served in another way"
+    some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(TABLES)} tables"
+    what = f"other rows in {some}" if names else "the same rows, made or served in another way"
     level = f"; level {before.level} -> {now.level}" if before.level != now.level else ""
     where = f"{now.snapshot_id} is published in place of {before.snapshot_id}"
     return f"index_snapshot of {work.name}: {where}: {what}{level}."

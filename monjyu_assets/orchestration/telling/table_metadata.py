@@ -77,12 +77,9 @@ def place_of(work: Work, table: str, shard: str = COLLECTION_SHARD) -> Metadata:
 
 
 def rows_by_table(rows: Mapping[str, int]) -> dg.TableMetadataValue:
-    """Rows of each table, with what a row is."""
-    schema = dg.TableSchema([dg.TableColumn("table"), dg.TableColumn("rows", "int"), dg.TableColumn("a row is")])
-    records = [
-        dg.TableRecord({"table": name, "rows": count, "a row is": TABLES[name].row_is if name in TABLES else ""})
-        for name, count in rows.items()
-    ]
+    """Rows of each table."""
+    schema = dg.TableSchema([dg.TableColumn("table"), dg.TableColumn("rows", "int")])
+    records = [dg.TableRecord({"table": name, "rows": count}) for name, count in rows.items()]
     return dg.MetadataValue.table(records, schema)
 
 
