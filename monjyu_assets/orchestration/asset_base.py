@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,12 +13,17 @@ from dagster._core.definitions.data_version import DEFAULT_DATA_VERSION
 
 from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_papers, shard_done
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
+from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Materializations, Metadata
 from monjyu_assets.orchestration.telling.computed import computed_before, computed_now
+from monjyu_assets.orchestration.telling.failed_papers import failed_papers_metadata
 from monjyu_assets.orchestration.telling.failing import causes_first
+from monjyu_assets.orchestration.telling.previews import preview
 from monjyu_assets.orchestration.telling.publishing_note import note_on_publishing, published_by
+from monjyu_assets.orchestration.telling.reasons import Parts, code_before, collection_told, parts_of, shards_told
+from monjyu_assets.orchestration.telling.table_metadata import described, place_of, rows_by_table, rows_in_collection
 from monjyu_assets.orchestration.workers.order_taken import work_of_run
 from monjyu_assets.publishing.closed_set import RESTS_ON, check_inputs
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
@@ -28,8 +33,7 @@ from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, LEVEL_NAMES, TABLES
 
-OWNERS = ["team:data-engineering"]
-
+MOST_IDS = 20
 Stage = Callable[[Work, tuple[str, ...]], Iterable[ShardReport]]
 
 
@@ -43,15 +47,11 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "backfill_policy": backfill_policy(),
         "code_version": code_version,
         "kinds": kinds,
-        "owners": OWNERS,
+        "owners": owners(),
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
         "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
-        "metadata": {
-            "dagster/column_schema": column_schema(ASSET_TABLES[asset][0]),
-            "tables": ASSET_TABLES[asset],
-            "published": published_by(level),
-        },
+        "metadata": described(asset) | {"published": published_by(level)},
     }
 
 
@@ -77,6 +77,11 @@ class CollectionRun:
     context: dg.AssetExecutionContext
     work: Work
     timer: Timer = field(default_factory=Timer)
+    before: Parts = field(init=False)
+
+    def __post_init__(self) -> None:
+        asset = self.context.asset_key.path[-1]
+        self.before = parts_of(self.work, asset, [COLLECTION_SHARD]) if asset in RESTS_ON else {}
 
     def metadata(self, report: CollectionReport, **costs: float) -> Metadata:
         """Metadata for data engineers: rows by table, time, and what the last computation took. Also reports the asset
@@ -84,14 +89,19 @@ class CollectionRun:
         asset, seconds = self.context.asset_key.path[-1], round(self.timer.seconds, 3)
         asset_done(self.work, asset, seconds, rows=report.part.rows)
         rows = table_rows(self.work.parts, asset, COLLECTION_SHARD)
-        table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {count} |" for name, count in rows.items())]
+        before, name = self.before.get(COLLECTION_SHARD), f"{asset} of {self.work.name}"
+        code = code_versions(self.context, self.context.partition_key)
+        self.context.log.info(collection_told(name, before, report.part, report.recomputed, code))
         return {
             "dagster/row_count": report.part.rows,
+            "dagster/partition_row_count": report.part.rows,
+            **place_of(self.work, ASSET_TABLES[asset][0]),
             "recomputed": report.recomputed,
             "seconds": seconds,
             "tokens": 0,
             "cost_usd": 0.0,
-            "preview": dg.MetadataValue.md("\n".join(table)),
+            "rows": rows_by_table(rows),
+            "preview": preview(self.work, asset),
             **costs,
             **self.computed(seconds, costs.get("cost_usd", 0.0), anew=report.recomputed),
         }
@@ -116,23 +126,6 @@ def collection_run(context: dg.AssetExecutionContext, data: DataFolderResource) 
             note_on_publishing(context, level_of(asset))
 
 
-def column_schema(table: str) -> dg.TableSchema:
-    """The columns of a table, its keys marked unique when there is one."""
-    spec = TABLES[table]
-    return dg.TableSchema(
-        columns=[
-            dg.TableColumn(
-                field.name,
-                str(field.type),
-                constraints=dg.TableColumnConstraints(
-                    nullable=field.name not in spec.keys, unique=(field.name,) == spec.keys
-                ),
-            )
-            for field in spec.schema
-        ]
-    )
-
-
 def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> Materializations:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
@@ -140,30 +133,61 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     the last one counts.
     """
     total = ShardReport("all")
-    reports: dict[dg.MultiPartitionKey, ShardReport] = {}
+    told: dict[dg.MultiPartitionKey, tuple[ShardReport, Metadata]] = {}
     costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
     with causes_first():
         for collection, shards in by_collection(context.partition_keys).items():
-            timer, rows = Timer(), 0
+            timer, reports = Timer(), list[ShardReport]()
             with work_of_run(context, data, collection, shards) as (work, deliver), spent(work, asset) as cost:
                 check_inputs(work.parts, asset, collection, shards)
+                before = parts_of(work, asset, work.buckets(shards))
                 for report in _by_shard(work, asset, shards, stage):
                     deliver(report.shard)
                     _add(total, report)
-                    reports[shard_key(collection, report.shard)] = report
                     shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
-                    rows += report.rows.get(ASSET_TABLES[asset][0], 0)
+                    reports.append(report)
+                told |= _told(work, asset, reports)
+                _tell_why(context, work, reports, before)
+            rows = sum(report.rows.get(ASSET_TABLES[asset][0], 0) for report in reports)
             asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
             costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
-    before = computed_before(context, (key for key, report in reports.items() if not _computed(report)))
-    done: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
-    yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
-    for key, report in reports.items():
-        context.log_event(_materialization(context, key, report, before))
+    computed = computed_before(context, (key for key, (report, _) in told.items() if not _computed(report)))
+    summed: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
+    yield dg.MaterializeResult(metadata=summed | {"failures": total.failures} | costs)
+    for key, (report, metadata) in told.items():
+        context.log_event(_materialization(context, key, report, metadata, computed))
     note_on_publishing(context, level_of(asset))
+
+
+def _told(
+    work: Work, asset: str, reports: Sequence[ShardReport]
+) -> dict[dg.MultiPartitionKey, tuple[ShardReport, Metadata]]:
+    """The metadata of each shard. The last one, which the asset's page shows, also tells of failed papers in all."""
+    rows, table = rows_in_collection(work, asset), ASSET_TABLES[asset][0]
+    told = {}
+    for report in reports:
+        whole: Metadata = {"dagster/row_count": rows, **place_of(work, table, report.shard)}
+        if asset == "parsed_papers" and report is reports[-1]:
+            whole |= failed_papers_metadata(work)
+        whole["preview"] = preview(work, asset, report.shard)
+        told[shard_key(work.name, report.shard)] = report, shard_metadata(asset, report) | whole
+    return told
+
+
+def _tell_why(context: dg.AssetExecutionContext, work: Work, reports: Sequence[ShardReport], before: Parts) -> None:
+    """Say in the run's log what was reused and why something was computed."""
+    asset, shards = context.asset_key.path[-1], [report.shard for report in reports]
+    code = code_versions(context, shard_key(work.name, shards[0]))
+    after = parts_of(work, asset, work.buckets(shards))
+    context.log.info(shards_told(f"{asset} of {work.name}", reports, before, after, code))
+
+
+def code_versions(context: dg.AssetExecutionContext, partition: str) -> tuple[str | None, str]:
+    """The asset's code versions: that of the partition's last event, and today's."""
+    return code_before(context, partition), context.assets_def.specs_by_key[context.asset_key].code_version or ""
 
 
 def _computed(report: ShardReport) -> bool:
@@ -220,7 +244,11 @@ def _add(total: ShardReport, report: ShardReport) -> None:
 
 
 def _materialization(
-    context: dg.AssetExecutionContext, key: dg.MultiPartitionKey, report: ShardReport, before: Mapping[str, Metadata]
+    context: dg.AssetExecutionContext,
+    key: dg.MultiPartitionKey,
+    report: ShardReport,
+    metadata: Metadata,
+    before: Mapping[str, Metadata],
 ) -> dg.AssetMaterialization:
     spec = context.assets_def.specs_by_key[context.asset_key]
     outside = {dep.asset_key.path[-1] for dep in spec.deps} - RESTS_ON.keys()
@@ -230,7 +258,7 @@ def _materialization(
     return dg.AssetMaterialization(
         asset_key=context.asset_key,
         partition=key,
-        metadata=shard_metadata(context.asset_key.path[-1], report) | computed,
+        metadata=metadata | computed,
         tags={
             "dagster/data_version": report.asset_version,
             "dagster/data_version_is_user_provided": "true",
@@ -245,7 +273,7 @@ def _materialization(
 def shard_metadata(asset: str, report: ShardReport) -> Metadata:
     """Metadata of a shard for data engineers: rows, papers, time, and which papers were recomputed."""
     return {
-        "dagster/row_count": report.rows.get(ASSET_TABLES[asset][0], 0),
+        "dagster/partition_row_count": report.rows.get(ASSET_TABLES[asset][0], 0),
         "papers_total": report.total,
         "papers_reused": report.reused,
         "papers_recomputed": report.recomputed,
@@ -254,16 +282,15 @@ def shard_metadata(asset: str, report: ShardReport) -> Metadata:
         "seconds": round(report.seconds, 3),
         "tokens": report.tokens,
         "cost_usd": round(report.cost_usd, 6),
-        "preview": dg.MetadataValue.md(_preview(report)),
+        "rows": rows_by_table(report.rows),
+        **_recomputed(report),
         **report.notes,
     }
 
 
-def _preview(report: ShardReport) -> str:
-    """Counts and ids, but no text: the log outlives a purge."""
-    lines = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in report.rows.items())]
+def _recomputed(report: ShardReport) -> Metadata:
+    """Ids of the first papers that were computed, and how many failed by which cause."""
+    found: Metadata = {"failures": dg.MetadataValue.json(report.failures)} if report.failures else {}
     if report.recomputed_ids:
-        lines += ["", f"Recomputed: {', '.join(f'`{paper_id}`' for paper_id in report.recomputed_ids[:20])}"]
-    if report.failures:
-        lines += ["", "Failed: " + ", ".join(f"{cause} {count}" for cause, count in report.failures.items())]
-    return "\n".join(lines)
+        found["recomputed"] = ", ".join(report.recomputed_ids[:MOST_IDS])
+    return found

@@ -21,6 +21,11 @@ def location_name() -> str:
     return load_settings().automation.code_location
 
 
+def owners() -> list[str]:
+    """Who answers for the assets, by `automation.owners`."""
+    return list(load_settings().automation.owners)
+
+
 def repository_origin() -> RemoteRepositoryOrigin:
     """Where the UI and the daemon find our jobs, sensors and schedules."""
     from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin

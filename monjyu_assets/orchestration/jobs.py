@@ -18,6 +18,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
 )
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.telling.code_places import with_code_places
 
 INTERNAL = {"monjyu/internal": "true"}
 """On the jobs that others run: a person starts `level_N` (orchestration/launchpad) or `reindex`."""
@@ -79,7 +80,7 @@ JOBS = [
 ]
 
 levels = dg.Definitions(
-    assets=[*ALL_ASSETS, index_snapshot],
+    assets=with_code_places([*ALL_ASSETS, index_snapshot]),
     asset_checks=[snapshot_fresh],
     jobs=JOBS,
     resources={"data": DataFolderResource()},

@@ -12,6 +12,9 @@ WHEN_NOT_WHAT = NoResult("when something runs, not what comes of it")
 OBSERVES = NoResult("only tells of the work")
 
 
+OWNER = r"^(team:[A-Za-z0-9_.-]+|[^@\s:]+@[^@\s:]+)$"
+
+
 class AutomationSettings(Group):
     """What `monjyu automation on` puts on. What costs nothing follows the sources; what may cost money is asked for."""
 
@@ -35,6 +38,16 @@ class AutomationSettings(Group):
     code_location: Annotated[str, WHEN_NOT_WHAT] = Field(
         "monjyu", min_length=1, description="Dagster's code location of Monjyu's definitions: runs stand under its name"
     )
+    owners: Annotated[tuple[Annotated[str, Field(pattern=OWNER)], ...], WHEN_NOT_WHAT] = Field(
+        ("team:data-engineering",),
+        description="who answers for the assets, as Dagster shows it: team:NAME or an e-mail address",
+    )
+    git_url: Annotated[str, WHEN_NOT_WHAT] = Field(
+        "",
+        pattern=r"^(https://(github|gitlab)\.com/[^\s/]+/[^\s/]+)?$",
+        description="repository on GitHub or GitLab that assets link to for their code; empty = files on this machine",
+    )
+    git_branch: Annotated[str, WHEN_NOT_WHAT] = Field("main", min_length=1, description="branch or tag of git_url")
 
 
 class RunSettings(Group):

@@ -1,80 +1,118 @@
-"""The rows of the tables of levels 0 and 1: one record a table, from which its schema follows column by column.
+"""The rows of the tables of levels 0 and 1: one record a table, from which its schema and its description follow.
 
-Keys first, as everywhere. `_id`s are stable over runs; `ord` counts from 0 in reading order; pages count from 1;
-`start` and `end` are character offsets. A column that may be empty says `| None`.
+A record's docstring says what a row is; a column's annotation what it says, in which unit, and what null means. Keys
+first, as everywhere. `_id`s are stable over runs; `ord` counts from 0 in reading order; pages count from 1; `start` and
+`end` are character offsets. A column that may be empty says `| None`.
 """
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 from monjyu_core.storage.table_spec import BigInt, Float32
 
+PaperId = Annotated[str, "The paper (more exactly: the file or record) that the row is of, as in `manifest`."]
+ChunkId = Annotated[str, "The chunk, as in `chunks`."]
+CommunityId = Annotated[str, "The community: a hash of its members and its level, so equal communities have equal ids."]
+Ord = Annotated[int, "Place among the paper's, from 0, in reading order."]
+RefId = Annotated[str, "The entry as the paper's own list names it (a number, a key)."]
+Page = Annotated[int | None, "Page of the file, from 1; null where the format has no pages."]
+BoxColumn = Annotated[
+    list[Float32] | None,
+    "Rectangle on that page: x0, y0, x1, y1 in PDF points (1/72 inch) from the top left; null where not known.",
+]
+Caption = Annotated[str | None, "The caption as printed; null where none was found."]
+SourcePath = Annotated[
+    str, "Where the file lay when it was last scanned (absolute path); not part of the data version."
+]
+InputHash = Annotated[str, "Hash of the model and the embedded text: equal ones share a vector."]
+Model = Annotated[str, "Id of the embedding model."]
+Vector = Annotated[list[Float32], "The vector, of length (Euclidean norm) 1; its dimension is the model's."]
+Doi = Annotated[str | None, "DOI without `https://doi.org/`; null where none was found."]
+ArxivId = Annotated[str | None, "arXiv id without `arXiv:`; null where none was found."]
+
 
 class ManifestRow(TypedDict):
-    """A file of the sources, or a record of a JSON Lines file: its line (`record`) and its first byte (`offset`)."""
+    """One file of the sources, or one record (line) of a JSON Lines file, as the last scan saw it."""
 
-    paper_id: str
-    sha256: str
-    document_type: str
-    size: BigInt  # bytes
-    record: BigInt | None
-    source_path: str
-    mtime_ns: BigInt
-    offset: BigInt | None
+    paper_id: Annotated[
+        str, "Id of the paper: its file's name with a hash of the path inside the source; a record's own id."
+    ]
+    sha256: Annotated[str, "SHA-256 (hex) of the bytes, those of pictures and parts beside the file included."]
+    document_type: Annotated[
+        str,
+        "How it is parsed: `pdf`, `docx`, `latex`, `jats`, ...; `duplicate` (its id is taken) and `unreadable` fail.",
+    ]
+    size: Annotated[BigInt, "Size in bytes, of the record or of the file with what lies beside it."]
+    record: Annotated[BigInt | None, "Line of the record in its file, from 1; null for a whole file."]
+    source_path: SourcePath
+    mtime_ns: Annotated[
+        BigInt, "When the file last changed: nanoseconds since 1970 (UTC); not part of the data version."
+    ]
+    offset: Annotated[BigInt | None, "First byte of the record in its file, from 0; null for a whole file."]
 
 
 class PaperRow(TypedDict):
-    """What a paper's first page, its end and its file say of it. `raw_characters`: those visible on a PDF's pages."""
+    """One paper that could be read: what its first page, its end and its file say of it."""
 
-    paper_id: str
-    sha256: str
-    document_type: str
-    processor: str
-    is_academic_paper: bool
-    title: str
-    abstract: str
-    doi: str | None
-    arxiv_id: str | None
-    pmid: str | None
-    semantic_scholar_id: str | None
-    publication_date: str | None
-    year: int | None
-    venue: str | None
-    venue_type: str
-    volume: str | None
-    issue: str | None
-    pages: str | None
-    citation_count: int | None
-    influential_citation_count: int | None
-    keywords: list[str]
-    language: str
-    page_count: int
-    characters: BigInt
-    raw_characters: BigInt | None
-    warnings: list[str]
-    source_path: str
+    paper_id: Annotated[str, "Id of the paper, as in `manifest`."]
+    sha256: Annotated[str, "SHA-256 (hex) of the bytes it was parsed from."]
+    document_type: Annotated[str, "The format that was parsed: `pdf`, `docx`, `latex`, `jats`, ..."]
+    processor: Annotated[str, "The library or service that read the file."]
+    is_academic_paper: Annotated[
+        bool, "Whether enough signs of a paper were found (abstract, references, sections, ids)."
+    ]
+    title: Annotated[str, "The title; empty where none was found."]
+    abstract: Annotated[str, "The abstract; empty where none was found."]
+    doi: Doi
+    arxiv_id: ArxivId
+    pmid: Annotated[str | None, "PubMed id; null where none was found."]
+    semantic_scholar_id: Annotated[str | None, "Not looked up: null. See `scholarly_records`."]
+    publication_date: Annotated[
+        str | None, "The date as far as printed (`2021`, `2021-03`, `2021-03-05`); null: none found."
+    ]
+    year: Annotated[int | None, "Year of publication, from the date; null where none was found."]
+    venue: Annotated[str | None, "Journal, conference or archive; null where none was found."]
+    venue_type: Annotated[str, "`journal`, `conference`, `preprint` or another kind; `other` where not known."]
+    volume: Annotated[str | None, "Volume as printed; null where none was found."]
+    issue: Annotated[str | None, "Issue as printed; null where none was found."]
+    pages: Annotated[str | None, "Page range in the venue, as printed; null where none was found."]
+    citation_count: Annotated[int | None, "Not looked up: null. See `scholarly_records`."]
+    influential_citation_count: Annotated[int | None, "Not looked up: null."]
+    keywords: Annotated[list[str], "The authors' keywords, in order; empty where there are none."]
+    language: Annotated[str, "Main language, ISO 639-1 (`en`, `ja`); `en` where there is too little text to tell."]
+    page_count: Annotated[int, "Pages (slides) of the file; 0 where the format has none."]
+    characters: Annotated[BigInt, "Characters of text kept, over all sections."]
+    raw_characters: Annotated[
+        BigInt | None, "Characters visible on a PDF's pages, to judge what was kept; null elsewhere."
+    ]
+    warnings: Annotated[list[str], "What the parser was unsure of or left out, in words; empty: nothing."]
+    source_path: SourcePath
 
 
 class AuthorRow(TypedDict):
-    paper_id: str
-    ord: int
-    name: str
-    affiliation: str | None
-    email: str | None
-    orcid: str | None
-    is_corresponding: bool
+    """One author of a paper, as its first page names them."""
+
+    paper_id: PaperId
+    ord: Annotated[int, "Place among the authors, from 0."]
+    name: Annotated[str, "The name as printed."]
+    affiliation: Annotated[str | None, "Where the author works, as printed; null where not found."]
+    email: Annotated[str | None, "E-mail address; null where none was found."]
+    orcid: Annotated[str | None, "ORCID, `0000-0000-0000-0000`; null where none was found."]
+    is_corresponding: Annotated[bool, "Whether the paper marks the author as the corresponding one."]
 
 
 class SectionRow(TypedDict):
-    paper_id: str
-    section_ord: int
-    heading: str
-    level: int
-    section_type: str
-    page_start: int | None
-    page_end: int | None
-    text: str
+    """One section of a paper, in reading order; subsections follow the section they are in."""
+
+    paper_id: PaperId
+    section_ord: Annotated[int, "Place among the paper's sections, from 0, in reading order."]
+    heading: Annotated[str, "The heading; empty for text before the first one."]
+    level: Annotated[int, "Depth of the heading: 1 for a section, 2 for a subsection, ..."]
+    section_type: Annotated[str, "What it is for: `abstract`, `introduction`, `methods`, ..., `references`, `other`."]
+    page_start: Annotated[int | None, "First page, from 1; null where the format has no pages."]
+    page_end: Annotated[int | None, "Last page, from 1; null where the format has no pages."]
+    text: Annotated[str, "The text, without the heading."]
 
 
 class SpanRow(TypedDict):
@@ -85,248 +123,273 @@ class SpanRow(TypedDict):
 
 
 class SentenceRow(TypedDict):
-    """`section.text[start:end] == text`; no spans where the source has no pages."""
+    """One sentence of a section: `section.text[start:end] == text`."""
 
-    sentence_id: str
-    paper_id: str
-    section_ord: int
-    ord: int
-    start: int
-    end: int
-    text: str
-    spans: list[SpanRow]
+    sentence_id: Annotated[str, "Id of the sentence: the paper's id with `.s` and `ord`."]
+    paper_id: PaperId
+    section_ord: Annotated[int, "The section that the sentence is of, as in `sections`."]
+    ord: Annotated[int, "Place among the paper's sentences, from 0, in reading order."]
+    start: Annotated[int, "First character in the section's text, from 0."]
+    end: Annotated[int, "End (exclusive) in the section's text, in characters."]
+    text: Annotated[str, "The sentence."]
+    spans: Annotated[
+        list[SpanRow],
+        "By page, one rectangle a line in PDF points from the top left; empty where the source has no pages.",
+    ]
 
 
 class ReferenceRow(TypedDict):
-    """An entry of a paper's reference list."""
+    """One entry of a paper's reference list."""
 
-    paper_id: str
-    ord: int
-    ref_id: str
-    raw_text: str
-    title: str | None
-    authors: list[str]
-    year: int | None
-    venue: str | None
-    doi: str | None
-    arxiv_id: str | None
+    paper_id: PaperId
+    ord: Annotated[int, "Place in the list, from 0."]
+    ref_id: RefId
+    raw_text: Annotated[str, "The whole entry as printed."]
+    title: Annotated[str | None, "Title of the cited work; null where it was not found in the entry."]
+    authors: Annotated[list[str], "Authors of the cited work, as printed; empty where not found."]
+    year: Annotated[int | None, "Year of the cited work; null where not found."]
+    venue: Annotated[str | None, "Where the cited work appeared; null where not found."]
+    doi: Doi
+    arxiv_id: ArxivId
 
 
 class InlineCitationRow(TypedDict):
-    """A place that cites a reference; `position` is its character offset in the section's text."""
+    """One place in a paper's text that cites one entry of its list."""
 
-    paper_id: str
-    ord: int
-    ref_id: str
-    context: str
-    section: str
-    position: int
+    paper_id: PaperId
+    ord: Annotated[int, "Place among the paper's citations, from 0, in reading order."]
+    ref_id: RefId
+    context: Annotated[str, "The citing sentence; where there is none, 150 characters on both sides."]
+    section: Annotated[str, "Heading of the section that cites."]
+    position: Annotated[int, "Character of the section's text at which the citation stands, from 0."]
 
 
 class TableRow(TypedDict):
-    """A table of a paper; `rows` are lines of cells."""
+    """One table of a paper."""
 
-    paper_id: str
-    ord: int
-    page: int | None
-    box: list[Float32] | None
-    caption: str | None
-    headers: list[str]
-    rows: list[list[str]]
+    paper_id: PaperId
+    ord: Ord
+    page: Page
+    box: BoxColumn
+    caption: Caption
+    headers: Annotated[list[str], "Cells of the header line; empty where there is none."]
+    rows: Annotated[list[list[str]], "The lines below the header, each as its cells."]
 
 
 class FigureRow(TypedDict):
-    paper_id: str
-    ord: int
-    page: int | None
-    box: list[Float32] | None
-    caption: str | None
+    """One figure of a paper, by its place and caption; the picture itself stays in the file."""
+
+    paper_id: PaperId
+    ord: Ord
+    page: Page
+    box: BoxColumn
+    caption: Caption
 
 
 class EquationRow(TypedDict):
-    paper_id: str
-    ord: int
-    page: int | None
-    box: list[Float32] | None
-    text: str
-    latex: str | None
-    inline: bool
+    """One equation of a paper."""
+
+    paper_id: PaperId
+    ord: Ord
+    page: Page
+    box: BoxColumn
+    text: Annotated[str, "The equation as plain text."]
+    latex: Annotated[str | None, "The equation as LaTeX; null where the source does not have it."]
+    inline: Annotated[bool, "Whether it stands within a line rather than by itself."]
 
 
 class FailureRow(TypedDict):
-    """A file that could not be read; `error_type` is the name of an error class."""
+    """One file or record that could not be read; a paper has a row here or in `papers`."""
 
-    paper_id: str
-    error_type: str
-    message: str
-    source_path: str
+    paper_id: Annotated[str, "Id of the paper, as in `manifest`."]
+    error_type: Annotated[str, "The cause: the name of an error class (`EncryptedDocument`, `ScannedDocument`, ...)."]
+    message: Annotated[str, "What is wrong and, where it can be mended, what to do."]
+    source_path: SourcePath
 
 
 class ChunkRow(TypedDict):
-    """A passage. `tokens` as tiktoken counts them; `pieces`: word pieces of the model, its special tokens included."""
+    """One passage that is searched: sentences of one section that follow each other."""
 
-    chunk_id: str
-    paper_id: str
-    section_ord: int
-    ord: int
-    section_type: str
-    heading: str
-    header: str
-    text: str
-    input_hash: str
-    tokens: int
-    pieces: int
-    page_start: int | None
-    page_end: int | None
+    chunk_id: Annotated[str, "Id of the chunk: a hash of its paper's id, its header and its text."]
+    paper_id: PaperId
+    section_ord: Annotated[int, "The section that the chunk is of, as in `sections`."]
+    ord: Annotated[int, "Place among the paper's chunks, from 0, in reading order."]
+    section_type: Annotated[str, "What the section is for, as in `sections`."]
+    heading: Annotated[str, "Heading of the section."]
+    header: Annotated[str, "Title and heading, as they are embedded and searched together with the text."]
+    text: Annotated[str, "The passage, as it stands in the section."]
+    input_hash: Annotated[str, "Hash of header and text: equal ones share a vector."]
+    tokens: Annotated[int, "Tokens of the text (tiktoken's `cl100k_base`)."]
+    pieces: Annotated[
+        int, "Word pieces of header and text as the embedding model counts them, special tokens included."
+    ]
+    page_start: Annotated[int | None, "First page, from 1; null where the source has no pages."]
+    page_end: Annotated[int | None, "Last page, from 1; null where the source has no pages."]
 
 
 class ChunkSentenceRow(TypedDict):
-    """A sentence of a chunk, with its offsets in the chunk's text."""
+    """One sentence of one chunk, and where in the chunk's text it stands."""
 
-    chunk_id: str
-    paper_id: str
-    ord: int
-    sentence_id: str
-    start: int
-    end: int
+    chunk_id: ChunkId
+    paper_id: PaperId
+    ord: Annotated[int, "Place in the chunk, from 0."]
+    sentence_id: Annotated[str, "The sentence, as in `sentences`."]
+    start: Annotated[int, "First character in the chunk's text, from 0."]
+    end: Annotated[int, "End (exclusive) in the chunk's text, in characters."]
 
 
 class ChunkEmbeddingRow(TypedDict):
-    """A vector of length one; `model` is the embedding model's id."""
+    """The vector of one chunk, of its header and text together."""
 
-    chunk_id: str
-    paper_id: str
-    input_hash: str
-    model: str
-    vector: list[Float32]
+    chunk_id: ChunkId
+    paper_id: PaperId
+    input_hash: Annotated[str, "Hash of header and text, as in `chunks`: equal ones share a vector."]
+    model: Model
+    vector: Vector
 
 
 class PaperIdentityRow(TypedDict):
-    """The file that counts for a paper (`canonical_id`), and by what this one was joined to it."""
+    """One file, and the file that counts for its paper: several may be of one paper (preprint and journal, copies)."""
 
-    paper_id: str
-    canonical_id: str
-    reason: str
+    paper_id: Annotated[str, "The file, as in `papers`."]
+    canonical_id: Annotated[
+        str, "The file that stands for the paper in counts, citations and search; its own where it does."
+    ]
+    reason: Annotated[
+        str, "`only` file, `canonical` of several, or what joined it to them: `doi`, `arxiv_id`, `title_authors`."
+    ]
 
 
 class PaperNoticeRow(TypedDict):
-    """A notice on a paper: its `kind` (retraction, concern, correction, reinstatement), who says so (`source`), since
-    when (ISO date, as far as known), and by what it was matched (doi, pmid, title, or the paper's own record)."""
+    """One notice on a paper: that it is retracted, doubted, corrected or reinstated."""
 
-    paper_id: str
-    ord: int
-    kind: str
-    date: str | None
-    source: str
-    notice_doi: str | None
-    matched_by: str
-    reasons: list[str]
+    paper_id: PaperId
+    ord: Annotated[int, "Place among the paper's notices, from 0, by date."]
+    kind: Annotated[str, "`retraction`, `concern`, `correction` or `reinstatement`."]
+    date: Annotated[str | None, "Since when: ISO date, as far as known; null where not known."]
+    source: Annotated[str, "Who says so: a service, or a list of notices."]
+    notice_doi: Annotated[str | None, "DOI of the notice itself; null where it has none."]
+    matched_by: Annotated[
+        str, "How it was matched: `doi`, `pmid`, `title`, or `record` (the paper's own record says it)."
+    ]
+    reasons: Annotated[list[str], "Reasons that the notice gives; empty where it gives none."]
 
 
 class ScholarlyRecordRow(TypedDict):
-    """What a scholarly service or a library says of a paper, beside what the paper prints: by what it was matched (doi,
-    arxiv, title; library: it came from there) and how well (0 to 1), and on which day the service gave it (ISO; None:
-    from a file). `shelves` are paths of a library's collections."""
+    """What one scholarly service or library says of one paper, beside what the paper prints."""
 
-    paper_id: str
-    ord: int
-    source: str
-    source_id: str
-    matched_by: str
-    match_score: float
-    retrieved: str | None
-    title: str
-    authors: list[str]
-    year: int | None
-    venue: str | None
-    doi: str | None
-    arxiv_id: str | None
-    abstract: str | None
-    citation_count: int | None
-    fields: list[str]
-    open_access: str | None
-    reference_dois: list[str]
-    tags: list[str]
-    shelves: list[str]
+    paper_id: PaperId
+    ord: Annotated[int, "Place among the paper's records, from 0, by source."]
+    source: Annotated[str, "The service or library: Crossref, OpenAlex, Semantic Scholar, Zotero, ..."]
+    source_id: Annotated[str, "Id of the record there."]
+    matched_by: Annotated[str, "How it was matched: `doi`, `arxiv`, `title`, or `library` (the paper came from there)."]
+    match_score: Annotated[float, "How sure the match is, 0 to 1."]
+    retrieved: Annotated[str | None, "Day on which the service gave it (ISO date); null: from a file or library."]
+    title: Annotated[str, "Title there."]
+    authors: Annotated[list[str], "Authors there, in order; at most 500."]
+    year: Annotated[int | None, "Year of publication there; null where it says none."]
+    venue: Annotated[str | None, "Journal or conference there; null where it says none."]
+    doi: Annotated[str | None, "DOI there, lower case; null where it has none."]
+    arxiv_id: Annotated[str | None, "arXiv id there; null where it has none."]
+    abstract: Annotated[str | None, "Abstract there, at most 20,000 characters; null where it has none."]
+    citation_count: Annotated[int | None, "How often the work is cited, on that day; null where it does not say."]
+    fields: Annotated[list[str], "Fields or topics that it files the work under; empty: none."]
+    open_access: Annotated[
+        str | None, "Kind of open access: `gold`, `green`, `closed`, ...; null where it does not say."
+    ]
+    reference_dois: Annotated[list[str], "DOIs of the works it lists as cited, lower case; at most 2,000."]
+    tags: Annotated[list[str], "Tags of a reference manager; empty for a service."]
+    shelves: Annotated[
+        list[str], "Paths of a library's collections that hold it (`Thesis/Methods`); empty for a service."
+    ]
 
 
 class CitationContextRow(TypedDict):
+    """A sentence that cites, with the heading of its section."""
+
     section: str
     context: str
 
 
 class CitationEdgeRow(TypedDict):
-    """A paper of the collection cites another; `score` (0 to 1) says how sure the match is."""
+    """One paper of the collection cites another: one row for a pair of papers, however often it does."""
 
-    citing_id: str
-    cited_id: str
-    paper_id: str
-    ref_ord: int
-    ref_id: str
-    method: str
-    score: Float32
-    contexts: list[CitationContextRow]
+    citing_id: Annotated[str, "The paper that cites (the file that counts for it)."]
+    cited_id: Annotated[str, "The paper that is cited (the file that counts for it)."]
+    paper_id: Annotated[str, "The file whose reference list says so: `citing_id` where that one does."]
+    ref_ord: Annotated[int, "The entry in that list: `ord` of `references`."]
+    ref_id: RefId
+    method: Annotated[str, "How the entry was matched: `doi`, `arxiv_id` or `title`."]
+    score: Annotated[Float32, "How alike entry and paper are, 0 to 100; 100 for an equal id."]
+    contexts: Annotated[
+        list[CitationContextRow], "The citing sentences with their sections' headings; empty: none found."
+    ]
 
 
 class UnresolvedReferenceRow(TypedDict):
-    """A reference to a work outside of the collection; equal works have one `work_id`."""
+    """One reference to a work outside of the collection."""
 
-    paper_id: str
-    ord: int
-    ref_id: str
-    work_id: str
+    paper_id: PaperId
+    ord: Annotated[int, "The entry: `ord` of `references`."]
+    ref_id: RefId
+    work_id: Annotated[str, "Id of the cited work: a hash of what names it; references to one work share it."]
 
 
 class PhraseMentionRow(TypedDict):
-    """A noun phrase of a chunk: its key, the form it has there most often, and how often it stands there."""
+    """One noun phrase of one chunk."""
 
-    paper_id: str
-    chunk_id: str
-    phrase: str
-    surface: str
-    count: int
+    paper_id: PaperId
+    chunk_id: ChunkId
+    phrase: Annotated[str, "Key of the phrase: lower case, normalised words, acronyms written out."]
+    surface: Annotated[str, "The form that stands in the chunk most often."]
+    count: Annotated[int, "How often the chunk has it."]
 
 
 class GraphNodeRow(TypedDict):
-    """A phrase of the noun graph; `df` counts chunks, `degree` neighbours."""
+    """One phrase of the noun graph."""
 
-    phrase: str
-    surface: str
-    df: int
-    papers: int
-    tfidf: float
-    degree: int
+    phrase: Annotated[str, "Key of the phrase, as in `phrase_mentions`."]
+    surface: Annotated[str, "The form that the collection has most often."]
+    df: Annotated[int, "Chunks that hold it."]
+    papers: Annotated[int, "Papers that hold it (files of one paper count once)."]
+    tfidf: Annotated[float, "Its mentions times ln(chunks with phrases / `df`)."]
+    degree: Annotated[int, "Phrases that it is joined to in `graph_edges`."]
 
 
 class GraphEdgeRow(TypedDict):
-    """Two phrases and the number of chunks that hold both."""
+    """Two phrases that stand in the same chunks; each pair once."""
 
-    source: str
-    target: str
-    cooccurrences: int
-    weight: float
+    source: Annotated[str, "The phrase of the pair that comes first by its bytes."]
+    target: Annotated[str, "The other phrase."]
+    cooccurrences: Annotated[int, "Chunks that hold both."]
+    weight: Annotated[
+        float,
+        "p(x,y) * log2(p(x,y) / (p(x) p(y))) over phrases and pairs: high where they meet often and not by chance.",
+    ]
 
 
 class CommunityRow(TypedDict):
-    """A group of phrases; `level` 0 is the coarsest, `size` counts phrases."""
+    """One group of phrases of the noun graph, in a hierarchy from coarse to fine."""
 
-    community_id: str
-    level: int
-    parent_id: str | None
-    size: int
-    chunks: int
-    top_phrases: list[str]
+    community_id: CommunityId
+    level: Annotated[int, "Depth in the hierarchy: 0 is the coarsest."]
+    parent_id: Annotated[str | None, "The community around it; null at level 0."]
+    size: Annotated[int, "Phrases in it."]
+    chunks: Annotated[int, "Chunks that hold a phrase of it."]
+    top_phrases: Annotated[list[str], "The forms of up to ten phrases that meet most often inside it, most first."]
 
 
 class CommunityMemberRow(TypedDict):
-    community_id: str
-    phrase: str
+    """One phrase of one community."""
+
+    community_id: CommunityId
+    phrase: Annotated[str, "Key of the phrase, as in `graph_nodes`."]
 
 
 class ChunkCommunityRow(TypedDict):
-    """`share` (0 to 1) of the chunk's phrases belongs to the community."""
+    """One chunk that holds phrases of one community."""
 
-    chunk_id: str
-    community_id: str
-    level: int
-    share: Float32
+    chunk_id: ChunkId
+    community_id: CommunityId
+    level: Annotated[int, "Depth of the community in the hierarchy: 0 is the coarsest."]
+    share: Annotated[Float32, "Share (0 to 1) of the chunk's phrases that belong to the community."]

@@ -1,134 +1,152 @@
-"""The rows of the tables of levels 2 to 4, one record a table.
+"""The rows of the tables of levels 2 to 4, one record a table; the same rules as in `rows.py`.
 
 Confidences are from 0 to 1, ratings from 0 to 10. `sentence_ids` are the sentences that a row rests on.
 """
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
-from monjyu_core.storage.table_spec import Float32
+from monjyu_core.storage.rows import ChunkId, CommunityId, InputHash, Model, PaperId, Vector
+
+SentenceIds = Annotated[list[str], "The sentences that it rests on, as in `sentences`; empty for a title page."]
+Engine = Annotated[str, "What made the row, with its version: `extractive-4`, `llm-1`."]
+Engines = Annotated[str, "What made the mentions, with versions; several are joined by `+`."]
+Confidence = Annotated[float, "How sure the engine is, 0 to 1."]
+EntityType = Annotated[
+    str, "Kind of entity: `method`, `dataset`, `metric`, `task`, `concept`, `researcher`, `paper`, ..."
+]
+Relation = Annotated[str, "Kind of relationship: `uses`, `cites`, `authored`, `co_occurs` (no direction), ..."]
+StanceColumn = Annotated[str, "`stated`, `negated` (the text says that it does not hold) or `hedged` (that it may)."]
 
 
 class ChunkPlace(TypedDict):
     """The chunk that a row is made from."""
 
-    paper_id: str
-    chunk_id: str
+    paper_id: PaperId
+    chunk_id: ChunkId
 
 
 class CommunityPlace(TypedDict):
     """The community that a row is made from."""
 
-    community_id: str
+    community_id: CommunityId
 
 
 class FailureCause(TypedDict):
     """Without a result (`failed`), or with one that lost `dropped` items."""
 
-    error_type: str
-    message: str
-    failed: bool
-    dropped: int
+    error_type: Annotated[str, "The cause: the name of an error class; `NotInSource` where items were dropped only."]
+    message: Annotated[str, "The cause in words, without text of the paper."]
+    failed: Annotated[bool, "True: there is no result, and the next run tries again. False: only items were dropped."]
+    dropped: Annotated[int, "Items of the answer that are not in the source and were left out."]
 
 
 class EntityColumns(TypedDict):
-    """What an engine says of an entity in a chunk; `entity_key` is its normalised name."""
+    """What an engine says of an entity in a chunk."""
 
-    entity_key: str
-    type: str
-    name: str
-    description: str
-    sentence_ids: list[str]
-    confidence: float
+    entity_key: Annotated[str, "The normalised name: mentions of one type and key are one entity."]
+    type: EntityType
+    name: Annotated[str, "The name as the chunk has it."]
+    description: Annotated[str, "What the chunk says of it; empty where it says nothing."]
+    sentence_ids: SentenceIds
+    confidence: Confidence
 
 
 class EntityMentionRow(ChunkPlace, EntityColumns):
-    engine: str
+    """One entity that one chunk mentions."""
+
+    engine: Engine
 
 
 class RelationshipColumns(TypedDict):
-    """What an engine says of a relationship in a chunk; its ends are (type, key) of two entities. `stance`: `stated`,
-    `negated` (the text says that it does not hold) or `hedged` (that it may)."""
+    """What an engine says of a relationship in a chunk; its ends are (type, key) of two entities."""
 
-    source_key: str
-    source_type: str
-    target_key: str
-    target_type: str
-    type: str
-    stance: str
-    description: str
-    sentence_ids: list[str]
-    weight: float
+    source_key: Annotated[str, "`entity_key` of the entity it goes from."]
+    source_type: Annotated[str, "`type` of the entity it goes from."]
+    target_key: Annotated[str, "`entity_key` of the entity it goes to."]
+    target_type: Annotated[str, "`type` of the entity it goes to."]
+    type: Relation
+    stance: StanceColumn
+    description: Annotated[str, "The relationship in words, mostly the sentence that says it."]
+    sentence_ids: SentenceIds
+    weight: Annotated[
+        float, "What it counts in the graph, above 0: more where more sentences say it or an engine rates it so."
+    ]
 
 
 class RelationshipMentionRow(ChunkPlace, RelationshipColumns):
-    engine: str
+    """One relationship between two entities that one chunk speaks of."""
+
+    engine: Engine
 
 
 class ChunkFailureRow(ChunkPlace, FailureCause):
-    """A chunk that an engine of entities or claims has no whole result of."""
+    """One chunk that the engine has no result of, or one that lost items."""
 
 
 class EntityRow(TypedDict):
-    """An entity of the collection; `mentions`, `chunks` and `papers` count where it stands, `degree` neighbours."""
+    """One entity of the collection, merged over its mentions."""
 
-    entity_id: str
-    name: str
-    type: str
-    aliases: list[str]
-    description: str
-    mentions: int
-    chunks: int
-    papers: int
-    first_year: int | None
-    external_ids: list[str]
-    sentence_ids: list[str]
-    degree: int
-    engine: str
+    entity_id: Annotated[str, "Id of the entity: a hash of its type and key."]
+    name: Annotated[str, "The name it is mentioned by most often."]
+    type: EntityType
+    aliases: Annotated[list[str], "Other names it is mentioned by; at most 20."]
+    description: Annotated[str, "The sentence that defines it, else the most confident description; empty: none."]
+    mentions: Annotated[int, "Sentences that mention it, counted chunk by chunk; a title page counts once."]
+    chunks: Annotated[int, "Chunks that mention it."]
+    papers: Annotated[int, "Papers that mention it (files of one paper count once)."]
+    first_year: Annotated[
+        int | None, "Year of the first paper that mentions it; of a `paper` its own. Null: not known."
+    ]
+    external_ids: Annotated[list[str], "Ids elsewhere: `doi:...`, `arxiv:...`, `orcid:...`; empty where none is known."]
+    sentence_ids: Annotated[list[str], "Sentences that mention it; at most 40. `entity_chunks` has all places."]
+    degree: Annotated[int, "Entities that it has relationships with."]
+    engine: Engines
 
 
 class EntityChunkRow(TypedDict):
-    """How often a chunk mentions an entity."""
+    """One chunk that mentions one entity."""
 
-    entity_id: str
-    chunk_id: str
-    paper_id: str
-    mentions: int
+    entity_id: Annotated[str, "The entity, as in `entities`."]
+    chunk_id: ChunkId
+    paper_id: PaperId
+    mentions: Annotated[int, "Sentences of the chunk that mention it; a title page counts once."]
 
 
 class RelationshipRow(TypedDict):
-    """A relationship of the collection; `weight` is the sum over its mentions. `stance` as in
-    `relationship_mentions`."""
+    """One relationship of one kind and stance between two entities of the collection, summed over its mentions."""
 
-    relationship_id: str
-    source_id: str
-    target_id: str
-    type: str
-    stance: str
-    description: str
-    weight: float
-    mentions: int
-    sentence_ids: list[str]
-    chunk_ids: list[str]
-    engine: str
+    relationship_id: Annotated[str, "Id: a hash of its ends, type and stance."]
+    source_id: Annotated[str, "The entity it goes from, as in `entities`."]
+    target_id: Annotated[str, "The entity it goes to, as in `entities`."]
+    type: Relation
+    stance: StanceColumn
+    description: Annotated[str, "The weightiest mention in words."]
+    weight: Annotated[float, "Sum of the weights of its mentions."]
+    mentions: Annotated[int, "Sentences that say it, counted chunk by chunk; a title page counts once."]
+    sentence_ids: Annotated[list[str], "Sentences that say it; at most 40."]
+    chunk_ids: Annotated[list[str], "All chunks that say it."]
+    engine: Engines
 
 
 class EntityCommunityRow(TypedDict):
-    """A group of entities; `level` 0 is the coarsest, `size` counts entities."""
+    """One group of entities that have much to do with each other, in a hierarchy from coarse to fine."""
 
-    community_id: str
-    level: int
-    parent_id: str | None
-    size: int
-    chunks: int
-    papers: int
-    top_entities: list[str]
+    community_id: CommunityId
+    level: Annotated[int, "Depth in the hierarchy: 0 is the coarsest."]
+    parent_id: Annotated[str | None, "The community around it; null at level 0."]
+    size: Annotated[int, "Entities in it."]
+    chunks: Annotated[int, "Chunks that mention one of them."]
+    papers: Annotated[int, "Papers that mention one of them."]
+    top_entities: Annotated[list[str], "Names of up to ten entities with most relationships, most first."]
 
 
 class EntityCommunityMemberRow(TypedDict):
-    community_id: str
-    entity_id: str
+    """One entity of one community."""
+
+    community_id: CommunityId
+    entity_id: Annotated[str, "The entity, as in `entities`."]
 
 
 class FindingRow(TypedDict):
@@ -140,49 +158,53 @@ class FindingRow(TypedDict):
 
 
 class CommunityReportRow(TypedDict):
-    """What a community is about; `text` is all of it as prose."""
+    """What one community of entities is about, in words, with the sentences that it rests on."""
 
-    community_id: str
-    level: int
-    title: str
-    summary: str
-    findings: list[FindingRow]
-    rating: float
-    rating_reason: str
-    text: str
-    paper_ids: list[str]
-    engine: str
+    community_id: CommunityId
+    level: Annotated[int, "Depth of the community in the hierarchy: 0 is the coarsest."]
+    title: Annotated[str, "What the community is about, in a few words."]
+    summary: Annotated[str, "What it is about, in a paragraph."]
+    findings: Annotated[list[FindingRow], "What the papers say: each with its explanation and its sentences' ids."]
+    rating: Annotated[float, "How much the community matters in the collection, 0 to 10."]
+    rating_reason: Annotated[str, "Why it is rated so, in words."]
+    text: Annotated[str, "Title, summary and findings as prose, as they are searched and given to models."]
+    paper_ids: Annotated[list[str], "Papers that mention the community, those that do most first."]
+    engine: Engine
 
 
 class ReportEmbeddingRow(TypedDict):
-    community_id: str
-    input_hash: str
-    model: str
-    vector: list[Float32]
+    """The vector of one report, of its title and summary."""
+
+    community_id: CommunityId
+    input_hash: InputHash
+    model: Model
+    vector: Vector
 
 
 class ReportFailureRow(CommunityPlace, FailureCause):
-    """A community that has no report, or one that lost findings."""
+    """One community that has no report, or one that lost findings."""
 
 
 class ClaimRow(TypedDict):
-    """A statement of a paper; `quote` is the sentence that says it."""
+    """One statement that a paper makes, with the sentence it is quoted from."""
 
-    claim_id: str
-    paper_id: str
-    chunk_id: str
-    sentence_ids: list[str]
-    subject: str
-    statement: str
-    quote: str
-    kind: str
-    confidence: float
-    engine: str
+    claim_id: Annotated[str, "Id of the claim: a hash of its paper, sentence and statement."]
+    paper_id: PaperId
+    chunk_id: ChunkId
+    sentence_ids: Annotated[list[str], "The sentences it is quoted from, as in `sentences`."]
+    subject: Annotated[str, "What the claim is about; empty where not found."]
+    statement: Annotated[str, "The claim, readable by itself."]
+    quote: Annotated[str, "The words of the paper that make it, unchanged."]
+    kind: Annotated[str, "`result`, `method`, `limitation`, `background`, `future_work` or `definition`."]
+    confidence: Confidence
+    engine: Engine
 
 
 class ClaimEmbeddingRow(TypedDict):
-    claim_id: str
-    paper_id: str
-    input_hash: str
-    model: str
-    vector: list[Float32]
+    """The vector of one claim, of its statement."""
+
+    claim_id: Annotated[str, "The claim, as in `claims`."]
+    paper_id: PaperId
+    input_hash: InputHash
+    model: Model
+    vector: Vector

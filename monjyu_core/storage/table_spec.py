@@ -1,8 +1,11 @@
-"""What a table is: its rows, keys, the asset that writes it, its level; and the schema that follows from its rows."""
+"""What a table is: its rows, keys, the asset that writes it, its level; and what follows from its rows: the
+schema, what a row is, what each column says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import cleandoc
 from types import NoneType, UnionType
 from typing import Annotated, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -42,6 +45,18 @@ class TableSpec:
         return SHARDS if self.by_shard else (COLLECTION_SHARD,)
 
     @property
+    def row_is(self) -> str:
+        """What a row is, in words: the docstring of its record."""
+        return " ".join(cleandoc(self.row.__doc__ or "").split())
+
+    @cached_property
+    def descriptions(self) -> dict[str, str]:
+        """By column what it says, in which unit, and what null means. Not in the schema: parts hold the schema, and
+        words must not change their bytes."""
+        hints = get_type_hints(self.row, include_extras=True)
+        return {name: _said(hint) for name, hint in hints.items()}
+
+    @property
     def hashed(self) -> list[str]:
         return [name for name in self.schema.names if name not in self.unhashed]
 
@@ -57,6 +72,11 @@ def schema_of(row: type) -> pa.Schema:
     return pa.schema([(name, _arrow(hint)) for name, hint in get_type_hints(row, include_extras=True).items()])
 
 
+def _said(hint: object) -> str:
+    """The words of a column's annotation; empty where it has none."""
+    return next((extra for extra in get_args(hint)[1:] if isinstance(extra, str)), "")
+
+
 def _arrow(hint: object) -> pa.DataType:
     if isinstance(hint, type) and hint in _PLAIN:
         return _PLAIN[hint]
@@ -64,7 +84,8 @@ def _arrow(hint: object) -> pa.DataType:
         return pa.struct(list(schema_of(hint)))  # type: ignore[arg-type]
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return arguments[1]
+        kinds = [extra for extra in arguments[1:] if isinstance(extra, pa.DataType)]
+        return kinds[0] if kinds else _arrow(arguments[0])
     if origin is list:
         return pa.list_(_arrow(arguments[0]))
     if origin in (Union, UnionType):

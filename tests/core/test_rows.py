@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from types import NoneType
+from typing import Annotated, TypedDict, get_args, get_type_hints
 
 import pyarrow as pa
 import pytest
@@ -37,6 +38,11 @@ class _NoColumn(TypedDict):
     colour: str
 
 
+class _Said(TypedDict):
+    size: Annotated[BigInt | None, "Bytes; null where not known."]
+    name: Annotated[str, "The name."]
+
+
 class _NoType(TypedDict):
     rows: dict[str, str]
 
@@ -51,6 +57,29 @@ def test_every_table_has_a_record_with_its_keys() -> None:
     for name, spec in TABLES.items():
         assert spec.schema.names == list(spec.row.__annotations__), name
         assert {*spec.keys, *spec.unhashed} <= set(spec.schema.names), name
+
+
+def test_every_column_says_what_it_holds() -> None:
+    """In a sentence that ends; a column that may be null says what that means, and one that says so may be null."""
+    for name, spec in TABLES.items():
+        hints = get_type_hints(spec.row)
+        assert list(spec.descriptions) == spec.schema.names, name
+        for column, said in spec.descriptions.items():
+            assert said.endswith(".") and "|" not in said and len(said) <= 110, (name, column, said)
+            assert ("null" in said.casefold()) == (NoneType in get_args(hints[column])), (name, column, said)
+
+
+def test_every_table_says_what_a_row_is() -> None:
+    inherited = TypedDict.__doc__
+    for name, spec in TABLES.items():
+        assert spec.row_is.endswith(".") and spec.row_is != inherited, name
+        assert spec.row_is.split()[0] in ("One", "Two", "The", "What"), (name, spec.row_is)
+
+
+def test_words_stay_out_of_the_schema() -> None:
+    """Parts hold the schema: a word more would change every one of them."""
+    assert not any(field.metadata for spec in TABLES.values() for field in spec.schema)
+    assert schema_of(_Said) == pa.schema([("size", pa.int64()), ("name", pa.string())])
 
 
 def test_a_type_without_a_column_type_is_refused() -> None:

@@ -7,7 +7,7 @@ import dagster as dg
 import duckdb
 from dagster_duckdb import DuckDBResource
 
-from monjyu_assets.orchestration.asset_base import OWNERS, collection_run
+from monjyu_assets.orchestration.asset_base import collection_run
 from monjyu_assets.orchestration.asset_telemetry import asset_done
 from monjyu_assets.orchestration.assets.chunk_embeddings import chunk_embeddings
 from monjyu_assets.orchestration.assets.chunks import chunks
@@ -27,20 +27,27 @@ from monjyu_assets.orchestration.assets.scholarly_metadata import scholarly_meta
 from monjyu_assets.orchestration.automation.conditions import collection_condition
 from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
+from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
+from monjyu_assets.orchestration.telling.snapshot_metadata import (
+    described_snapshot,
+    lineage_metadata,
+    other_files_metadata,
+    published_told,
+    retrieval_metadata,
+    snapshot_metadata,
+)
 from monjyu_assets.publishing.candidate import CODE_VERSION
 from monjyu_assets.publishing.checks import CHECKS, CheckResult
 from monjyu_assets.publishing.lineage import lineage_counts
-from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
+from monjyu_assets.publishing.publish import PublishBlocked, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_core.search_files.nearest_table import MIN_RECALL
-from monjyu_core.storage.other_files import OtherFiles, read_other_files
+from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import Manifest
 
-MOST_FILES = 50
-"""Files of unreadable types that the metadata names."""
 PAPER_ASSETS = [paper_manifest, parsed_papers, chunks, chunk_embeddings]
 COLLECTION_ASSETS = [paper_identity, citation_network, scholarly_metadata]
 LEVEL_1_PAPER_ASSETS = [noun_phrases]
@@ -78,8 +85,9 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     deps=ALL_ASSETS,
     code_version=CODE_VERSION,
     kinds={"duckdb", "lancedb"},
-    owners=OWNERS,
-    tags={"monjyu/level": "0"},
+    owners=owners(),
+    tags={"monjyu/level": "all"},
+    metadata=described_snapshot(),
     pool="index_snapshot",
     automation_condition=collection_condition(0, publishes=True),
     check_specs=[
@@ -109,7 +117,9 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
         seconds = round(run.timer.seconds, 3)
         asset_done(work, "index_snapshot", seconds, rows=published.manifest.rows["chunks"])
         database = work.folder.database(published.manifest.snapshot_id)
-        metadata = snapshot_metadata(published, seconds) | lineage_metadata(lineage_counts(database))
+        context.log.info(published_told(work, published))
+        metadata = snapshot_metadata(work, published, seconds) | retrieval_metadata(context, gate)
+        metadata |= lineage_metadata(lineage_counts(database))
         metadata |= other_files_metadata(read_other_files(work.folder)) | run.computed(seconds, anew=published.new)
         yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
@@ -117,41 +127,6 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
 def open_duckdb(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     """A DuckDB file opened for writing through Dagster's resource."""
     return DuckDBResource(database=str(path), connection_config=FILE_FORMAT).get_connection()
-
-
-def snapshot_metadata(published: Published, seconds: float) -> Metadata:
-    manifest = published.manifest
-    table = ["| table | rows |", "| --- | ---: |", *(f"| {name} | {rows} |" for name, rows in manifest.rows.items())]
-    return {
-        "snapshot_id": manifest.snapshot_id,
-        "new": published.new,
-        "level": manifest.level,
-        "behind": "; ".join(manifest.behind) or "nothing",
-        "dagster/row_count": manifest.rows["chunks"],
-        "papers": manifest.rows["papers"],
-        "papers_failed": manifest.rows["failures"],
-        "embedding_model": manifest.embedding.model,
-        "seconds": seconds,
-        "preview": dg.MetadataValue.md("\n".join(table)),
-    }
-
-
-def other_files_metadata(others: OtherFiles) -> Metadata:
-    """Other files of the sources: counts, and the first files of unreadable types."""
-    rows = [f"| `{row.source_path.replace('|', ' ')}` | {row.message} |" for row in others.unsupported[:MOST_FILES]]
-    rows += [f"| {others.unsupported_count - len(rows)} more | |"] if others.unsupported_count > len(rows) else []
-    table = "\n".join(["| file | what to do |", "| --- | --- |", *rows]) if rows else "none"
-    passed = {reason: held.count for reason, held in sorted(others.skipped.items())}
-    return {
-        "files_unsupported": others.unsupported_count,
-        "files_not_read": dg.MetadataValue.md(table),
-        "files_skipped": dg.MetadataValue.json(passed),
-    }
-
-
-def lineage_metadata(counts: dict[str, dict[str, int]]) -> Metadata:
-    """What became of the previous snapshot's communities, for each graph."""
-    return {f"communities_of_{graph}": dg.MetadataValue.json(fates) for graph, fates in counts.items()}
 
 
 def _nearest_result(manifest: Manifest) -> dg.AssetCheckResult:

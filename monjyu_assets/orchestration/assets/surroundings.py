@@ -5,13 +5,13 @@ Dagster runs neither of them: they are external assets.
 
 import dagster as dg
 
-OWNERS = ["team:data-engineering"]
+from monjyu_assets.orchestration.code_location import owners
 
 papers_folder = dg.AssetSpec(
     "papers_folder",
     group_name="sources",
     kinds={"file"},
-    owners=OWNERS,
+    owners=owners(),
     description="The folders and files that collections are made of: `papers/<collection>/` in the data folder, and "
     "what `monjyu index FOLDER` or the form of a level's job names. They are read and never written. The sensor "
     "watch_sources looks at them; `monjyu sources list` lists them.",
@@ -22,7 +22,7 @@ query_service = dg.AssetSpec(
     deps=["index_snapshot"],
     group_name="readers",
     kinds={"fastapi"},
-    owners=OWNERS,
+    owners=owners(),
     description="Who reads the published snapshot: the page and the HTTP service (`monjyu up`, `monjyu serve`), MCP "
     "(`monjyu mcp`), `monjyu search` and programs in Python. Each takes the snapshot that CURRENT names; a new one is "
     "served with the next question.",
