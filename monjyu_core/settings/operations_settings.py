@@ -109,3 +109,15 @@ class TelemetrySettings(Group):
         None, description="where an OTLP collector takes HTTP, such as http://127.0.0.1:4318; none = nothing is sent"
     )
     service_name: Annotated[str, OBSERVES] = "monjyu"
+
+
+class OpenLineageSettings(Group):
+    """OpenLineage events of every asset that is made (extra `openlineage`). OPENLINEAGE_API_KEY is sent as the key."""
+
+    url: Annotated[str | None, OBSERVES] = Field(
+        None, description="where a catalogue takes events over HTTP, such as http://127.0.0.1:5000; none = nowhere"
+    )
+    file: Annotated[str | None, OBSERVES] = Field(
+        None, description="file of JSON lines that events are added to, in the data folder unless absolute"
+    )
+    namespace: Annotated[str, OBSERVES] = Field("monjyu", min_length=1, description="of its jobs and tables")

@@ -104,11 +104,15 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
         if gate.ndcg is not None:
             yield retrieval_result(gate)
         raise dg.Failure(str(blocked), allow_retries=False) from blocked
-    yield from map(_check_result, published.checks)
-    yield from quality_results(work, published.manifest)
-    yield from drift_results(work, published.manifest, gate)
-    yield _nearest_result(published.manifest)
-    asset_done(work, "index_snapshot", timer.seconds, rows=published.manifest.rows["chunks"])
+    checks = [
+        *map(_check_result, published.checks),
+        *quality_results(work, published.manifest),
+        *drift_results(work, published.manifest, gate),
+        _nearest_result(published.manifest),
+    ]
+    yield from checks
+    rows = published.manifest.rows["chunks"]
+    asset_done(work, "index_snapshot", timer.seconds, rows=rows, checks=checks)
     database = work.folder.database(published.manifest.snapshot_id)
     metadata = snapshot_metadata(published, timer.seconds) | lineage_metadata(lineage_counts(database))
     metadata |= other_files_metadata(read_other_files(work.folder))
