@@ -11,9 +11,16 @@ import dagster as dg
 
 from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_papers, shard_done
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
+from monjyu_assets.orchestration.checks.shard_checks import (
+    Results,
+    check_events,
+    check_results,
+    look_at_shards,
+    shard_check_specs,
+)
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Materializations, Metadata
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.orchestration.workers.order_taken import work_of_run
 from monjyu_assets.stages.shared.collection_stage import CollectionReport
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, table_rows, together
@@ -41,6 +48,7 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
         "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
+        "check_specs": shard_check_specs(asset) or None,
         "metadata": {"dagster/column_schema": column_schema(ASSET_TABLES[asset][0]), "tables": ASSET_TABLES[asset]},
     }
 
@@ -57,7 +65,9 @@ def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -
     """The arguments of `@dg.asset` that all collection-level assets share."""
     overrides: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
     overrides["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
-    return shard_asset_arguments(asset, code_version, kinds) | overrides
+    arguments = shard_asset_arguments(asset, code_version, kinds) | overrides
+    del arguments["check_specs"]  # those of a collection are the asset's own
+    return arguments
 
 
 def collection_metadata(work: Work, asset: str, report: CollectionReport, seconds: float) -> Metadata:
@@ -95,7 +105,7 @@ def column_schema(table: str) -> dg.TableSchema:
     )
 
 
-def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> Materializations:
+def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> MaterializedAndChecked:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
     Dagster gives all partitions of a run the same data version. So each shard gets an event of its own after Dagster's:
@@ -103,6 +113,8 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     """
     total = ShardReport("all")
     events: list[dg.AssetMaterialization] = []
+    checked: list[dg.AssetCheckEvaluation] = []
+    looked: list[Results] = []
     costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
     for collection, shards in by_collection(context.partition_keys).items():
@@ -114,13 +126,17 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
                 events.append(_materialization(context, collection, report))
                 shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
                 rows += report.rows.get(ASSET_TABLES[asset][0], 0)
+            looked.append(look_at_shards(work, asset, shards))
+            if len(context.partition_keys) > 1:  # Dagster itself says it of the one
+                checked += check_events(asset, collection, looked[-1])
         asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
         costs = {name: costs.get(name, 0) + value for name, value in cost.items()}
     if total.failed:
         context.log.warning(f"{total.failed} papers could not be read: {total.failures}")
     done: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
     yield dg.MaterializeResult(metadata=done | {"failures": total.failures} | costs)
-    for event in events:
+    yield from check_results(asset, looked)
+    for event in (*events, *checked):
         context.log_event(event)
 
 
