@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dagster as dg
 
-from monjyu_assets.orchestration.automation.freshness import freshness
+from monjyu_assets.orchestration.automation.freshness import freshness, look_at_sources
 from monjyu_assets.orchestration.automation.reindex import reindex
 from monjyu_assets.orchestration.automation.schedules import nightly_schedule
 from monjyu_assets.orchestration.automation.sensor import follow_changes, watch_sources
+from monjyu_assets.orchestration.checks.rebuild_check import verify_rebuild
 from monjyu_assets.orchestration.jobs import levels
 from monjyu_core.settings.settings import load_settings
 
 defs = dg.Definitions.merge(
     levels,
     dg.Definitions(
-        jobs=[reindex],
+        jobs=[reindex, verify_rebuild, look_at_sources],
         sensors=[watch_sources, follow_changes, freshness],
         schedules=[nightly_schedule(load_settings().automation)],
     ),

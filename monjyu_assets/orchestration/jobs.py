@@ -17,7 +17,6 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
     index_snapshot,
 )
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
-from monjyu_assets.orchestration.checks.rebuild_check import identical_to_rebuild, verify_rebuild
 from monjyu_assets.orchestration.resources import DataFolderResource
 
 _PAPERS = {
@@ -73,8 +72,8 @@ JOBS = [
 
 levels = dg.Definitions(
     assets=[*ALL_ASSETS, index_snapshot],
-    asset_checks=[snapshot_fresh, identical_to_rebuild],
-    jobs=[*JOBS, verify_rebuild],
+    asset_checks=[snapshot_fresh],
+    jobs=JOBS,
     resources={"data": DataFolderResource()},
     executor=dg.in_process_executor,
 )

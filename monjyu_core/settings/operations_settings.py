@@ -32,6 +32,9 @@ class AutomationSettings(Group):
     freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
         3600, ge=1, description="how often snapshot_fresh is asked"
     )
+    publish_within_hours: Annotated[float | None, WHEN_NOT_WHAT] = Field(
+        None, gt=0, description="Dagster's freshness policy of index_snapshot: some collection is published so often"
+    )
     code_location: Annotated[str, WHEN_NOT_WHAT] = Field(
         "monjyu", min_length=1, description="Dagster's code location of Monjyu's definitions: runs stand under its name"
     )

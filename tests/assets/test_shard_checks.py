@@ -13,6 +13,7 @@ import pytest
 
 from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
 from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
+from monjyu_assets.orchestration.checks.rebuild_check import rebuild_result, verify_rebuild
 from monjyu_assets.orchestration.checks.shard_checks import SHARD_CHECKS, look_at_shards
 from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.resources import DataFolderResource
@@ -169,3 +170,27 @@ def test_a_sample_holds_papers_and_follows_the_seed(world: World) -> None:
 def _ids(part: Part) -> list[str]:
     ids: list[str] = part.read(["paper_id"])["paper_id"].to_pylist()
     return ids
+
+
+def test_the_job_tells_what_it_found_and_a_publication_repeats_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, instance: dg.DagsterInstance
+) -> None:
+    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    assert rebuild_result(world.work).description == "Nothing was compared yet: the job verify_rebuild does it."
+
+    def verify() -> bool:
+        done = verify_rebuild.execute_in_process(
+            instance=instance, resources=resources, partition_key="c", raise_on_error=False
+        )
+        return done.success
+
+    assert verify()
+    told = rebuild_result(world.work)
+    assert told.passed
+    assert str(told.description).startswith("6 papers of 16 shards were computed again")
+    broken(world, "sentences", put("text", "Not what the file says."))
+    assert not verify()
+    assert not rebuild_result(world.work).passed
+    key = dg.AssetCheckKey(dg.AssetKey("index_snapshot"), "identical_to_rebuild")
+    history = instance.event_log_storage.get_asset_check_execution_history(key, limit=5)
+    assert {record.status.value for record in history} == {"SUCCEEDED", "FAILED"}

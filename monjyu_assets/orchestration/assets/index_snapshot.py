@@ -1,6 +1,7 @@
 """Asset `index_snapshot`: the published index that readers open."""
 
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -27,6 +28,7 @@ from monjyu_assets.orchestration.assets.scholarly_metadata import scholarly_meta
 from monjyu_assets.orchestration.automation.conditions import collection_condition
 from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
+from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC, rebuild_result
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
@@ -37,6 +39,7 @@ from monjyu_assets.publishing.publish import PublishBlocked, Published, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_assets.stages.shared.work import Timer
 from monjyu_core.search_files.nearest_table import MIN_RECALL
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.other_files import OtherFiles, read_other_files
 from monjyu_core.storage.snapshot import Manifest
 
@@ -72,6 +75,13 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
 """Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
 
+def freshness_policy() -> dg.FreshnessPolicy | None:
+    """By the setting, and none by default: for Dagster a snapshot ages although its sources stay as they are, and the
+    collections are one asset. The check snapshot_fresh looks at the sources of each instead."""
+    hours = load_settings().automation.publish_within_hours
+    return None if hours is None else dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=hours))
+
+
 @dg.asset(
     name="index_snapshot",
     partitions_def=collections,
@@ -83,13 +93,14 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     tags={"monjyu/level": "0"},
     pool="index_snapshot",
     automation_condition=collection_condition(0, publishes=True),
+    freshness_policy=freshness_policy(),
     check_specs=[
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
     ]
     + quality_specs("index_snapshot")
     + drift_specs("index_snapshot")
-    + [NEAREST_SPEC],
+    + [NEAREST_SPEC, REBUILD_SPEC],
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is "
     "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
@@ -109,6 +120,7 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
         *quality_results(work, published.manifest),
         *drift_results(work, published.manifest, gate),
         _nearest_result(published.manifest),
+        rebuild_result(work),
     ]
     yield from checks
     rows = published.manifest.rows["chunks"]
