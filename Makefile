@@ -19,7 +19,7 @@ TOOLS := $(VENV)/tools
 PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 PACKAGES := monjyu_core monjyu_assets monjyu_query
 
-EXTRAS := --extra azure --extra celery --extra ja --extra kubernetes --extra objects --extra ocr --extra otel --extra postgres --extra redis
+EXTRAS := --extra azure --extra celery --extra ja --extra kubernetes --extra objects --extra ocr --extra openlineage --extra otel --extra postgres --extra redis
 LOCK := uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 --generate-hashes --quiet \
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import dagster as dg
@@ -13,10 +14,18 @@ from dagster._core.definitions.data_version import DEFAULT_DATA_VERSION
 
 from monjyu_assets.orchestration.asset_telemetry import asset_done, failed_papers, shard_done
 from monjyu_assets.orchestration.automation.conditions import collection_condition, shard_condition
+from monjyu_assets.orchestration.checks.shard_checks import (
+    Results,
+    check_events,
+    check_results,
+    look_at_shards,
+    shard_check_specs,
+)
 from monjyu_assets.orchestration.code_location import owners
+from monjyu_assets.orchestration.lineage.lineage_events import failure_reported
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Materializations, Metadata
+from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.orchestration.telling.computed import computed_before, computed_now
 from monjyu_assets.orchestration.telling.failed_papers import failed_papers_metadata
 from monjyu_assets.orchestration.telling.failing import causes_first
@@ -51,6 +60,7 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
         "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
+        "check_specs": shard_check_specs(asset) or None,
         "metadata": described(asset) | {"published": published_by(level)},
     }
 
@@ -67,7 +77,9 @@ def collection_asset_arguments(asset: str, code_version: str, kinds: set[str]) -
     """The arguments of `@dg.asset` that all collection-level assets share."""
     overrides: dict[str, Any] = {"partitions_def": collections, "backfill_policy": None}
     overrides["automation_condition"] = collection_condition(TABLES[ASSET_TABLES[asset][0]].level)
-    return shard_asset_arguments(asset, code_version, kinds) | overrides
+    arguments = shard_asset_arguments(asset, code_version, kinds) | overrides
+    del arguments["check_specs"]  # those of a collection are the asset's own
+    return arguments
 
 
 @dataclass
@@ -119,14 +131,15 @@ def collection_run(context: dg.AssetExecutionContext, data: DataFolderResource) 
     """The work of an asset of a whole collection: errors of ours end it by their words."""
     with causes_first():
         work, asset = data.work(context.partition_key, context.log, context.run.run_id), context.asset_key.path[-1]
-        if asset in RESTS_ON:
-            check_inputs(work.parts, asset, work.name)
-        yield CollectionRun(context, work)
+        with failure_reported(work, asset):
+            if asset in RESTS_ON:
+                check_inputs(work.parts, asset, work.name)
+            yield CollectionRun(context, work)
         if asset in RESTS_ON:
             note_on_publishing(context, level_of(asset))
 
 
-def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> Materializations:
+def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> MaterializedAndChecked:
     """Run a stage over the run's shards, and report each with its own data version and metadata.
 
     Dagster gives all partitions of a run the same data version. So each shard gets an event of its own after Dagster's:
@@ -134,12 +147,17 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     """
     total = ShardReport("all")
     told: dict[dg.MultiPartitionKey, tuple[ShardReport, Metadata]] = {}
+    looked: dict[str, Results] = {}
     costs: dict[str, float] = {}
     asset = context.asset_key.path[-1]
     with causes_first():
         for collection, shards in by_collection(context.partition_keys).items():
             timer, reports = Timer(), list[ShardReport]()
-            with work_of_run(context, data, collection, shards) as (work, deliver), spent(work, asset) as cost:
+            with (
+                work_of_run(context, data, collection, shards) as (work, deliver),
+                spent(work, asset) as cost,
+                failure_reported(work, asset),
+            ):
                 check_inputs(work.parts, asset, collection, shards)
                 before = parts_of(work, asset, work.buckets(shards))
                 for report in _by_shard(work, asset, shards, stage):
@@ -148,6 +166,7 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
                     shard_done(work, asset, report, failed_papers(work, report) if asset == "parsed_papers" else {})
                     reports.append(report)
                 told |= _told(work, asset, reports)
+                looked[collection] = look_at_shards(work, asset, shards)
                 _tell_why(context, work, reports, before)
             rows = sum(report.rows.get(ASSET_TABLES[asset][0], 0) for report in reports)
             asset_done(work, asset, timer.seconds, rows=rows, tokens=int(cost["tokens"]), cost_usd=cost["cost_usd"])
@@ -157,6 +176,10 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
     computed = computed_before(context, (key for key, (report, _) in told.items() if not _computed(report)))
     summed: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
     yield dg.MaterializeResult(metadata=summed | {"failures": total.failures} | costs)
+    yield from check_results(asset, list(looked.values()))
+    if len(context.partition_keys) > 1:  # of the one, Dagster itself says it
+        for evaluation in chain(*(check_events(asset, name, results) for name, results in looked.items())):
+            context.log_event(evaluation)
     for key, (report, metadata) in told.items():
         context.log_event(_materialization(context, key, report, metadata, computed))
     note_on_publishing(context, level_of(asset))

@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
+import dagster as dg
+
+from monjyu_assets.orchestration.lineage.lineage_events import report_made
 from monjyu_assets.stages.shared.work import ShardReport, Work
 from monjyu_core.logs import log_event
 from monjyu_core.storage.parts import read_all
 from monjyu_core.telemetry import telemetry
 
 
-def asset_done(work: Work, asset: str, seconds: float, *, rows: int, tokens: int = 0, cost_usd: float = 0.0) -> None:
-    """Report that an asset was made for a collection, or for shards of it."""
+def asset_done(
+    work: Work,
+    asset: str,
+    seconds: float,
+    *,
+    rows: int,
+    tokens: int = 0,
+    cost_usd: float = 0.0,
+    checks: Sequence[dg.AssetCheckResult] = (),
+) -> None:
+    """Report that an asset was made for a collection, or for shards of it: to logs, telemetry and OpenLineage."""
     name = {"collection": work.name, "asset": asset}
     spent = {"seconds": round(seconds, 3), "tokens": tokens, "cost_usd": cost_usd}
     log_event("asset done", {"run": work.run_id, **name, "rows": rows, **spent})
+    report_made(work, asset, seconds, checks)
     sink = telemetry()
     if sink is None:
         return

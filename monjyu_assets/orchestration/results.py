@@ -12,5 +12,4 @@ Metadata: TypeAlias = dict[str, RawMetadataValue]
 Materialized: TypeAlias = dg.MaterializeResult[Any]
 """No asset hands a value to another: what they make lies in the data folder."""
 
-Materializations: TypeAlias = Iterator[Materialized]
 MaterializedAndChecked: TypeAlias = Iterator[dg.AssetCheckResult | Materialized]

@@ -35,6 +35,9 @@ class AutomationSettings(Group):
     freshness_seconds: Annotated[int, WHEN_NOT_WHAT] = Field(
         3600, ge=1, description="how often snapshot_fresh is asked"
     )
+    publish_within_hours: Annotated[float | None, WHEN_NOT_WHAT] = Field(
+        None, gt=0, description="Dagster's freshness policy of index_snapshot: some collection is published so often"
+    )
     code_location: Annotated[str, WHEN_NOT_WHAT] = Field(
         "monjyu", min_length=1, description="Dagster's code location of Monjyu's definitions: runs stand under its name"
     )
@@ -122,3 +125,15 @@ class TelemetrySettings(Group):
         None, description="where an OTLP collector takes HTTP, such as http://127.0.0.1:4318; none = nothing is sent"
     )
     service_name: Annotated[str, OBSERVES] = "monjyu"
+
+
+class OpenLineageSettings(Group):
+    """OpenLineage events of every asset that is made (extra `openlineage`). OPENLINEAGE_API_KEY is sent as the key."""
+
+    url: Annotated[str | None, OBSERVES] = Field(
+        None, description="where a catalogue takes events over HTTP, such as http://127.0.0.1:5000; none = nowhere"
+    )
+    file: Annotated[str | None, OBSERVES] = Field(
+        None, description="file of JSON lines that events are added to, in the data folder unless absolute"
+    )
+    namespace: Annotated[str, OBSERVES] = Field("monjyu", min_length=1, description="of its jobs and tables")

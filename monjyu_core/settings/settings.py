@@ -36,6 +36,7 @@ from monjyu_core.settings.models_settings import (
 from monjyu_core.settings.operations_settings import (
     AutomationSettings,
     LogSettings,
+    OpenLineageSettings,
     RunSettings,
     StorageSettings,
     TelemetrySettings,
@@ -127,6 +128,7 @@ class Settings(BaseSettings):
     traces: TraceSettings = TraceSettings()
     log: LogSettings = LogSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    openlineage: OpenLineageSettings = OpenLineageSettings()
     service: ServiceSettings = ServiceSettings()
     mcp: McpSettings = McpSettings()
     azure: AzureSettings = AzureSettings()

@@ -58,7 +58,9 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
 
 
 def work(folder: Path) -> Work:
-    return Work(DataFolder(folder), "notes", run_id="run-1")
+    data = DataFolder(folder)
+    (data.papers / "notes").mkdir(parents=True, exist_ok=True)  # a collection that was never indexed
+    return Work(data, "notes", run_id="run-1")
 
 
 def test_spans_and_metrics_reach_the_collector(tmp_path: Path, collector: Collector) -> None:

@@ -5,7 +5,7 @@ import dagster as dg
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.parsed_papers import parsed_papers
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Materializations
+from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.chunks import CODE_VERSION, chunk_shards
 
 
@@ -15,5 +15,5 @@ from monjyu_assets.stages.chunks import CODE_VERSION, chunk_shards
     description="Passages, each of one section, made as `chunking.strategy` says (section, fixed, sentence, paragraph, "
     "semantic); each fits the window of the embedding model together with its header (paper title > section).",
 )
-def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materializations:
+def chunks(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     yield from run_stage(context, data, chunk_shards)

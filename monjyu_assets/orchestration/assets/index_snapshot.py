@@ -1,6 +1,7 @@
 """Asset `index_snapshot`: the published index that readers open."""
 
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from pathlib import Path
 
 import dagster as dg
@@ -27,6 +28,7 @@ from monjyu_assets.orchestration.assets.scholarly_metadata import scholarly_meta
 from monjyu_assets.orchestration.automation.conditions import collection_condition
 from monjyu_assets.orchestration.checks.drift_checks import drift_results, drift_specs, retrieval_result
 from monjyu_assets.orchestration.checks.quality_checks import quality_results, quality_specs
+from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC, rebuild_result
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
@@ -45,6 +47,7 @@ from monjyu_assets.publishing.lineage import lineage_counts
 from monjyu_assets.publishing.publish import PublishBlocked, publish
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
 from monjyu_core.search_files.nearest_table import MIN_RECALL
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.other_files import read_other_files
 from monjyu_core.storage.snapshot import Manifest
 
@@ -78,6 +81,13 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
 """Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
 
+def freshness_policy() -> dg.FreshnessPolicy | None:
+    """By the setting, and none by default: for Dagster a snapshot ages although its sources stay as they are, and the
+    collections are one asset. The check snapshot_fresh looks at the sources of each instead."""
+    hours = load_settings().automation.publish_within_hours
+    return None if hours is None else dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=hours))
+
+
 @dg.asset(
     name="index_snapshot",
     partitions_def=collections,
@@ -90,13 +100,14 @@ FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
     metadata=described_snapshot(),
     pool="index_snapshot",
     automation_condition=collection_condition(0, publishes=True),
+    freshness_policy=freshness_policy(),
     check_specs=[
         dg.AssetCheckSpec(name, asset="index_snapshot", description=what, blocking=True, partitions_def=collections)
         for name, (what, _) in CHECKS.items()
     ]
     + quality_specs("index_snapshot")
     + drift_specs("index_snapshot")
-    + [NEAREST_SPEC],
+    + [NEAREST_SPEC, REBUILD_SPEC],
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is "
     "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
@@ -110,12 +121,16 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
             if gate.ndcg is not None:
                 yield retrieval_result(gate)
             raise
-        yield from map(_check_result, published.checks)
-        yield from quality_results(work, published.manifest)
-        yield from drift_results(work, published.manifest, gate)
-        yield _nearest_result(published.manifest)
+        checks = [
+            *map(_check_result, published.checks),
+            *quality_results(work, published.manifest),
+            *drift_results(work, published.manifest, gate),
+            _nearest_result(published.manifest),
+            rebuild_result(work),
+        ]
+        yield from checks
         seconds = round(run.timer.seconds, 3)
-        asset_done(work, "index_snapshot", seconds, rows=published.manifest.rows["chunks"])
+        asset_done(work, "index_snapshot", seconds, rows=published.manifest.rows["chunks"], checks=checks)
         database = work.folder.database(published.manifest.snapshot_id)
         context.log.info(published_told(work, published))
         metadata = snapshot_metadata(work, published, seconds) | retrieval_metadata(context, gate)

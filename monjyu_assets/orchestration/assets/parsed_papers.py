@@ -5,7 +5,7 @@ import dagster as dg
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.paper_manifest import paper_manifest
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Materializations
+from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.stages.parsed_papers import parse_shards
 
@@ -16,5 +16,5 @@ from monjyu_assets.stages.parsed_papers import parse_shards
     description="Papers, authors, sections, sentences with their rectangles on the page, references, citations, "
     "tables, figures, equations. A document that cannot be read is a row in `failures`, and the shard succeeds.",
 )
-def parsed_papers(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materializations:
+def parsed_papers(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     yield from run_stage(context, data, parse_shards)

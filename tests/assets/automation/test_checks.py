@@ -88,18 +88,35 @@ def test_the_sources_are_watched_and_freshness_says_what_waits(
     assert watched_collections(data) == ["notes", "other"]
 
 
-def test_the_freshness_sensor_reports_the_check_of_every_collection_without_a_run(data: DataFolder) -> None:
+def test_the_freshness_sensor_runs_the_check_where_the_answer_is_another(
+    data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = dg.AssetCheckKey(dg.AssetKey("index_snapshot"), "snapshot_fresh")
+    resource = DataFolderResource(root=str(data.root))
     with open_instance(data) as instance:
-        before = instance.get_runs_count()
-        answer = freshness(dg.build_sensor_context(instance=instance), data=DataFolderResource(root=str(data.root)))
-        assert isinstance(answer, dg.SensorResult)
-        for event in answer.asset_events:
-            instance.report_runless_asset_event(event)
-        latest = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])[key]
-        assert instance.get_runs_count() == before
-    assert [(event.partition, event.passed) for event in answer.asset_events] == [("notes", True)]
-    assert latest.event is not None
+
+        def tick(cursor: str | None) -> tuple[list[str | None], str | None]:
+            answer = freshness(dg.build_sensor_context(instance=instance, cursor=cursor), data=resource)
+            assert isinstance(answer, dg.SensorResult)
+            return [request.partition_key for request in answer.run_requests or []], answer.cursor
+
+        def results() -> list[str]:
+            history = instance.event_log_storage.get_asset_check_execution_history(key, limit=9)
+            return [record.status.value for record in history if record.partition == "notes"]
+
+        asked, cursor = tick(None)
+        assert asked == ["notes"]
+        assert tick(cursor) == ([], cursor)
+        before = len(results())
+        job = defs.resolve_job_def("look_at_sources")
+        for _ in range(2):  # each result stays
+            assert job.execute_in_process(instance=instance, partition_key="notes").success
+        assert results()[:2] == ["SUCCEEDED", "SUCCEEDED"]
+        assert len(results()) == before + 2
+        write(data.papers / "notes", 8, "late news")
+        monkeypatch.setenv("MONJYU_CHECKS__FRESH_HOURS", "0")
+        assert tick(cursor)[0] == ["notes"]
+        (data.papers / "notes" / "n8.txt").unlink()
 
 
 def test_the_nightly_schedule_asks_for_every_indexed_collection(data: DataFolder) -> None:

@@ -5,7 +5,7 @@ import dagster as dg
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
 from monjyu_assets.orchestration.resources import DataFolderResource
-from monjyu_assets.orchestration.results import Materializations
+from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
 
 
@@ -15,5 +15,5 @@ from monjyu_assets.stages.noun_phrases import CODE_VERSION, phrase_shards
     description="Noun phrases of each chunk (spaCy; SudachiPy for Japanese), heads lemmatised, acronyms spelt out as "
     "their paper defines them; without citations, formulas and boilerplate. No model is called.",
 )
-def noun_phrases(context: dg.AssetExecutionContext, data: DataFolderResource) -> Materializations:
+def noun_phrases(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
     yield from run_stage(context, data, phrase_shards)

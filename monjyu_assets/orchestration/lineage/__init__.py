@@ -1,0 +1,1 @@
+"""OpenLineage: what ran on which tables, for catalogues of data (Marquez, DataHub, OpenMetadata and others)."""
