@@ -57,7 +57,7 @@ def in_own_project(data: Path, tmp_path: Path) -> Run:
 
 @pytest.mark.slow
 def test_an_asset_of_ones_own_follows_a_snapshot_in_an_instance_of_ones_own(in_own_project: Run, data: Path) -> None:
-    (materialise,) = [line for block in blocks("sh") for line in block.splitlines() if "asset materialize" in line]
+    (materialise,) = [line for block in blocks("sh") for line in block.splitlines() if "dg launch -m" in line]
     refused = in_own_project(materialise)
     assert refused.returncode != 0
     assert "Could not find a partition with key" in refused.stderr
