@@ -7,10 +7,9 @@ from pathlib import Path
 
 import dagster as dg
 
-import monjyu_assets
 from monjyu_core.settings.settings import load_settings
 
-PACKAGE = Path(monjyu_assets.__file__).parent
+PACKAGE = Path(__file__).parents[2]
 
 
 def with_code_places(assets: Sequence[dg.AssetsDefinition]) -> list[dg.AssetsDefinition]:
