@@ -150,13 +150,13 @@ class _Folder:
     def of(self, entries: list[os.DirEntry[str]]) -> _Folder:
         """The folder, with what its own files say about it."""
         for entry in entries:
-            name = Path(entry.name)
-            document_type = DOCUMENT_TYPES.get(name.suffix.lower())
+            stem, _, ending = entry.name.rpartition(".")
+            document_type = DOCUMENT_TYPES.get(f".{ending.lower()}") if stem else None
             self.latex = self.latex or document_type == "latex"
             if document_type in ("md", "latex", "html"):
-                self.stems.add(name.stem)
+                self.stems.add(stem)
             if document_type == "html":
-                self.pages.add(name.stem)
+                self.pages.add(stem)
         return self
 
     def child(self, path: Path) -> _Folder:
@@ -188,6 +188,8 @@ def _passed_over(entry: os.DirEntry[str], path: Path, source: Path, rules: Sourc
         return "link"
     if not entry.is_file():
         return "special"
-    if path.parent == source and name == "collection.yaml":
+    if name == "collection.yaml" and path.parent == source:
         return "settings"
+    if not (rules.include or rules.exclude):
+        return None
     return None if chosen(path.relative_to(source).as_posix(), rules) else "patterns"

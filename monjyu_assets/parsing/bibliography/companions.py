@@ -37,22 +37,23 @@ def files_beside(path: Path, root: Path) -> list[Path]:
         return latex_files_beside(path)
     if path.suffix.lower() != ".md":
         return []
-    inside = root.resolve()
-    named = [found for name in _names(path)[:_MOST] if (found := _inside(path.parent / name, inside))]
+    named = [found for name in _names(path)[:_MOST] if (found := _inside(path.parent / name, root))]
     if named:
         return list(dict.fromkeys(named))
-    same = (_inside(path.with_suffix(suffix), inside) for suffix in _SUFFIXES)
+    same = (_inside(path.with_suffix(suffix), root) for suffix in _SUFFIXES)
     return [found for found in same if found][:1]
 
 
 def _names(path: Path) -> list[str]:
     """What `bibliography:` says: a name, a list in brackets, or one item a line."""
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
+        with path.open("rb", buffering=0) as file:
+            raw = file.read(_HEAD_BYTES)
     except OSError:
         return []
-    matter = _FRONT_MATTER.match(head)
+    if _has_no_front_matter(raw):
+        return []
+    matter = _FRONT_MATTER.match(raw.decode("utf-8", "replace").replace("\r\n", "\n"))
     match = _NAMED.search(matter["yaml"]) if matter else None
     if not match:
         return []
@@ -61,11 +62,19 @@ def _names(path: Path) -> list[str]:
     return [name for item in items if (name := item.strip().strip("'\"")) and "\x00" not in name and len(name) < 500]
 
 
+def _has_no_front_matter(head: bytes) -> bool:
+    """Whether the first visible byte rules it out; what is no plain ASCII is left to the pattern."""
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return not text or (b"-" != text[:1] and b" " < text[:1] < b"\x7f")
+
+
 def _inside(path: Path, root: Path) -> Path | None:
     try:
+        if not path.is_file():  # asked first: a scan comes here twice for every file, and resolving names costs more
+            return None
         found = path.resolve()
-        fits = found.is_relative_to(root) and found.suffix.lower() in _SUFFIXES
-        return found if fits and found.is_file() and os.access(found, os.R_OK) else None
+        fits = found.is_relative_to(root.resolve()) and found.suffix.lower() in _SUFFIXES
+        return found if fits and os.access(found, os.R_OK) else None
     except OSError:
         return None
 
