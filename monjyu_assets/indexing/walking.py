@@ -118,18 +118,19 @@ def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[st
         below = []
         for entry in entries:
             path = Path(entry.path)
+            ending = path.suffix.lower()
             if reason := _passed_over(entry, path, source, rules):
                 others.skip(reason, f"{path}/" if entry.is_dir(follow_symlinks=False) else str(path))
             elif entry.is_dir(follow_symlinks=False):
                 below.append(inside.child(path))
-            elif inside.of_page or (path.suffix.lower() in IMAGE_TYPES and inside.belongs(path)):
+            elif inside.of_page or (ending in IMAGE_TYPES and inside.belongs(path)):
                 others.skip("companion", str(path))
-            elif path.suffix.lower() not in types:
+            elif ending not in types:
                 if inside.belongs(path):
                     others.skip("companion", str(path))
                 else:
                     others.add(str(path), way_for(path))
-            elif path.suffix.lower() == ".tex" and not is_main(path):
+            elif ending == ".tex" and not is_main(path):
                 others.skip("part", str(path))
             else:
                 yield path

@@ -50,8 +50,7 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
     """Whether a snapshot's own files are there as published: its database by its hash, computed once and again when
     size or time has changed; search files, which are many and never change, by size and frame; and its parts."""
-    store = PartStore(folder.parts)
-    if not all(store.path(one.table, one.shard, one.version).is_file() for one in manifest.parts):
+    if not PartStore(folder.parts).have((one.table, one.shard, one.version) for one in manifest.parts):
         return False
     database = folder.database(manifest.snapshot_id)
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:

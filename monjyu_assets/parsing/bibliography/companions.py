@@ -17,7 +17,8 @@ from monjyu_assets.parsing.bibliography.latex_files import latex_files_beside
 from monjyu_core.storage.ids import file_sha256
 
 _DIVIDER = b"\n\x00monjyu beside\x00 "
-_HEAD_BYTES = 64_000
+_FIRST_BYTES, _HEAD_BYTES = 64, 64_000
+"""Enough to see that there is no front matter, which a scan asks of every Markdown file; and to hold one."""
 _FRONT_MATTER = re.compile(r"\A\ufeff?\s*---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _NAMED = re.compile(r"^bibliography[ \t]*:[ \t]*(?P<here>[^\n]*)(?P<below>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.MULTILINE)
 _SUFFIXES = (".bib", ".json")
@@ -40,7 +41,8 @@ def files_beside(path: Path, root: Path) -> list[Path]:
     named = [found for name in _names(path)[:_MOST] if (found := _inside(path.parent / name, root))]
     if named:
         return list(dict.fromkeys(named))
-    same = (_inside(path.with_suffix(suffix), root) for suffix in _SUFFIXES)
+    stem = str(path)[: -len(path.suffix)]
+    same = (_inside(f"{stem}{suffix}", root) for suffix in _SUFFIXES)
     return [found for found in same if found][:1]
 
 
@@ -48,10 +50,11 @@ def _names(path: Path) -> list[str]:
     """What `bibliography:` says: a name, a list in brackets, or one item a line."""
     try:
         with path.open("rb", buffering=0) as file:
-            raw = file.read(_HEAD_BYTES)
+            raw = file.read(_FIRST_BYTES)
+            if _has_no_front_matter(raw):
+                return []
+            raw += file.read(_HEAD_BYTES)
     except OSError:
-        return []
-    if _has_no_front_matter(raw):
         return []
     matter = _FRONT_MATTER.match(raw.decode("utf-8", "replace").replace("\r\n", "\n"))
     match = _NAMED.search(matter["yaml"]) if matter else None
@@ -64,17 +67,17 @@ def _names(path: Path) -> list[str]:
 
 def _has_no_front_matter(head: bytes) -> bool:
     """Whether the first visible byte rules it out; what is no plain ASCII is left to the pattern."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    return not text or (b"-" != text[:1] and b" " < text[:1] < b"\x7f")
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return first != b"-" and b" " < first < b"\x7f"
 
 
-def _inside(path: Path, root: Path) -> Path | None:
+def _inside(name: str | Path, root: Path) -> Path | None:
+    if not os.access(name, os.R_OK):  # asked first: a scan asks twice for every paper, and resolving costs ten times it
+        return None
     try:
-        if not path.is_file():  # asked first: a scan comes here twice for every file, and resolving names costs more
-            return None
-        found = path.resolve()
+        found = Path(name).resolve()
         fits = found.is_relative_to(root.resolve()) and found.suffix.lower() in _SUFFIXES
-        return found if fits and os.access(found, os.R_OK) else None
+        return found if fits and found.is_file() else None
     except OSError:
         return None
 
