@@ -69,7 +69,7 @@ def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
 def _contents(folder: CollectionFolder, manifests: list[Manifest]) -> set[str]:
     """Hashes of all that is in the sources now or in a kept snapshot."""
     store = PartStore(folder.parts)
-    entries = {(e.shard, e.version) for manifest in manifests for e in manifest.parts if e.table == "manifest"}
-    entries |= {(part.shard, part.version) for part in store.heads("manifest")}
-    rows = read_all("manifest", (store.open("manifest", *entry) for entry in sorted(entries)), ["sha256"])
+    listed = (store.listed(one) for manifest in manifests for one in manifest.parts if one.table == "manifest")
+    parts = {part.path: part for part in (*listed, *store.heads("manifest"))}
+    rows = read_all("manifest", parts.values(), ["sha256"])
     return set(rows["sha256"].to_pylist())

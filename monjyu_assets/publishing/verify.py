@@ -90,7 +90,7 @@ def _sources(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
     paths = [store.path(e.table, e.shard, e.version) for e in entries]
     if not all(path.is_file() and file_version(path) == path.stem for path in paths):
         return  # reported with the parts
-    hashes = read_all("manifest", (store.open(e.table, e.shard, e.version) for e in entries), ["sha256"])
+    hashes = read_all("manifest", map(store.listed, entries), ["sha256"])
     names = set(hashes["sha256"].to_pylist())
     for name in sorted(names):
         source = folder.sources / name

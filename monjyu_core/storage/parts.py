@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -66,6 +66,16 @@ class Part:
         """The rows as records of this TypedDict: its columns and no others."""
         records: list[R] = self.read(columns_of(self.table, row)).to_pylist()
         return records
+
+
+class ListedPart(Protocol):
+    """What a snapshot's manifest says of a part."""
+
+    table: str
+    shard: str
+    version: str
+    data_version: str
+    rows: int
 
 
 class PartStore:
@@ -128,6 +138,11 @@ class PartStore:
         path = self.path(table, bucket, version)
         footer = _footer(path)
         return Part(table, bucket, version, path, footer.rows, footer.data_version)
+
+    def listed(self, entry: ListedPart) -> Part:
+        """A part as a snapshot's manifest lists it: its file is not looked at."""
+        path = self.path(entry.table, entry.shard, entry.version)
+        return Part(entry.table, entry.shard, entry.version, path, entry.rows, entry.data_version)
 
     def path(self, table: str, bucket: str, version: str) -> Path:
         return self._folder(table, shard_of_bucket(bucket)) / f"{version}{_SUFFIX}"
