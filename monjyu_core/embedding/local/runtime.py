@@ -7,21 +7,10 @@ models, unless that is absent: half of its time. So both are hidden while OpenVI
 
 from __future__ import annotations
 
-import sys
-from typing import Any, cast
+from monjyu_core.hidden_modules import hidden
 
-_modules = cast("dict[str, Any]", sys.modules)
-_HIDDEN = ("openvino_telemetry", "openvino.tools.ovc")
-_before = {name: _modules.get(name) for name in _HIDDEN}
-_modules.update(dict.fromkeys(_HIDDEN))
-try:
+with hidden("openvino_telemetry", "openvino.tools.ovc"):
     import openvino as ov
     from openvino import opset15 as op
-finally:
-    for _name, _module in _before.items():
-        if _module is None:
-            del _modules[_name]
-        else:
-            _modules[_name] = _module
 
 __all__ = ["op", "ov"]
