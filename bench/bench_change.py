@@ -15,7 +15,6 @@ import json
 import os
 import random
 import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -41,6 +40,7 @@ from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "synthetic"
+CHANGES = ("sentence_edited", "paper_added", "paper_deleted")
 TEXT = "# One report on sampling\n\nThis report {} and says so. Its stations report every day.\n"
 
 
@@ -161,15 +161,18 @@ def make_parts(work: Work, like: Work, sources: Path, count: int, level: int) ->
 def run(data: Path, *command: str) -> dict[str, float]:
     """Seconds of the clock and of the processor, and memory of the largest process (MB)."""
     environment = os.environ | {"MONJYU_DATA": str(data)}
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "monjyu_core", *command], env=environment, capture_output=True, text=True, check=False
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in (0, 1):
-        raise SystemExit(done.stderr)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"seconds": time.monotonic() - start, "cpu": cpu, "memory_mb": after.ru_maxrss / 1024}
+    start = time.monotonic()
+    with tempfile.TemporaryFile() as told:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "monjyu_core", *command], env=environment, stdout=subprocess.DEVNULL, stderr=told
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in (0, 1):
+            told.seek(0)
+            raise SystemExit(told.read().decode())
+    seconds = time.monotonic() - start
+    return {"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "memory_mb": used.ru_maxrss / 1024}
 
 
 def files(folder: Path) -> dict[tuple[int, int], int]:
@@ -178,7 +181,7 @@ def files(folder: Path) -> dict[tuple[int, int], int]:
     return {(one.st_ino, one.st_mtime_ns): one.st_size for one in seen}
 
 
-def measure(folder: Path, like: Work, count: int, level: int) -> dict[str, Any]:
+def measure(folder: Path, like: Work, count: int, level: int, wanted: Sequence[str]) -> dict[str, Any]:
     data, sources = DataFolder(folder / str(count) / "data"), folder / str(count) / "papers"
     index = data.collection(NAME).root
     result: dict[str, Any] = {}
@@ -199,8 +202,8 @@ def measure(folder: Path, like: Work, count: int, level: int) -> dict[str, Any]:
         "paper_added": lambda: added.write_text(TEXT.format("is new").replace("One", "Another", 1)),
         "paper_deleted": added.unlink,
     }
-    for what, change in changes.items():
-        change()
+    for what in wanted:
+        changes[what]()
         before = files(index)
         result[what] = run(data.root, "index", "-c", NAME)
         after = files(index)
@@ -215,15 +218,18 @@ def main() -> None:
     options.add_argument("--level", type=int, default=0)
     options.add_argument("--corpus", type=Path, default=ROOT / "data" / "samples" / "papers", help="papers to copy")
     options.add_argument("--folder", type=Path, help="keeps the collections; a later run goes on with them")
-    options.add_argument("--json", action="store_true")
+    options.add_argument("--changes", default=",".join(CHANGES), help="which, with commas between; this order")
+    options.add_argument("--json", action="store_true", help="a line for a size, as soon as it is measured")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (chosen.folder or Path(temporary)).resolve()
         like = Work(DataFolder(folder / "like"), "like")
         run(like.data.root, "index", str(chosen.corpus.resolve()), "-c", "like", "--level", str(chosen.level))
-        sizes = map(int, chosen.papers.split(","))
-        measured = {f"papers_{count}": measure(folder, like, count, chosen.level) for count in sizes}
-    print(json.dumps(measured, indent=None if chosen.json else 1))
+        for count in map(int, chosen.papers.split(",")):
+            load = os.getloadavg()[0]
+            measured = measure(folder, like, count, chosen.level, chosen.changes.split(","))
+            line = {"papers": count, "level": chosen.level, "load": round(load, 2)} | measured
+            print(json.dumps(line, indent=None if chosen.json else 1), flush=True)
 
 
 if __name__ == "__main__":

@@ -132,6 +132,9 @@ QUALITY_CHECKS: dict[str, QualityCheck] = {
 WHOLE = ("references_resolved", "not_retracted")
 """Those that read tables of the whole collection; the others may look at each shard by itself."""
 
+OF_THE_WHOLE = ("papers", "references", "paper_identity", "citation_edges", "paper_notices")
+"""The tables that those read."""
+
 TABLES_READ = (
     *("papers", "sections", "sentences", "references", "tables", "figures", "equations"),
     *("paper_identity", "citation_edges", "paper_notices"),

@@ -19,7 +19,7 @@ from monjyu_assets.indexing.pending import look
 from monjyu_assets.indexing.record_keeping import keep_record
 from monjyu_assets.publishing.candidate import newest_level
 from monjyu_assets.stages import paper_manifest as manifest
-from monjyu_assets.stages.shared.run_rules import Goal, aiming_at
+from monjyu_assets.stages.shared.run_rules import Goal, Scan, aiming_at, having_scanned
 from monjyu_assets.stages.shared.work import Timer, Work
 from monjyu_core.models.accounting.caps import SpendingCap
 from monjyu_core.models.accounting.ledger_totals import CallFilter, Used, usage_of
@@ -73,7 +73,8 @@ def bring_up(
         from monjyu_assets.orchestration.runs import Plan, run_levels
 
         plan = Plan(pending.level, pending.shards, again=asked_for)
-        run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
+        with having_scanned(Scan(work.folder, pending.scanned, work.others)):
+            run_levels(work, plan, allow_deletes=allow_deletes, cap=cap_of(work, max_cost_usd))
     else:
         keep_record(work, newest_level(work.folder))
         if work.folder.at_work.exists():

@@ -60,8 +60,9 @@ def find_files(
     files: dict[Path, SourceFile] = {}
     for source, rules in ((Path(name), kept) for name, kept in rules_of(record).items()):
         root = source_root(source)
+        inside = len(f"{root}".rstrip("/")) + 1
         for path in walk(source, rules, others, types):
-            files.setdefault(path, SourceFile(path, path.relative_to(root).as_posix(), rules.salt, root))
+            files.setdefault(path, SourceFile(path, str(path)[inside:], rules.salt, root))
             count(len(files), 0)
     if pieces := others.skipped.get("part"):
         roots = [source_root(Path(source)) for source in record.sources]

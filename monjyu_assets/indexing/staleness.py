@@ -1,4 +1,7 @@
-"""What in a collection differs from what its sources, code and settings would give now."""
+"""What in a collection differs from what its sources, code and settings would give now.
+
+The stages of levels that a collection does not have are not imported: they hold thousands of patterns.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,7 @@ import pyarrow as pa
 
 from monjyu_assets.publishing.closed_set import FAILURES, lagging, level_of, primary
 from monjyu_assets.stages import chunk_embeddings as embeddings
-from monjyu_assets.stages import (
-    chunks,
-    citation_network,
-    claims,
-    communities,
-    community_reports,
-    entity_communities,
-    entity_graph,
-    extracted_entities,
-    noun_graph,
-    noun_phrases,
-    scholarly_metadata,
-)
+from monjyu_assets.stages import chunks, citation_network, scholarly_metadata
 from monjyu_assets.stages import paper_identity as identity
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.stages import parsed_papers as parsing
@@ -56,7 +47,10 @@ def _recipes(work: Work) -> dict[str, str]:
 def made_otherwise(work: Work, shards: Mapping[int, Sequence[str]]) -> list[str]:
     """Tables of levels 0 and 1 that are made with other code, settings or models than this machine has."""
     recipes = [(0, table, recipe) for table, recipe in _recipes(work).items()] if shards.get(0) else []
-    recipes += [(1, noun_phrases.TABLE, noun_phrases.phrase_recipe(work.settings))] if shards.get(1) else []
+    if shards.get(1):
+        from monjyu_assets.stages import noun_phrases
+
+        recipes.append((1, noun_phrases.TABLE, noun_phrases.phrase_recipe(work.settings)))
     return [
         table
         for level, table, recipe in recipes
@@ -66,6 +60,8 @@ def made_otherwise(work: Work, shards: Mapping[int, Sequence[str]]) -> list[str]
 
 def stale_phrases(work: Work) -> list[str]:
     """The shards whose phrases are missing, older than their chunks, or made with other code or settings."""
+    from monjyu_assets.stages import noun_phrases
+
     made = noun_phrases.phrase_recipe(work.settings)
     return [
         shard
@@ -77,13 +73,17 @@ def stale_phrases(work: Work) -> list[str]:
 def stale_level(work: Work, level: int, *, again: bool = False) -> list[str]:
     """The shards of level 2 or 4 that are missing, older than what they rest on, or made with other code, settings or
     models; with `again` also those with chunks that failed."""
-    asset, made = {
-        2: (extracted_entities.ASSET, extracted_entities.entity_recipe),
-        4: (claims.ASSET, claims.claim_recipe),
-    }.get(level, ("", None))
-    if made is None:
+    if level == 2:
+        from monjyu_assets.stages import extracted_entities
+
+        asset, recipe = extracted_entities.ASSET, extracted_entities.entity_recipe(work)
+    elif level == 4:
+        from monjyu_assets.stages import claims
+
+        asset, recipe = claims.ASSET, claims.claim_recipe(work)
+    else:
         return []
-    recipe, table = made(work), primary(asset)
+    table = primary(asset)
     return [
         shard
         for shard in SHARDS
@@ -101,20 +101,7 @@ def _has_failed(parts: PartStore, asset: str, shard: str) -> bool:
 def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> list[str]:
     """The collection-level tables up to a level that are missing, older than what they rest on, or made with other
     code, settings or models than now; with `again` also those with failures."""
-    settings = work.settings
-    recipes = {
-        "paper_identity": identity.identity_recipe(settings),
-        "citation_network": citation_network.network_recipe(settings),
-        "scholarly_metadata": scholarly_metadata.scholarly_recipe(work, again=again),
-    }
-    if level >= 1:
-        recipes["noun_graph"] = noun_graph.graph_recipe(settings)
-        recipes["communities"] = communities.community_recipe(settings)
-    if level >= 2:
-        recipes["entity_graph"] = entity_graph.entity_graph_recipe(settings)
-        recipes["entity_communities"] = entity_communities.entity_community_recipe(settings)
-    if level >= 3:
-        recipes["community_reports"] = community_reports.report_recipe(work)
+    recipes = _collection_recipes(work, level, again=again)
     lags = [asset for one in range(level + 1) if (asset := lagging(work.parts, COLLECTION_SHARD, one))]
     other = [
         asset for asset, made in recipes.items() if _made_with(work.parts, primary(asset), COLLECTION_SHARD) != {made}
@@ -125,6 +112,31 @@ def stale_collection_assets(work: Work, level: int, *, again: bool = False) -> l
         if again and asset in recipes and level_of(asset) <= level and _has_failed(work.parts, asset, COLLECTION_SHARD)
     ]
     return [*lags, *other, *failed]
+
+
+def _collection_recipes(work: Work, level: int, *, again: bool) -> dict[str, str]:
+    """What the collection-level parts up to a level are made with, by asset."""
+    settings = work.settings
+    recipes = {
+        "paper_identity": identity.identity_recipe(settings),
+        "citation_network": citation_network.network_recipe(settings),
+        "scholarly_metadata": scholarly_metadata.scholarly_recipe(work, again=again),
+    }
+    if level >= 1:
+        from monjyu_assets.stages import communities, noun_graph
+
+        recipes["noun_graph"] = noun_graph.graph_recipe(settings)
+        recipes["communities"] = communities.community_recipe(settings)
+    if level >= 2:
+        from monjyu_assets.stages import entity_communities, entity_graph
+
+        recipes["entity_graph"] = entity_graph.entity_graph_recipe(settings)
+        recipes["entity_communities"] = entity_communities.entity_community_recipe(settings)
+    if level >= 3:
+        from monjyu_assets.stages import community_reports
+
+        recipes["community_reports"] = community_reports.report_recipe(work)
+    return recipes
 
 
 def _made_with(parts: PartStore, table: str, shard: str) -> set[str | None]:

@@ -118,18 +118,19 @@ def walk(source: Path, rules: SourceRules, others: OtherFiles, types: Mapping[st
         below = []
         for entry in entries:
             path = Path(entry.path)
+            ending = path.suffix.lower()
             if reason := _passed_over(entry, path, source, rules):
                 others.skip(reason, f"{path}/" if entry.is_dir(follow_symlinks=False) else str(path))
             elif entry.is_dir(follow_symlinks=False):
                 below.append(inside.child(path))
-            elif inside.of_page or (path.suffix.lower() in IMAGE_TYPES and inside.belongs(path)):
+            elif inside.of_page or (ending in IMAGE_TYPES and inside.belongs(path)):
                 others.skip("companion", str(path))
-            elif path.suffix.lower() not in types:
+            elif ending not in types:
                 if inside.belongs(path):
                     others.skip("companion", str(path))
                 else:
                     others.add(str(path), way_for(path))
-            elif path.suffix.lower() == ".tex" and not is_main(path):
+            elif ending == ".tex" and not is_main(path):
                 others.skip("part", str(path))
             else:
                 yield path
@@ -150,13 +151,13 @@ class _Folder:
     def of(self, entries: list[os.DirEntry[str]]) -> _Folder:
         """The folder, with what its own files say about it."""
         for entry in entries:
-            name = Path(entry.name)
-            document_type = DOCUMENT_TYPES.get(name.suffix.lower())
+            stem, _, ending = entry.name.rpartition(".")
+            document_type = DOCUMENT_TYPES.get(f".{ending.lower()}") if stem else None
             self.latex = self.latex or document_type == "latex"
             if document_type in ("md", "latex", "html"):
-                self.stems.add(name.stem)
+                self.stems.add(stem)
             if document_type == "html":
-                self.pages.add(name.stem)
+                self.pages.add(stem)
         return self
 
     def child(self, path: Path) -> _Folder:
@@ -188,6 +189,8 @@ def _passed_over(entry: os.DirEntry[str], path: Path, source: Path, rules: Sourc
         return "link"
     if not entry.is_file():
         return "special"
-    if path.parent == source and name == "collection.yaml":
+    if name == "collection.yaml" and path.parent == source:
         return "settings"
+    if not (rules.include or rules.exclude):
+        return None
     return None if chosen(path.relative_to(source).as_posix(), rules) else "patterns"

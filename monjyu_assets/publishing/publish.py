@@ -20,7 +20,6 @@ from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import is_closed
 from monjyu_assets.publishing.database import Connect
 from monjyu_assets.publishing.retention import collect
-from monjyu_assets.publishing.snapshot_build import build_snapshot
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.remote.holding import holding
@@ -59,6 +58,8 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
     PublishBlocked where a check fails or `gate` does not let it pass."""
     with publish_lock(work.folder):
         candidate, damaged = Candidate.of(work), damaged_snapshot(work)
+        from monjyu_assets.publishing.snapshot_build import build_snapshot  # search files, which a look needs not
+
         checks = _checked(candidate)
         new, before = candidate.is_new, candidate.before
         manifest = build_snapshot(work, candidate, connect) if new or before is None else before

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 
 from monjyu_assets.analysis.analyses_kept import forget_other_analyses
@@ -10,7 +9,6 @@ from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_core.errors import UnknownVersion
 from monjyu_core.storage.folders import CollectionFolder, remove_dead_temporaries, remove_folder, remove_gone
 from monjyu_core.storage.parts import PartStore, read_all
-from monjyu_core.storage.schemas import TABLES
 from monjyu_core.storage.snapshot import Manifest, held, is_leased, published, read_current, read_manifest
 
 
@@ -64,19 +62,14 @@ def _collect_search(folder: CollectionFolder, manifests: list[Manifest]) -> None
 
 
 def _collect_parts(folder: CollectionFolder, manifests: list[Manifest]) -> None:
-    store = PartStore(folder.parts)
-    named = {store.path(entry.table, entry.shard, entry.version) for manifest in manifests for entry in manifest.parts}
-    with store.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names their new parts yet
-        named |= {part.path for name in TABLES for part in store.heads(name)}
-        for path in folder.parts.glob("*/shard=*/*.parquet"):
-            if path not in named:
-                path.unlink()
+    named = {(one.table, one.shard, one.version) for manifest in manifests for one in manifest.parts}
+    PartStore(folder.parts).remove_all_but(named)
 
 
 def _contents(folder: CollectionFolder, manifests: list[Manifest]) -> set[str]:
     """Hashes of all that is in the sources now or in a kept snapshot."""
     store = PartStore(folder.parts)
-    entries = {(e.shard, e.version) for manifest in manifests for e in manifest.parts if e.table == "manifest"}
-    entries |= {(part.shard, part.version) for part in store.heads("manifest")}
-    rows = read_all("manifest", (store.open("manifest", *entry) for entry in sorted(entries)), ["sha256"])
+    listed = (store.listed(one) for manifest in manifests for one in manifest.parts if one.table == "manifest")
+    parts = {part.path: part for part in (*listed, *store.heads("manifest"))}
+    rows = read_all("manifest", parts.values(), ["sha256"])
     return set(rows["sha256"].to_pylist())

@@ -11,7 +11,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.quality import QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
+from monjyu_core.quality import OF_THE_WHOLE, QUALITY_CHECKS, SHOWN, TABLES_READ, WHOLE, QualityResult, run_check
 from monjyu_core.settings.settings import CheckSettings
 from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.ids import digest
@@ -33,17 +33,19 @@ _KEPT = TypeAdapter(Kept)
 
 def snapshot_quality(work: Work, manifest: Manifest) -> list[QualityResult]:
     """All checks over the parts of a snapshot."""
-    entries = [entry for entry in manifest.parts if entry.table in TABLES_READ]
-    parts = [work.parts.open(entry.table, entry.shard, entry.version) for entry in entries]
+    parts = [work.parts.listed(entry) for entry in manifest.parts if entry.table in TABLES_READ]
+    by_shard: dict[str, list[Part]] = {}
+    for part in parts:
+        by_shard.setdefault(part.shard, []).append(part)
     path = work.folder.root / "quality.json"
     before = _read(path)
     now = {
-        shard: _shard_quality([part for part in parts if part.shard == shard], before.get(shard), work.settings.checks)
-        for shard in sorted({part.shard for part in parts} - {COLLECTION_SHARD})
+        shard: _shard_quality(by_shard[shard], before.get(shard), work.settings.checks)
+        for shard in sorted(by_shard.keys() - {COLLECTION_SHARD})
     }
     if now != before:
         write_atomically(path, _KEPT.dump_json(now))
-    with over_parts(parts) as connection:
+    with over_parts(parts, OF_THE_WHOLE) as connection:
         whole = {name: run_check(connection, name, work.settings.checks) for name in WHOLE}
     return [whole.get(name) or _together(name, now, work.settings.checks) for name in QUALITY_CHECKS]
 

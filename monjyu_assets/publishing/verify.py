@@ -50,8 +50,7 @@ def is_torn(folder: CollectionFolder, snapshot_id: str) -> bool:
 def is_sound(folder: CollectionFolder, manifest: Manifest) -> bool:
     """Whether a snapshot's own files are there as published: its database by its hash, computed once and again when
     size or time has changed; search files, which are many and never change, by size and frame; and its parts."""
-    store = PartStore(folder.parts)
-    if not all(store.path(one.table, one.shard, one.version).is_file() for one in manifest.parts):
+    if not PartStore(folder.parts).have((one.table, one.shard, one.version) for one in manifest.parts):
         return False
     database = folder.database(manifest.snapshot_id)
     if not database.is_file() or _hashed(database)[:32] != manifest.database_sha256:
@@ -91,7 +90,7 @@ def _sources(folder: CollectionFolder, manifest: Manifest) -> Iterator[str]:
     paths = [store.path(e.table, e.shard, e.version) for e in entries]
     if not all(path.is_file() and file_version(path) == path.stem for path in paths):
         return  # reported with the parts
-    hashes = read_all("manifest", (store.open(e.table, e.shard, e.version) for e in entries), ["sha256"])
+    hashes = read_all("manifest", map(store.listed, entries), ["sha256"])
     names = set(hashes["sha256"].to_pylist())
     for name in sorted(names):
         source = folder.sources / name

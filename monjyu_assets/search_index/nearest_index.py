@@ -9,6 +9,7 @@ writes nothing here until its share is large.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from monjyu_core.errors import StorageError
 from monjyu_core.search_files.nearest_table import CANDIDATES, MIN_RECALL, NearestTable
 from monjyu_core.search_files.search_file import SearchFile, open_search_file
-from monjyu_core.storage.folders import remove_folder
+from monjyu_core.storage.folders import remove_folder, write_atomically
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.snapshot import NearestEntry, SearchFileEntry
 
@@ -26,6 +27,7 @@ MOST_CHANGED = 0.03
 """Share of chunks that came or went from which the index is built anew: readers compare each that came."""
 PROBES = (16, 32, 64, 128, 256)
 """How many partitions a question looks into: the first number that reaches the recall."""
+KEYS = "keys.u64"
 _QUESTIONS, _NEAREST = 200, 10
 _NOISE = 0.3
 """Length of the noise that makes a question of a stored vector, beside its own length of 1."""
@@ -54,11 +56,23 @@ def publish_nearest_index(
 
 def _is_near(lance: Path, before: NearestEntry, keys: NDArray[np.uint64]) -> bool:
     try:
-        held = NearestTable(lance, before).keys()
+        held = _held(lance, before)
     except StorageError:
         return False
     both = len(np.intersect1d(held, keys))
     return len(held) + len(keys) - 2 * both <= MOST_CHANGED * len(held)
+
+
+def _held(lance: Path, entry: NearestEntry) -> NDArray[np.uint64]:
+    """The keys in a table, kept beside its files: to import and open Lance for them takes seconds of every change."""
+    path = lance / entry.folder / KEYS
+    with suppress(FileNotFoundError):
+        kept: NDArray[np.uint64] = np.fromfile(path, "<u8").astype(np.uint64)
+        if len(kept) == entry.rows:
+            return kept
+    keys = NearestTable(lance, entry).keys()
+    write_atomically(path, keys.astype("<u8").tobytes())
+    return keys
 
 
 def _built(lance: Path, files: Sequence[SearchFile], name: str) -> NearestEntry:

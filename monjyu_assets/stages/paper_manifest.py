@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from monjyu_assets.indexing.scan import guard_deletes, papers_under, scan
 from monjyu_assets.indexing.walking import readable_types
 from monjyu_assets.stages.shared.rebucketing import rebucket, wanted_buckets
-from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan
+from monjyu_assets.stages.shared.run_rules import goal_of, is_without_scan, scan_of
 from monjyu_assets.stages.shared.work import ShardReport, Timer, Work, finish, unchanged
 from monjyu_core.errors import StorageError
-from monjyu_core.storage.ids import shard_of
+from monjyu_core.storage.ids import bucket_of, shard_of
 from monjyu_core.storage.other_files import OtherFiles, read_other_files, save_other_files
 from monjyu_core.storage.parts import read_all
 from monjyu_core.storage.schemas import TABLES
@@ -31,6 +32,9 @@ def current_manifest(work: Work) -> pa.Table:
 
 def scan_manifest(work: Work, *, allow_deletes: bool = False) -> pa.Table:
     """The manifest of the sources as they are now. IndexBuildError where much would be deleted."""
+    if scan_made := scan_of(work.folder):
+        work.others = scan_made.others
+        return scan_made.rows
     before = current_manifest(work)
     if is_without_scan():
         return before.filter(pc.invert(pc.is_in(before["paper_id"], pa.array(work.record.excluded, pa.string()))))
@@ -62,7 +66,7 @@ def _never_published(work: Work, paper_ids: set[str]) -> set[str]:
     try:
         snapshots = published(work.folder)
         entries = read_manifest(work.folder, snapshots[-1]).parts if snapshots else []
-        parts = [work.parts.open(one.table, one.shard, one.version) for one in entries if one.table == "manifest"]
+        parts = [work.parts.listed(one) for one in entries if one.table == "manifest"]
     except StorageError:
         return set()  # of another version, or damaged: none is known to be new
     return paper_ids.difference(*(part.read(["paper_id"])["paper_id"].to_pylist() for part in parts))
@@ -81,8 +85,7 @@ def write_manifest(work: Work, shards: tuple[str, ...], *, allow_deletes: bool =
 def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> list[ShardReport]:
     """Write the rows of these shards, each in as many buckets as its papers need. Equal buckets stay."""
     timer = Timer()
-    owners = [shard_of(paper_id) for paper_id in scanned["paper_id"].to_pylist()]
-    papers = Counter(owners)
+    papers = Counter(map(shard_of, scanned["paper_id"].to_pylist()))
     rebucket(work.parts, {shard: wanted_buckets(papers[shard], work.parts.bucket_count(shard)) for shard in shards})
     changed = changed_buckets(work, scanned)
     reports = []
@@ -98,11 +101,11 @@ def write_scanned(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> lis
 
 def _by_bucket(work: Work, shards: tuple[str, ...], scanned: pa.Table) -> dict[str, pa.Table]:
     """The rows of every bucket of these shards."""
+    counts = {shard: work.parts.bucket_count(shard) for shard in shards}
     places: dict[str, list[int]] = {bucket: [] for bucket in work.buckets(shards)}
     for row, paper_id in enumerate(scanned["paper_id"].to_pylist()):
-        bucket = work.parts.bucket_of(paper_id)
-        if bucket in places:
-            places[bucket].append(row)
+        if count := counts.get(shard_of(paper_id)):
+            places[bucket_of(paper_id, count)].append(row)
     return {bucket: scanned.take(pa.array(rows, pa.int64())) for bucket, rows in places.items()}
 
 
@@ -133,6 +136,17 @@ def changed_buckets(work: Work, scanned: pa.Table) -> set[str]:
     )
     if before.equals(after):
         return missing
-    old, new = ({row["paper_id"]: row for row in table.to_pylist()} for table in (before, after))
-    ids = {paper_id for paper_id in old.keys() | new.keys() if old.get(paper_id) != new.get(paper_id)}
-    return missing | {work.parts.bucket_of(paper_id) for paper_id in ids}
+    return missing | {work.parts.bucket_of(paper_id) for paper_id in _differing(before, after)}
+
+
+def _differing(before: pa.Table, after: pa.Table) -> set[str]:
+    """The papers whose row is in one of two manifests only, or is another one."""
+    places = pc.index_in(after["paper_id"], before["paper_id"])
+    there = before.take(places)  # a row of nulls for a new paper
+    same = pa.array(np.ones(after.num_rows, np.bool_))
+    for name in after.column_names:
+        one, other = there[name], after[name]
+        equal = pc.or_(pc.fill_null(pc.equal(one, other), False), pc.and_(pc.is_null(one), pc.is_null(other)))
+        same = pc.and_(same, equal.combine_chunks())
+    gone = before["paper_id"].filter(pc.invert(pc.is_in(before["paper_id"], after["paper_id"])))
+    return {*after["paper_id"].filter(pc.invert(same)).to_pylist(), *gone.to_pylist()}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from monjyu_core.errors import StorageError
 
@@ -34,10 +34,11 @@ class PartEntry(TableEntry):
 @dataclass
 class Head:
     """`parts` by bucket. `buckets` counts those of the shard; it holds in the HEAD of the manifest, and other parts may
-    be named for a moment."""
+    be named for a moment. `seen` keeps what its one reader made of the entries, by table and bucket."""
 
     buckets: int = 1
     parts: dict[str, PartEntry] = field(default_factory=dict)
+    seen: dict[tuple[str, str], Any] = field(default_factory=dict, compare=False, repr=False)
 
     def packed(self) -> bytes:
         return json.dumps({"buckets": self.buckets, "parts": self.parts}, sort_keys=True, indent=1).encode() + b"\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from monjyu_core.errors import ConfigurationError
@@ -37,6 +38,7 @@ def bucket_of(paper_id: str, buckets: int) -> str:
     return _bucket(hashed[0], f"{int(hashed[1:5], 16):016b}"[: buckets.bit_length() - 1])
 
 
+@lru_cache(maxsize=256)
 def buckets_of(shard: str, buckets: int) -> tuple[str, ...]:
     """The names of all buckets of a shard, in order."""
     bits = buckets.bit_length() - 1

@@ -10,12 +10,13 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +29,7 @@ from monjyu_core.storage.ids import bucket_of, buckets_of, digest, shard_of_buck
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, SHARDS, TABLES, columns_of
 
 _METADATA = b"monjyu"
+_SUFFIX = ".parquet"
 ROWS_OF_A_GROUP = 16_384
 """Rows of a Parquet row group: readers of one paper skip the others by their smallest and largest ids."""
 R = TypeVar("R")
@@ -55,15 +57,25 @@ class Part:
         return _footer(self.path).keys
 
     def read(self, columns: list[str] | None = None) -> pa.Table:
-        try:
-            return pq.ParquetFile(self.path).read(columns=columns).replace_schema_metadata(None)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StorageError(f"Part {self.path} cannot be read: {error}.", "Index the collection again.") from error
+        if self.table == "manifest":
+            rows = _manifest_rows(self.path, *_seen(self.path))
+            return rows if columns is None else rows.select([name for name in rows.column_names if name in columns])
+        return _rows(self.path, columns, use_threads=self.rows > ROWS_OF_A_GROUP)
 
     def records(self, row: type[R]) -> list[R]:
         """The rows as records of this TypedDict: its columns and no others."""
         records: list[R] = self.read(columns_of(self.table, row)).to_pylist()
         return records
+
+
+class ListedPart(Protocol):
+    """What a snapshot's manifest says of a part."""
+
+    table: str
+    shard: str
+    version: str
+    data_version: str
+    rows: int
 
 
 class PartStore:
@@ -89,9 +101,15 @@ class PartStore:
 
     def head(self, table: str, bucket: str) -> Part | None:
         """The current part of a table's bucket, as the HEAD of its asset names it."""
-        asset = TABLES[table].asset
-        primary = ASSET_TABLES[asset][0]
-        entry = read_head(self._head_path(primary, shard_of_bucket(bucket)), _legacy_entry).parts.get(bucket)
+        primary = ASSET_TABLES[TABLES[table].asset][0]
+        head = read_head(self._head_path(primary, shard_of_bucket(bucket)), _legacy_entry)
+        if (table, bucket) not in head.seen:
+            head.seen[table, bucket] = self._named(head, primary, table, bucket)
+        part: Part | None = head.seen[table, bucket]
+        return part
+
+    def _named(self, head: Head, primary: str, table: str, bucket: str) -> Part | None:
+        entry = head.parts.get(bucket)
         if entry is None:
             return None
         if table != primary:
@@ -121,8 +139,32 @@ class PartStore:
         footer = _footer(path)
         return Part(table, bucket, version, path, footer.rows, footer.data_version)
 
+    def listed(self, entry: ListedPart) -> Part:
+        """A part as a snapshot's manifest lists it: its file is not looked at."""
+        path = self.path(entry.table, entry.shard, entry.version)
+        return Part(entry.table, entry.shard, entry.version, path, entry.rows, entry.data_version)
+
     def path(self, table: str, bucket: str, version: str) -> Path:
-        return self._folder(table, shard_of_bucket(bucket)) / f"{version}.parquet"
+        return self._folder(table, shard_of_bucket(bucket)) / f"{version}{_SUFFIX}"
+
+    def have(self, named: Iterable[tuple[str, str, str]]) -> bool:
+        """Whether the files of all these parts (table, bucket, version) are there. Folders are listed, which costs a
+        hundredth of asking for each of the thousands of files of a large collection."""
+        wanted: dict[tuple[str, str], set[str]] = {}
+        for table, bucket, version in named:
+            wanted.setdefault((table, shard_of_bucket(bucket)), set()).add(version)
+        return all(versions <= versions_in(self._folder(*place)) for place, versions in wanted.items())
+
+    def remove_all_but(self, named: Iterable[tuple[str, str, str]]) -> None:
+        """Remove the files of all parts but these (table, bucket, version) and those that a HEAD names."""
+        kept: dict[Path, set[str]] = {}
+        with self.locked(fcntl.LOCK_EX):  # runs of a backfill write meanwhile: no HEAD names their new parts yet
+            current = ((part.table, part.shard, part.version) for name in TABLES for part in self.heads(name))
+            for table, bucket, version in (*named, *current):
+                kept.setdefault(self._folder(table, shard_of_bucket(bucket)), set()).add(version)
+            for folder in self.folder.glob("*/shard=*"):
+                for version in versions_in(folder) - kept.get(folder, set()):
+                    (folder / f"{version}{_SUFFIX}").unlink()
 
     def write(
         self,
@@ -217,10 +259,49 @@ class PartStore:
         return Part(table, bucket, entry["version"], path, entry["rows"], entry["data_version"], **more)  # type: ignore[arg-type]
 
     def _head_path(self, table: str, shard: str) -> Path:
-        return self._folder(table, shard) / "HEAD"
+        return _path_below(self.folder, table, shard, "HEAD")
 
     def _folder(self, table: str, shard: str) -> Path:
-        return self.folder / table / f"shard={shard}"
+        return _path_below(self.folder, table, shard)
+
+
+@lru_cache(maxsize=4096)
+def _path_below(parts: Path, table: str, shard: str, *name: str) -> Path:
+    """Cached: each look at a part asks for it, and putting a path together costs ten times the look."""
+    return parts.joinpath(table, f"shard={shard}", *name)
+
+
+def versions_in(folder: Path) -> set[str]:
+    """The parts whose files are in the folder of a table's shard, current or not."""
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if entry.name.endswith(_SUFFIX) and entry.is_file()]
+    except FileNotFoundError:
+        return set()
+    return {name.removesuffix(_SUFFIX) for name in names}
+
+
+def _seen(path: Path) -> tuple[int, int]:
+    """What tells that a file was tampered with since it was read."""
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
+
+
+@lru_cache(maxsize=4096)
+def _manifest_rows(path: Path, *seen: int) -> pa.Table:
+    """Cached: a part never changes, and one `index` asks for the papers half a dozen times."""
+    return _rows(path, None, use_threads=False)
+
+
+def _rows(path: Path, columns: list[str] | None, *, use_threads: bool) -> pa.Table:
+    """Threads cost more than they give where a file has a single row group."""
+    try:
+        return pq.ParquetFile(path).read(columns=columns, use_threads=use_threads).replace_schema_metadata(None)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StorageError(f"Part {path} cannot be read: {error}.", "Index the collection again.") from error
 
 
 def read_all(table: str, parts: Iterable[Part], columns: list[str] | None = None) -> pa.Table:

@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
@@ -256,7 +256,8 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
         raise StorageError(f"{snapshot_id[:80]!r} is no snapshot of {collection.name}.", mend(collection.name))
     path = collection.snapshot(snapshot_id) / "manifest.json"
     try:
-        manifest = Manifest.model_validate_json(path.read_bytes())
+        seen = path.stat()
+        manifest = _manifest_at(path, seen.st_mtime_ns, seen.st_ino, seen.st_size)
     except FileNotFoundError as error:
         raise StorageError(f"Snapshot {snapshot_id} of {collection.name} is gone.", mend(collection.name)) from error
     except OSError as error:
@@ -275,6 +276,12 @@ def read_manifest(collection: CollectionFolder, snapshot_id: str) -> Manifest:
         advice = "Upgrade Monjyu." if age == "newer" else f"Run `monjyu index` for {collection.name} again."
         raise UnknownVersion(f"Snapshot {snapshot_id} has an {age} schema ({manifest.schema_version}).", advice)
     return manifest
+
+
+@lru_cache(maxsize=2)
+def _manifest_at(path: Path, *seen: int) -> Manifest:
+    """Cached, since one command asks for the newest half a dozen times; few, since each names every part."""
+    return Manifest.model_validate_json(path.read_bytes())
 
 
 def open_current(collection: CollectionFolder) -> Snapshot:

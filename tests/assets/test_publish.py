@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -86,9 +86,9 @@ def test_what_has_passed_is_not_asked_again_unless_the_question_is_another(
     asked: list[str] = []
 
     @contextmanager
-    def watched(parts: list[Part]) -> Iterator[Any]:
+    def watched(parts: list[Part], *tables: Collection[str]) -> Iterator[Any]:
         asked.append("".join(sorted({part.shard for part in parts if part.table == "chunks"})))
-        with over_parts(parts) as connection:
+        with over_parts(parts, *tables) as connection:
             yield connection
 
     monkeypatch.setattr(checks, "over_parts", watched)

@@ -7,9 +7,11 @@ graph gives the same communities.
 from __future__ import annotations
 
 import random
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from monjyu_assets.levels.graph.rules import PartitionRules
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.extras import install_line
+from monjyu_core.hidden_modules import hidden
 
 Members = tuple[int, ...]
 Numbers = NDArray[np.int64]
@@ -188,9 +191,16 @@ def _by_nearness(part: Part) -> list[int]:
     return order
 
 
-def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
-    import igraph
+def _library() -> Any:
+    """igraph. To draw, it imports matplotlib where that is installed: half a second and 80 MB of each run. In a program
+    that has it already, igraph keeps it."""
+    with hidden(*{"matplotlib"}.difference(sys.modules)):
+        import igraph
+    return igraph
 
+
+def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
+    igraph = _library()
     graph = igraph.Graph(n=nodes, edges=np.column_stack((edges.x, edges.y)))
     igraph.set_random_number_generator(random.Random(seed))
     try:
@@ -203,8 +213,7 @@ def _igraph(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[
 
 
 def _leidenalg(nodes: int, edges: Edges, resolution: float, seed: int) -> Sequence[int]:
-    import igraph
-
+    igraph = _library()
     try:
         import leidenalg
     except ImportError as error:

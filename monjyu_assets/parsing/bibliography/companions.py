@@ -17,7 +17,8 @@ from monjyu_assets.parsing.bibliography.latex_files import latex_files_beside
 from monjyu_core.storage.ids import file_sha256
 
 _DIVIDER = b"\n\x00monjyu beside\x00 "
-_HEAD_BYTES = 64_000
+_FIRST_BYTES, _HEAD_BYTES = 64, 64_000
+"""Enough to see that there is no front matter, which a scan asks of every Markdown file; and to hold one."""
 _FRONT_MATTER = re.compile(r"\A\ufeff?\s*---[ \t]*\n(?P<yaml>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _NAMED = re.compile(r"^bibliography[ \t]*:[ \t]*(?P<here>[^\n]*)(?P<below>(?:\n[ \t]*-[ \t]+[^\n]*)*)", re.MULTILINE)
 _SUFFIXES = (".bib", ".json")
@@ -37,22 +38,25 @@ def files_beside(path: Path, root: Path) -> list[Path]:
         return latex_files_beside(path)
     if path.suffix.lower() != ".md":
         return []
-    inside = root.resolve()
-    named = [found for name in _names(path)[:_MOST] if (found := _inside(path.parent / name, inside))]
+    named = [found for name in _names(path)[:_MOST] if (found := _inside(path.parent / name, root))]
     if named:
         return list(dict.fromkeys(named))
-    same = (_inside(path.with_suffix(suffix), inside) for suffix in _SUFFIXES)
+    stem = str(path)[: -len(path.suffix)]
+    same = (_inside(f"{stem}{suffix}", root) for suffix in _SUFFIXES)
     return [found for found in same if found][:1]
 
 
 def _names(path: Path) -> list[str]:
     """What `bibliography:` says: a name, a list in brackets, or one item a line."""
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES).decode("utf-8", "replace").replace("\r\n", "\n")
+        with path.open("rb", buffering=0) as file:
+            raw = file.read(_FIRST_BYTES)
+            if _has_no_front_matter(raw):
+                return []
+            raw += file.read(_HEAD_BYTES)
     except OSError:
         return []
-    matter = _FRONT_MATTER.match(head)
+    matter = _FRONT_MATTER.match(raw.decode("utf-8", "replace").replace("\r\n", "\n"))
     match = _NAMED.search(matter["yaml"]) if matter else None
     if not match:
         return []
@@ -61,11 +65,19 @@ def _names(path: Path) -> list[str]:
     return [name for item in items if (name := item.strip().strip("'\"")) and "\x00" not in name and len(name) < 500]
 
 
-def _inside(path: Path, root: Path) -> Path | None:
+def _has_no_front_matter(head: bytes) -> bool:
+    """Whether the first visible byte rules it out; what is no plain ASCII is left to the pattern."""
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    return first != b"-" and b" " < first < b"\x7f"
+
+
+def _inside(name: str | Path, root: Path) -> Path | None:
+    if not os.access(name, os.R_OK):  # asked first: a scan asks twice for every paper, and resolving costs ten times it
+        return None
     try:
-        found = path.resolve()
-        fits = found.is_relative_to(root) and found.suffix.lower() in _SUFFIXES
-        return found if fits and found.is_file() and os.access(found, os.R_OK) else None
+        found = Path(name).resolve()
+        fits = found.is_relative_to(root.resolve()) and found.suffix.lower() in _SUFFIXES
+        return found if fits and found.is_file() else None
     except OSError:
         return None
 

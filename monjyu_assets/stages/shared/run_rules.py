@@ -8,14 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from monjyu_core.models.accounting.caps import Reservation, SpendingCap
 from monjyu_core.models.call_errors import CostCapReached
 from monjyu_core.storage.collection import CollectionRecord
 from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.other_files import OtherFiles
 
 _caps: list[SpendingCap | None] = []
 _again: list[bool] = []
 _unscanned: list[bool] = []
+_scans: list[Scan] = []
 _goals: list[Goal] = []
 _documents: list[Callable[[str], Path | None]] = []
 
@@ -33,6 +37,15 @@ class Goal:
     kept: int
     lowers: bool = False
     removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What a command has just found in a collection's sources: the manifest's rows, and the other files."""
+
+    folder: CollectionFolder
+    rows: pa.Table
+    others: OtherFiles | None
 
 
 class NoCalls(SpendingCap):
@@ -80,6 +93,17 @@ def without_scan() -> Iterator[None]:
 
 
 @contextmanager
+def having_scanned(scan: Scan) -> Iterator[None]:
+    """Inside, runs of this process take the collection's papers from this scan: the command has looked already, and
+    chosen what to run by it."""
+    _scans.append(scan)
+    try:
+        yield
+    finally:
+        _scans.pop()
+
+
+@contextmanager
 def aiming_at(goal: Goal) -> Iterator[None]:
     """Inside, runs of this process take the collection's record from this goal, not from the file."""
     _goals.append(goal)
@@ -107,6 +131,10 @@ def document_at(source_path: str) -> str:
 
 def goal_of(folder: CollectionFolder) -> Goal | None:
     return next((goal for goal in reversed(_goals) if goal.folder == folder), None)
+
+
+def scan_of(folder: CollectionFolder) -> Scan | None:
+    return next((scan for scan in reversed(_scans) if scan.folder == folder), None)
 
 
 def is_without_scan() -> bool:
