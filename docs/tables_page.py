@@ -12,6 +12,7 @@ PAGE = Path(__file__).with_name("tables.md")
 SQL = {
     pa.string(): "VARCHAR",
     pa.bool_(): "BOOLEAN",
+    pa.uint16(): "USMALLINT",
     pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
     pa.float32(): "FLOAT",
@@ -35,6 +36,10 @@ WHAT = {
     "paper_identity": "files of one paper: each with the one that counts",
     "citation_edges": "which paper of the collection cites which",
     "unresolved_references": "references to works outside of the collection; equal works have one `work_id`",
+    "matched_papers": "hashes of what each paper was known by and cited when the citation network was made",
+    "reference_matches": "which papers each reference names",
+    "alike_titles": "nearly equal titles of works outside of the collection",
+    "reference_keys": "what references are compared by, made once for a reference list; the citation network keeps it",
     "paper_notices": "retractions, concerns, corrections, reinstatements: `scholarly.notices`, `.records`, `.services`",
     "scholarly_records": "what scholarly services say of the papers (`scholarly.services`, `scholarly.records`)",
     "phrase_mentions": "noun phrases of each chunk",

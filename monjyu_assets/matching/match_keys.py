@@ -39,6 +39,13 @@ _MACROS = (
     + ARXIV_DOI
     + "', 1), '')))",
     "pairs_of_letters(x) AS list_transform(range(greatest(length(x) - 1, 0)), lambda i: x[i + 1 : i + 2])",
+    # A hash of a value, so that several can be set side by side and no two lists of values look alike.
+    "sealed(x) AS coalesce(md5(x::VARCHAR), '-')",
+    # Two bytes of a word's hash, by which the few entries that may hold it are found before their text is read.
+    "word_hash(x) AS (md5_number_lower(x) & 65535)::USMALLINT",
+    # The words of a folded entry, with pairs of its letters where its writing has no spaces.
+    "entry_words(x) AS list_distinct(list_concat(words(x), CASE WHEN "
+    "regexp_matches(x, '[\\p{Han}\\p{Hiragana}\\p{Katakana}]') THEN pairs_of_letters(left(x, 400)) ELSE [] END))",
     "is_preprint(doi) AS regexp_matches(doi, '" + PREPRINT_DOIS + "')",
     # "Smith, John" and "John Smith Jr." are both of the family "smith"; a name without spaces is a family.
     "family(name) AS CASE WHEN contains(name, ',') THEN list_last(words(fold(split_part(name, ',', 1)))) ELSE "
@@ -58,6 +65,14 @@ FROM papers p LEFT JOIN (
 """
 
 
+def with_macros() -> duckdb.DuckDBPyConnection:
+    """A connection in memory that has the macros above."""
+    connection = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": tempfile.gettempdir()})
+    for macro in _MACROS:
+        connection.execute(f"CREATE MACRO {macro}")
+    return connection
+
+
 def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
     """A connection with the macros above and the table `paper_keys` (paper_id, title_key, main_key without
     the subtitle, doi, arxiv_id, year, characters, families in the order of the authors, title_authors: how many first
@@ -65,9 +80,7 @@ def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
 
     `papers` needs paper_id, title, doi, arxiv_id, year, characters; `authors` paper_id, ord, name.
     """
-    connection = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": tempfile.gettempdir()})
-    for macro in _MACROS:
-        connection.execute(f"CREATE MACRO {macro}")
+    connection = with_macros()
     connection.register("papers", papers)
     connection.register("authors", authors)
     connection.execute(_PAPERS)

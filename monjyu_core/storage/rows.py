@@ -6,7 +6,9 @@ Keys first, as everywhere. `_id`s are stable over runs; `ord` counts from 0 in r
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Annotated, TypedDict
+
+import pyarrow as pa
 
 from monjyu_core.storage.table_spec import BigInt, Float32
 
@@ -275,6 +277,50 @@ class UnresolvedReferenceRow(TypedDict):
     ord: int
     ref_id: str
     work_id: str
+
+
+class ReferenceKeyRow(TypedDict):
+    """What a reference is compared by. `name` is the first word of the entry, `words` are hashes of its words,
+    ascending; `cites` is the hash of all that is compared of the paper's reference list."""
+
+    paper_id: str
+    ord: int
+    ref_id: str
+    title_key: str
+    doi: str | None
+    arxiv_id: str | None
+    year: int | None
+    name: str
+    words: Annotated[list[int], pa.list_(pa.uint16())]
+    cites: str
+
+
+class MatchedPaperRow(TypedDict):
+    """A paper as it was when references were matched: hashes of what it is `known` by and of what it `cites`."""
+
+    paper_id: str
+    known: str
+    cites: str
+
+
+class ReferenceMatchRow(TypedDict):
+    """A file that a reference names, and by what it was found; `score` is of 100."""
+
+    paper_id: str
+    ord: int
+    cited: str
+    method: str
+    score: Float32
+
+
+class AlikeTitleRow(TypedDict):
+    """Two titles of works outside that are nearly equal, in references of one year and first name. Both are empty for
+    a year and name of so many references that only equal titles count."""
+
+    year: int
+    name: str
+    one: str
+    other: str
 
 
 class PhraseMentionRow(TypedDict):

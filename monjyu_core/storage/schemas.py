@@ -79,6 +79,26 @@ _SPECS = (
     _table(
         "unresolved_references", "citation_network", rows.UnresolvedReferenceRow, ("paper_id", "ord"), by_shard=False
     ),
+    _table(
+        "matched_papers", "citation_network", rows.MatchedPaperRow, ("paper_id",), by_shard=False, served=False
+    ),
+    _table(
+        "reference_matches",
+        "citation_network",
+        rows.ReferenceMatchRow,
+        ("paper_id", "ord", "cited"),
+        by_shard=False,
+        served=False,
+    ),
+    _table(
+        "alike_titles",
+        "citation_network",
+        rows.AlikeTitleRow,
+        ("year", "name", "one", "other"),
+        by_shard=False,
+        served=False,
+    ),
+    _table("reference_keys", "reference_keys", rows.ReferenceKeyRow, ("paper_id", "ord"), served=False),
     _table("paper_notices", "scholarly_metadata", rows.PaperNoticeRow, ("paper_id", "ord"), by_shard=False),
     _table("scholarly_records", "scholarly_metadata", rows.ScholarlyRecordRow, ("paper_id", "ord"), by_shard=False),
     _table("phrase_mentions", "noun_phrases", rows.PhraseMentionRow, ("chunk_id", "phrase"), level=1),
