@@ -36,10 +36,6 @@ WHAT = {
     "paper_identity": "files of one paper: each with the one that counts",
     "citation_edges": "which paper of the collection cites which",
     "unresolved_references": "references to works outside of the collection; equal works have one `work_id`",
-    "matched_papers": "hashes of what each paper was known by and cited when the citation network was made",
-    "reference_matches": "which papers each reference names",
-    "alike_titles": "nearly equal titles of works outside of the collection",
-    "reference_keys": "what references are compared by, made once for a reference list; the citation network keeps it",
     "paper_notices": "retractions, concerns, corrections, reinstatements: `scholarly.notices`, `.records`, `.services`",
     "scholarly_records": "what scholarly services say of the papers (`scholarly.services`, `scholarly.records`)",
     "phrase_mentions": "noun phrases of each chunk",
@@ -62,6 +58,13 @@ WHAT = {
     "claims": "statements of the papers, each with the sentence it is quoted from",
     "claim_embeddings": "the vector of each claim",
     "claim_failures": "chunks whose claims could not be found",
+    "paper_keys": "what papers are compared by",
+    "reference_keys": "what references are compared by",
+    "identified_papers": "what each paper was known by when files of one paper were looked for",
+    "alike_papers": "files of one paper by title and authors",
+    "matched_papers": "what each paper was known by and cited when references were matched",
+    "reference_matches": "which papers each reference names",
+    "alike_titles": "nearly equal titles of works outside of the collection",
 }
 HEAD = """# The tables
 

@@ -9,18 +9,17 @@ from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.reference_matching import Before, resolve
 from monjyu_assets.matching.works import find_works
 from monjyu_assets.publishing.closed_set import asset_version
-from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS, known_by
+from monjyu_assets.stages.paper_identity import known_by
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.kept_references import kept_references, rows_of_papers
+from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, make_keys, rows_of_papers
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.schemas import COLLECTION_SHARD, empty
+from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 ASSET = "citation_network"
-CODE_VERSION = "4"
-_KEPT = ("matched_papers", "reference_matches", "alike_titles")
-"""What is kept for the next time, and not served."""
+CODE_VERSION = "3"
+KEPT = "kept_matches"
 _CITATION_COLUMNS = ["paper_id", "ord", "ref_id", "context", "section"]
 
 _EDGES = """
@@ -52,20 +51,20 @@ def build_network(work: Work) -> CollectionReport:
 
 def _made_of(work: Work) -> str:
     """What papers are known by, which files are one paper, and what they cite where: not the rest of their text."""
-    cited = [part.data_version for table in ("references", "inline_citations") for part in work.parts.heads(table)]
-    return digest(known_by(work), asset_version(work.parts, "paper_identity", COLLECTION_SHARD), *cited)
+    known = known_by(work)
+    cited = [part.data_version for table in ("reference_keys", "inline_citations") for part in work.parts.heads(table)]
+    return digest(known, asset_version(work.parts, "paper_identity", COLLECTION_SHARD), *cited)
 
 
 def _tables(work: Work) -> Tables:
     """What was matched before is matched again only where it changed; nothing is kept from another recipe."""
-    papers, authors = whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS)
-    previous = work.parts.head("citation_edges", COLLECTION_SHARD)
-    same = previous is not None and previous.code_version == network_recipe(work.settings)
-    before = {name: whole_table(work, name) if same else empty(name) for name in _KEPT}
-    with connect(papers, authors) as connection:
+    make_keys(work)
+    made_with = network_recipe(work.settings)
+    before = kept_tables(work, KEPT, made_with)
+    with connect(whole_table(work, "paper_keys")) as connection:
         resolve(
             connection,
-            kept_references(work),
+            whole_table(work, "reference_keys"),
             lambda papers: rows_of_papers(work, "references", ["paper_id", "ord", "raw_text"], papers.to_pylist()),
             Before(before["matched_papers"], before["reference_matches"]),
             follow_preprints=work.settings.citations.follow_preprints,
@@ -73,13 +72,14 @@ def _tables(work: Work) -> Tables:
         works = find_works(connection, before["alike_titles"])
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
         connection.register("inline_citations", _citations(work, connection))
-        return {
-            "citation_edges": connection.sql(_EDGES).to_arrow_table(),
-            "unresolved_references": works.unresolved,
+        edges = connection.sql(_EDGES).to_arrow_table()
+        kept = {
             "matched_papers": connection.table("matched_papers").to_arrow_table(),
             "reference_matches": connection.table("resolved").to_arrow_table(),
             "alike_titles": works.alike,
         }
+    keep_tables(work, KEPT, kept, made_with)
+    return {"citation_edges": edges, "unresolved_references": works.unresolved}
 
 
 def _citations(work: Work, connection: duckdb.DuckDBPyConnection) -> pa.Table:

@@ -279,6 +279,34 @@ class UnresolvedReferenceRow(TypedDict):
     work_id: str
 
 
+class PaperKeyRow(TypedDict):
+    """What a paper is compared by: its title folded, without what tells of a retraction; the part before the subtitle;
+    the title as it stands; the families of its authors in order."""
+
+    paper_id: str
+    title_key: str
+    main_key: str
+    whole_key: str
+    doi: str | None
+    arxiv_id: str | None
+    year: int | None
+    families: list[str]
+
+
+class IdentifiedPaperRow(TypedDict):
+    """A paper as it was when papers were compared with each other: the hash of what it is `known` by."""
+
+    paper_id: str
+    known: str
+
+
+class AlikePaperRow(TypedDict):
+    """Two files of one paper by title and authors."""
+
+    one: str
+    other: str
+
+
 class ReferenceKeyRow(TypedDict):
     """What a reference is compared by. `name` is the first word of the entry, `words` are hashes of its words,
     ascending; `cites` is the hash of all that is compared of the paper's reference list."""
