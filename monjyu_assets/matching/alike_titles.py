@@ -90,7 +90,7 @@ def alike(entries: Entries, fresh: Numbers, before: pa.Table) -> Alike:
     stays &= np.isin((known.block << 32) | known.other, places)
     pairs = [np.stack([known.block, known.one, known.other])[:, stays]]
     starts = np.flatnonzero(np.diff(blocks, prepend=-1))
-    ends = np.append(starts[1:], len(blocks))
+    ends = np.append(starts, len(blocks))[1:]
     some_fresh = np.zeros(len(entries.sizes), bool)
     some_fresh[blocks[~compared]] = True
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):

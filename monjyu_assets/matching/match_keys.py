@@ -108,10 +108,19 @@ def reference_keys(connection: duckdb.DuckDBPyConnection, references: pa.Table) 
     return connection.sql(_REFERENCES).to_arrow_table()
 
 
-def connect(keys: pa.Table) -> duckdb.DuckDBPyConnection:
+def connect_keys(keys: pa.Table) -> duckdb.DuckDBPyConnection:
     """A connection with the macros above and the table `paper_keys` with `title_authors`: how many first authors the
     papers of this title have."""
     connection = with_macros()
     connection.register("given_keys", keys)
     connection.execute(_WITH_AUTHORS)
+    return connection
+
+
+def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
+    """`connect_keys` of PAPER_COLUMNS and AUTHOR_COLUMNS, with what else `papers` has in the view of this name."""
+    with with_macros() as connection:
+        keys = paper_keys(connection, papers, authors)
+    connection = connect_keys(keys)
+    connection.register("papers", papers)
     return connection

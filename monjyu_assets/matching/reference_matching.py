@@ -181,7 +181,7 @@ def resolve(
     likely: float = LIKELY_TITLE,
 ) -> None:
     """Add the tables `reference_keys`, `resolved` (paper_id, ord, cited, method, score), `matched_papers` and
-    `changed_papers` to those of `match_keys.connect`.
+    `changed_papers` to those of `match_keys`.
 
     `keys` has the rows of the table `reference_keys`. `cited` is a file's paper_id, and a reference may be resolved to
     several files of one paper. `score` is a similarity of 0-100. What is known from `before` is not compared again:

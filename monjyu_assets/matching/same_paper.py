@@ -101,7 +101,7 @@ Sizes = Callable[[list[str]], pa.Table]
 def identify(
     connection: duckdb.DuckDBPyConnection, sizes: Sizes, before: Kept = NOTHING
 ) -> tuple[list[Identity], Kept]:
-    """One row a paper, by paper_id, and what to keep for the next time. The connection is `match_keys.connect`'s. The
+    """One row a paper, by paper_id, and what to keep for the next time. The connection is that of `match_keys`. The
     result is the same with and without `before`.
 
     The canonical file is the one with a publisher's DOI, then with most text, then with the smallest id; one with less

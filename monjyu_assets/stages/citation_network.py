@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
-from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.match_keys import connect_keys
 from monjyu_assets.matching.reference_matching import Before, resolve
 from monjyu_assets.matching.works import find_works
 from monjyu_assets.publishing.closed_set import asset_version
@@ -61,7 +61,7 @@ def _tables(work: Work) -> Tables:
     make_keys(work)
     made_with = network_recipe(work.settings)
     before = kept_tables(work, KEPT, made_with)
-    with connect(whole_table(work, "paper_keys")) as connection:
+    with connect_keys(whole_table(work, "paper_keys")) as connection:
         resolve(
             connection,
             whole_table(work, "reference_keys"),

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.match_keys import connect_keys
 from monjyu_assets.matching.same_paper import Kept, identify
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, make_keys, rows_of_papers
@@ -53,7 +53,7 @@ def _tables(work: Work) -> Tables:
     make_keys(work)
     made_with = identity_recipe(work.settings)
     before = kept_tables(work, KEPT, made_with)
-    with connect(whole_table(work, "paper_keys")) as connection:
+    with connect_keys(whole_table(work, "paper_keys")) as connection:
         identities, kept = identify(
             connection,
             lambda papers: rows_of_papers(work, "papers", SIZES, papers),
