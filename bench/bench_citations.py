@@ -214,11 +214,12 @@ def sweep(works: list[Work], papers: int, seed: int) -> None:
             whole_table(work, "authors", AUTHOR_COLUMNS),
             whole_table(work, "references", REFERENCE_COLUMNS),
         ]
+    texts = tables[2].select(["paper_id", "ord", "raw_text"])
     print("sure  likely  precision  recall")
     for sure in (90.0, 93.0, 96.0, 98.0):
         for likely in (80.0, 84.0, 88.0, 92.0):
             with connect(tables[0], tables[1]) as connection:
-                keys, texts = reference_keys(connection, tables[2]), tables[2].select(["paper_id", "ord", "raw_text"])
+                keys = reference_keys(connection, tables[2])
                 resolve(connection, keys, lambda _: texts, follow_preprints=False, sure=sure, likely=likely)
                 rows = connection.execute("SELECT paper_id[:4], cited[:4] FROM resolved").fetchall()
             outcome = compare({(citing, cited) for citing, cited in rows}, meant, 0)

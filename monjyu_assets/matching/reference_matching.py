@@ -67,7 +67,7 @@ LEFT JOIN (SELECT paper_id, string_agg(word, ' ' ORDER BY word) AS rarest FROM t
     USING (paper_id)
 LEFT JOIN (SELECT DISTINCT paper_id, cites FROM reference_keys) USING (paper_id)
 """
-"""All of a paper that a match depends on: of the paper that is cited, and (its year, its list) of the one that cites."""
+"""All of a paper that a match depends on: of the one that is cited, and (its year, its list) of the one that cites."""
 _CHANGED = """
 CREATE TABLE changed_papers AS
 SELECT coalesce(a.paper_id, b.paper_id) AS paper_id, a.known IS DISTINCT FROM b.known AS known,

@@ -131,7 +131,9 @@ def identify(
         else Identity(paper_id, paper_id, "only")
         for paper_id in sorted(papers["paper_id"].to_pylist())
     ]
-    return identities, Kept(papers, pa.Table.from_pylist([{"one": a, "other": b} for a, b in alike], empty("alike_papers").schema))
+    return identities, Kept(
+        papers, pa.Table.from_pylist([{"one": a, "other": b} for a, b in alike], empty("alike_papers").schema)
+    )
 
 
 def _identity(paper_id: str, canonical_id: str, reasons: set[Reason]) -> Identity:

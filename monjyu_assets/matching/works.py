@@ -34,7 +34,7 @@ SELECT paper_id, ord, ref_id, sha256(CASE
            ELSE 'entry' || chr(0) || paper_id || chr(0) || ord END || chr(0))[:16] AS work_id
 FROM unresolved JOIN works w USING (work) ORDER BY paper_id, ord
 """
-"""`storage.ids.digest` of the smallest DOI, arXiv id or title of a work; an entry with none of them is one of its own."""
+"""`storage.ids.digest` of the smallest DOI, arXiv id or title of a work; an entry with none is a work of its own."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +129,9 @@ def _equal(block: list[int], titles: list[int]) -> list[tuple[int, int]]:
     if len(block) > LARGEST_BLOCK:
         first: dict[int, int] = {}
         return [(first.setdefault(titles[number], number), number) for number in block]
-    return [(one, other) for place, one in enumerate(block) for other in block[place + 1 :]
-            if titles[one] == titles[other]]
+    return [
+        (one, other) for place, one in enumerate(block) for other in block[place + 1 :] if titles[one] == titles[other]
+    ]
 
 
 def _alike(
@@ -142,9 +143,12 @@ def _alike(
         first: dict[int, int] = {}
         return [(first.setdefault(titles[number], number), number) for number in known]
     return [
-        (one, other) for place, one in enumerate(known) for other in known[place + 1 :]
+        (one, other)
+        for place, one in enumerate(known)
+        for other in known[place + 1 :]
         if titles[one] == titles[other]
-        or (code, titles[one], titles[other]) in near or (code, titles[other], titles[one]) in near
+        or (code, titles[one], titles[other]) in near
+        or (code, titles[other], titles[one]) in near
     ]
 
 

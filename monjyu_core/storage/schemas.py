@@ -100,7 +100,9 @@ _SPECS = (
     *LEVEL_SPECS,
     _table("paper_keys", "match_keys", rows.PaperKeyRow, ("paper_id",), served=False),
     _table("reference_keys", "match_keys", rows.ReferenceKeyRow, ("paper_id", "ord"), served=False),
-    _table("identified_papers", "kept_identities", rows.IdentifiedPaperRow, ("paper_id",), by_shard=False, served=False),
+    _table(
+        "identified_papers", "kept_identities", rows.IdentifiedPaperRow, ("paper_id",), by_shard=False, served=False
+    ),
     _table("alike_papers", "kept_identities", rows.AlikePaperRow, ("one", "other"), by_shard=False, served=False),
     _table("matched_papers", "kept_matches", rows.MatchedPaperRow, ("paper_id",), by_shard=False, served=False),
     _table(

@@ -109,7 +109,16 @@ def test_identity_does_not_depend_on_the_order_of_files(order: Sequence[str], do
 
 
 def reference(**given: Any) -> dict[str, Any]:
-    blank = {"paper_id": "citing", "ord": 0, "ref_id": "r", "raw_text": "", "title": None, "year": None, "doi": None, "arxiv_id": None}
+    blank = {
+        "paper_id": "citing",
+        "ord": 0,
+        "ref_id": "r",
+        "raw_text": "",
+        "title": None,
+        "year": None,
+        "doi": None,
+        "arxiv_id": None,
+    }
     return blank | given
 
 
