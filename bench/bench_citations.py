@@ -25,10 +25,8 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from monjyu_assets.indexing.requests import index_collection
-from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, REFERENCE_COLUMNS, connect, reference_keys
 from monjyu_assets.matching.reference_matching import resolve
-from monjyu_assets.stages.citation_network import REFERENCE_COLUMNS
-from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import whole_table
 from monjyu_assets.stages.shared.work import Work as CollectionWork
 from monjyu_core.storage.folders import DataFolder
@@ -216,11 +214,13 @@ def sweep(works: list[Work], papers: int, seed: int) -> None:
             whole_table(work, "authors", AUTHOR_COLUMNS),
             whole_table(work, "references", REFERENCE_COLUMNS),
         ]
+    texts = tables[2].select(["paper_id", "ord", "raw_text"])
     print("sure  likely  precision  recall")
     for sure in (90.0, 93.0, 96.0, 98.0):
         for likely in (80.0, 84.0, 88.0, 92.0):
             with connect(tables[0], tables[1]) as connection:
-                resolve(connection, tables[2], follow_preprints=False, sure=sure, likely=likely)
+                keys = reference_keys(connection, tables[2])
+                resolve(connection, keys, lambda _: texts, follow_preprints=False, sure=sure, likely=likely)
                 rows = connection.execute("SELECT paper_id[:4], cited[:4] FROM resolved").fetchall()
             outcome = compare({(citing, cited) for citing, cited in rows}, meant, 0)
             print(f"{sure:4.0f}  {likely:6.0f}  {outcome.precision:9.4f}  {outcome.recall:6.4f}")

@@ -25,6 +25,7 @@ from pathlib import Path
 import pyarrow as pa
 from rapidfuzz import fuzz, process
 
+from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.same_paper import identify
 from monjyu_assets.scholarly.found_records import PaperIndex
 from monjyu_assets.scholarly.record_matching import Lookup, best_match
@@ -163,7 +164,9 @@ def same_paper(one: Record, other: Record) -> bool:
     authors = pa.Table.from_pylist(
         names, pa.schema([TABLES["authors"].schema.field(c) for c in ("paper_id", "ord", "name")])
     )
-    return len({identity.canonical_id for identity in identify(papers, authors)}) == 1
+    with connect(papers, authors) as connection:
+        found, _ = identify(connection, lambda _: papers.select(["paper_id", "characters"]))
+    return len({identity.canonical_id for identity in found}) == 1
 
 
 def served(record: Record, number: int) -> dict[str, object]:

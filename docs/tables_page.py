@@ -12,6 +12,7 @@ PAGE = Path(__file__).with_name("tables.md")
 SQL = {
     pa.string(): "VARCHAR",
     pa.bool_(): "BOOLEAN",
+    pa.uint16(): "USMALLINT",
     pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
     pa.float32(): "FLOAT",

@@ -39,36 +39,88 @@ _MACROS = (
     + ARXIV_DOI
     + "', 1), '')))",
     "pairs_of_letters(x) AS list_transform(range(greatest(length(x) - 1, 0)), lambda i: x[i + 1 : i + 2])",
+    # A hash of a value, so that several can be set side by side and no two lists of values look alike.
+    "sealed(x) AS coalesce(md5(x::VARCHAR), '-')",
+    # Two bytes of a word's hash, by which the few entries that may hold it are found before their text is read.
+    "word_hash(x) AS (md5_number_lower(x) & 65535)::USMALLINT",
+    # The words of a folded entry, with pairs of its letters where its writing has no spaces.
+    "entry_words(x) AS list_distinct(list_concat(words(x), CASE WHEN "
+    "regexp_matches(x, '[\\p{Han}\\p{Hiragana}\\p{Katakana}]') THEN pairs_of_letters(left(x, 400)) ELSE [] END))",
     "is_preprint(doi) AS regexp_matches(doi, '" + PREPRINT_DOIS + "')",
     # "Smith, John" and "John Smith Jr." are both of the family "smith"; a name without spaces is a family.
     "family(name) AS CASE WHEN contains(name, ',') THEN list_last(words(fold(split_part(name, ',', 1)))) ELSE "
     "list_last(list_filter(words(fold(name)), lambda w: w NOT IN ('jr', 'sr', 'ii', 'iii', 'phd'))) END",
 )
 
+PAPER_COLUMNS = ["paper_id", "title", "doi", "arxiv_id", "year"]
+AUTHOR_COLUMNS = ["paper_id", "ord", "name"]
+REFERENCE_COLUMNS = ["paper_id", "ord", "ref_id", "raw_text", "title", "year", "doi", "arxiv_id"]
 _PAPERS = """
-CREATE TABLE paper_keys AS
 SELECT p.paper_id, fold(bare(p.title)) AS title_key, fold(split_part(bare(p.title), ': ', 1)) AS main_key,
-       clean_doi(p.doi) AS doi, arxiv_of(p.arxiv_id, p.doi) AS arxiv_id, p.year,
-       p.characters, coalesce(a.families, []) AS families,
-       count(DISTINCT a.families[1]) OVER (PARTITION BY fold(p.title)) AS title_authors
-FROM papers p LEFT JOIN (
+       fold(p.title) AS whole_key, clean_doi(p.doi) AS doi, arxiv_of(p.arxiv_id, p.doi) AS arxiv_id, p.year,
+       coalesce(a.families, []) AS families
+FROM given_papers p LEFT JOIN (
     SELECT paper_id, list_filter(list(family(name) ORDER BY ord), lambda f: f IS NOT NULL AND f <> '') AS families
-    FROM authors GROUP BY paper_id
+    FROM given_authors GROUP BY paper_id
 ) a USING (paper_id) ORDER BY paper_id
+"""
+_REFERENCES = """
+WITH folded AS (
+    SELECT paper_id, ord, ref_id, fold(coalesce(title, '')) AS title_key, clean_doi(doi) AS doi,
+           arxiv_of(arxiv_id, doi) AS arxiv_id, year, fold(raw_text) AS raw_key
+    FROM given_references
+), lists AS (
+    SELECT paper_id, md5(string_agg(
+        ord || ':' || sealed(title_key) || sealed(doi) || sealed(arxiv_id) || sealed(year) || sealed(raw_key)
+        ORDER BY ord))[:16] AS cites
+    FROM folded GROUP BY paper_id
+)
+SELECT paper_id, ord, ref_id, title_key, doi, arxiv_id, year, words(raw_key)[1] AS name,
+       list_sort(list_distinct(list_transform(entry_words(raw_key), lambda w: word_hash(w)))) AS words, cites
+FROM folded JOIN lists USING (paper_id) ORDER BY paper_id, ord
+"""
+_WITH_AUTHORS = """
+CREATE TABLE paper_keys AS
+SELECT p.*, title_authors FROM given_keys p JOIN (
+    SELECT whole_key, count(DISTINCT families[1]) AS title_authors FROM given_keys GROUP BY whole_key
+) USING (whole_key) ORDER BY paper_id
 """
 
 
-def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
-    """A connection with the macros above and the table `paper_keys` (paper_id, title_key, main_key without
-    the subtitle, doi, arxiv_id, year, characters, families in the order of the authors, title_authors: how many first
-    authors the papers of this title have).
-
-    `papers` needs paper_id, title, doi, arxiv_id, year, characters; `authors` paper_id, ord, name.
-    """
+def with_macros() -> duckdb.DuckDBPyConnection:
+    """A connection in memory that has the macros above."""
     connection = duckdb.connect(":memory:", config={"memory_limit": MEMORY, "temp_directory": tempfile.gettempdir()})
     for macro in _MACROS:
         connection.execute(f"CREATE MACRO {macro}")
+    return connection
+
+
+def paper_keys(connection: duckdb.DuckDBPyConnection, papers: pa.Table, authors: pa.Table) -> pa.Table:
+    """The rows of the table `paper_keys`, of PAPER_COLUMNS and AUTHOR_COLUMNS. The connection has the macros."""
+    connection.register("given_papers", papers)
+    connection.register("given_authors", authors)
+    return connection.sql(_PAPERS).to_arrow_table()
+
+
+def reference_keys(connection: duckdb.DuckDBPyConnection, references: pa.Table) -> pa.Table:
+    """The rows of the table `reference_keys`, of REFERENCE_COLUMNS. The connection has the macros."""
+    connection.register("given_references", references)
+    return connection.sql(_REFERENCES).to_arrow_table()
+
+
+def connect_keys(keys: pa.Table) -> duckdb.DuckDBPyConnection:
+    """A connection with the macros above and the table `paper_keys` with `title_authors`: how many first authors the
+    papers of this title have."""
+    connection = with_macros()
+    connection.register("given_keys", keys)
+    connection.execute(_WITH_AUTHORS)
+    return connection
+
+
+def connect(papers: pa.Table, authors: pa.Table) -> duckdb.DuckDBPyConnection:
+    """`connect_keys` of PAPER_COLUMNS and AUTHOR_COLUMNS, with what else `papers` has in the view of this name."""
+    with with_macros() as connection:
+        keys = paper_keys(connection, papers, authors)
+    connection = connect_keys(keys)
     connection.register("papers", papers)
-    connection.register("authors", authors)
-    connection.execute(_PAPERS)
     return connection

@@ -3,10 +3,20 @@ equal title alone where it is long and nothing else can be compared."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
+
+from monjyu_core.storage.schemas import empty
+
+Numbers = NDArray[Any]
 
 SURE_TITLE, LIKELY_TITLE = 96.0, 88.0
 """Similarity (0-100) of a reference's title to a paper's that is enough with the first author or the year alone, and
@@ -19,17 +29,12 @@ equal one is enough alone where author and year cannot be compared, and no two p
 EQUAL = 99.5
 TOGETHER = 20_000
 """References that are compared with all titles at once: each shares words with some hundred of them."""
+MANY = 5_000
+"""Changed papers beyond which all references are compared with all papers, and not with those that changed alone."""
 BESIDE_THE_TITLE = 6
 """Characters of an entry beside the paper's title that may be its number or a stop: where there is no more, the entry
 names no author, rather than another one."""
 
-_KEYS = """
-CREATE TABLE reference_keys AS
-SELECT r.paper_id, r.ord, fold(coalesce(r.title, '')) AS title_key, fold(r.raw_text) AS raw_key,
-       clean_doi(r.doi) AS doi, arxiv_of(r.arxiv_id, r.doi) AS arxiv_id, r.year,
-       row_number() OVER (ORDER BY r.paper_id, r.ord) AS number
-FROM "references" r ORDER BY number
-"""
 _BY_ID = """
 CREATE TABLE resolved AS
 SELECT r.paper_id, r.ord, p.paper_id AS cited, 'doi' AS method, 100.0::FLOAT AS score
@@ -52,18 +57,63 @@ SELECT paper_id, word, count(*) OVER (PARTITION BY paper_id) AS kept FROM (
 """
 """The five rarest words of each title (pairs of letters where it has no spaces): a reference that lacks more than two
 of them does not cite that title."""
+_MATCHED = """
+CREATE TABLE matched_papers AS
+SELECT p.paper_id, md5(concat(
+    sealed(title_key), sealed(main_key), sealed(doi), sealed(arxiv_id), sealed(year), sealed(families[1]),
+    title_authors < 2, rarest))[:16] AS known, coalesce(cites, '') AS cites
+FROM paper_keys p
+LEFT JOIN (SELECT paper_id, string_agg(word, ' ' ORDER BY word) AS rarest FROM title_words GROUP BY ALL)
+    USING (paper_id)
+LEFT JOIN (SELECT DISTINCT paper_id, cites FROM reference_keys) USING (paper_id)
+"""
+"""All of a paper that a match depends on: of the one that is cited, and (its year, its list) of the one that cites."""
+_CHANGED = """
+CREATE TABLE changed_papers AS
+SELECT coalesce(a.paper_id, b.paper_id) AS paper_id, a.known IS DISTINCT FROM b.known AS known,
+       a.cites IS DISTINCT FROM b.cites AS cites
+FROM matched_papers a FULL JOIN matched_before b USING (paper_id)
+WHERE a.known IS DISTINCT FROM b.known OR a.cites IS DISTINCT FROM b.cites
+"""
+_WHOLLY = """
+CREATE TABLE open_references AS
+SELECT r.number, r.paper_id, r.ord,
+       c.paper_id IS NOT NULL OR coalesce(m.method <> 'title', false) OR coalesce(d.known, false)
+       OR (SELECT count(*) FROM changed_papers WHERE known) > $many AS wholly
+FROM reference_keys r
+ANTI JOIN resolved USING (paper_id, ord)
+LEFT JOIN changed_papers c ON c.paper_id = r.paper_id
+LEFT JOIN (SELECT paper_id, ord, min(method) AS method, min(cited) AS cited FROM matches_before GROUP BY ALL) m
+    ON m.paper_id = r.paper_id AND m.ord = r.ord
+LEFT JOIN changed_papers d ON d.paper_id = m.cited
+"""
+"""The references without an id of a paper. Those are compared with all papers that are new themselves, that had been
+found by an id, or whose best match has changed; the others only with what changed, unless that is much."""
+_KEPT = """
+SELECT paper_id, ord, cited, method, score FROM matches_before
+SEMI JOIN (FROM open_references WHERE NOT wholly) USING (paper_id, ord)
+"""
+_CHANGED_WORDS = """
+SELECT paper_id AS cited, word_hash(word) AS hash, greatest(1, any_value(kept) - 2) AS least, count(*) AS times
+FROM title_words SEMI JOIN (FROM changed_papers WHERE known) USING (paper_id) GROUP BY ALL
+"""
+_MAYBE = """
+SELECT DISTINCT number FROM (
+    SELECT number, cited FROM found_words JOIN changed_words USING (hash)
+    SEMI JOIN (FROM open_references WHERE NOT wholly) USING (number)
+    GROUP BY number, cited HAVING sum(times) >= any_value(least)
+) ORDER BY number
+"""
+_NEEDED = "CREATE OR REPLACE TEMP TABLE entries AS SELECT paper_id, ord, fold(raw_text) AS raw_key FROM texts"
 _CANDIDATES = """
 WITH open AS (
-    SELECT r.* FROM reference_keys r ANTI JOIN resolved USING (paper_id, ord)
-    WHERE r.number BETWEEN $first AND $last
+    SELECT r.*, e.raw_key FROM reference_keys r JOIN asked USING (number) JOIN entries e USING (paper_id, ord)
 ), reference_words AS (
-    SELECT DISTINCT paper_id AS citing, ord, unnest(words(raw_key)) AS word FROM open
-    UNION
-    SELECT DISTINCT paper_id, ord, unnest(pairs_of_letters(left(raw_key, 400))) FROM open
-    WHERE regexp_matches(raw_key, '[\\p{Han}\\p{Hiragana}\\p{Katakana}]')
+    SELECT paper_id AS citing, ord, unnest(entry_words(raw_key)) AS word FROM open
 ), pairs AS (
     SELECT w.citing, w.ord, t.paper_id AS cited FROM reference_words w JOIN title_words t USING (word)
-    WHERE w.citing <> t.paper_id GROUP BY ALL HAVING count(*) >= greatest(1, any_value(t.kept) - 2)
+    WHERE w.citing <> t.paper_id AND ($wholly OR t.paper_id IN (SELECT paper_id FROM changed_papers WHERE known))
+    GROUP BY ALL HAVING count(*) >= greatest(1, any_value(t.kept) - 2)
 )
 SELECT c.citing, c.ord, c.cited, p.title_key AS title, p.main_key AS main, r.title_key AS printed, r.raw_key AS raw,
        length(p.title_key) AS length, numerals(p.title_key) = numerals(r.title_key) AS same_numerals,
@@ -80,7 +130,7 @@ SELECT c.citing, c.ord, c.cited, p.title_key AS title, p.main_key AS main, r.tit
        OR coalesce(r.arxiv_id <> p.arxiv_id, false) AS other_id,
        coalesce(p.year > c2.year + 1, false) AS too_late
 FROM pairs c JOIN paper_keys p ON p.paper_id = c.cited JOIN paper_keys c2 ON c2.paper_id = c.citing
-JOIN reference_keys r ON r.paper_id = c.citing AND r.ord = c.ord
+JOIN open r ON r.paper_id = c.citing AND r.ord = c.ord
 ORDER BY ALL
 """
 _ACCEPTED = """
@@ -107,36 +157,92 @@ SELECT paper_id, ord, cited, method, score FROM (
 """
 
 
+@dataclass(frozen=True)
+class Before:
+    """What references were matched to when the tables `matched_papers` and `reference_matches` were made."""
+
+    papers: pa.Table
+    matches: pa.Table
+
+
+NOTHING = Before(empty("matched_papers"), empty("reference_matches"))
+Texts = Callable[[pa.Array], pa.Table]
+"""paper_id, ord, raw_text of the references of these papers."""
+
+
 def resolve(
     connection: duckdb.DuckDBPyConnection,
-    references: pa.Table,
+    keys: pa.Table,
+    texts: Texts,
+    before: Before = NOTHING,
     *,
     follow_preprints: bool,
     sure: float = SURE_TITLE,
     likely: float = LIKELY_TITLE,
 ) -> None:
-    """Add the tables `reference_keys` and `resolved` (paper_id, ord, cited, method, score) to `keys.connect`'s.
+    """Add the tables `reference_keys`, `resolved` (paper_id, ord, cited, method, score), `matched_papers` and
+    `changed_papers` to those of `match_keys`.
 
-    `references` needs paper_id, ord, raw_text, title, year, doi, arxiv_id. `cited` is a file's paper_id, and a
-    reference may be resolved to several files of one paper. `score` is a similarity of 0-100.
+    `keys` has the rows of the table `reference_keys`. `cited` is a file's paper_id, and a reference may be resolved to
+    several files of one paper. `score` is a similarity of 0-100. What is known from `before` is not compared again:
+    the result is the same with and without it.
 
     A printed DOI names one version of a work, and a title does not overrule it, unless `follow_preprints` says that a
     reference to a preprint counts as one to the published paper (and the other way round).
     """
-    connection.register("references", references)
-    connection.execute(_KEYS)
-    connection.execute(_BY_ID)
-    connection.execute(_TITLE_WORDS)
+    _prepare(connection, keys, before)
     limits = {"sure": sure, "likely": likely, "short": SHORT_TITLE, "long": LONG_TITLE, "equal": EQUAL}
     how = {"follow_preprints": follow_preprints, "beside": BESIDE_THE_TITLE}
-    accepted = []
-    for first in range(1, references.num_rows + 1, TOGETHER):
-        some = how | {"first": first, "last": first + TOGETHER - 1}
-        connection.register("scored", _scored(connection.sql(_CANDIDATES, params=some).to_arrow_table()))
-        accepted.append(connection.sql(_ACCEPTED, params=limits).to_arrow_table())
-    if accepted:
-        connection.register("accepted", pa.concat_tables(accepted))
-        connection.execute(_BEST)
+    accepted = [connection.sql(_KEPT).to_arrow_table()]
+    for wholly, numbers in ((True, _numbers(connection, wholly=True)), (False, _maybe_changed(connection, keys))):
+        for first in range(0, len(numbers), TOGETHER):
+            asked = pa.table({"number": numbers[first : first + TOGETHER]})
+            connection.register("asked", asked)
+            connection.register("texts", texts(pc.unique(keys["paper_id"].take(asked["number"]))))
+            connection.execute(_NEEDED)
+            candidates = connection.sql(_CANDIDATES, params=how | {"wholly": wholly}).to_arrow_table()
+            connection.register("scored", _scored(candidates))
+            accepted.append(connection.sql(_ACCEPTED, params=limits).to_arrow_table())
+    connection.register("accepted", pa.concat_tables(accepted))
+    connection.execute(_BEST)
+
+
+def _prepare(connection: duckdb.DuckDBPyConnection, keys: pa.Table, before: Before) -> None:
+    numbers = pa.array(np.arange(keys.num_rows))
+    connection.register("reference_keys", keys.drop_columns(["words"]).append_column("number", numbers))
+    connection.register("matched_before", before.papers)
+    connection.register("matches_before", before.matches)
+    for statement in (_BY_ID, _TITLE_WORDS, _MATCHED, _CHANGED):
+        connection.execute(statement)
+    connection.execute(_WHOLLY, {"many": MANY})
+
+
+def _numbers(connection: duckdb.DuckDBPyConnection, *, wholly: bool) -> Numbers:
+    query = "SELECT number FROM open_references WHERE wholly = $wholly ORDER BY number"
+    return connection.execute(query, {"wholly": wholly}).fetchnumpy()["number"].astype(np.int64)
+
+
+def _maybe_changed(connection: duckdb.DuckDBPyConnection, keys: pa.Table) -> Numbers:
+    """References, not to be matched wholly, that may hold enough of the rarest words of a title that changed: by the
+    hashes of their words, so some hold others."""
+    words = connection.sql(_CHANGED_WORDS).to_arrow_table()
+    if not words.num_rows or not len(_numbers(connection, wholly=False)):
+        return np.empty(0, np.int64)
+    sought = np.zeros(1 << 16, bool)
+    sought[words["hash"].to_numpy()] = True
+    hashes, ends = _flat(keys["words"])
+    places = np.flatnonzero(sought[hashes])
+    found = pa.table({"number": np.searchsorted(ends, places, side="right"), "hash": hashes[places]})
+    connection.register("found_words", found)
+    connection.register("changed_words", words)
+    return connection.execute(_MAYBE).fetchnumpy()["number"].astype(np.int64)
+
+
+def _flat(lists: pa.ChunkedArray) -> tuple[Numbers, Numbers]:
+    """The values of all lists, and where each ends."""
+    values = [chunk.flatten().to_numpy() for chunk in lists.chunks]
+    lengths = pc.list_value_length(lists).fill_null(0).to_numpy()
+    return np.concatenate([np.empty(0, np.uint16), *values]), np.cumsum(lengths, dtype=np.int64)
 
 
 def _scored(candidates: pa.Table) -> pa.Table:

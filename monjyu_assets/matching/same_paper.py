@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from rapidfuzz import fuzz, process
 
-from monjyu_assets.matching.match_keys import connect
 from monjyu_assets.matching.union_find import UnionFind
+from monjyu_core.storage.schemas import empty
 
 Reason = Literal["only", "canonical", "doi", "arxiv_id", "title_authors"]
 
@@ -34,18 +35,45 @@ ORDER BY ALL
 """
 """A DOI can be a template's placeholder or the whole volume's: something else must agree too."""
 
-_ALIKE = f"""
-SELECT a.paper_id, b.paper_id, a.title_key, b.title_key
-FROM paper_keys a JOIN paper_keys b ON a.families[1] = b.families[1] AND a.paper_id < b.paper_id
-WHERE least(length(a.title_key), length(b.title_key)) >= {SHORTEST_TITLE}
-  AND abs(length(a.title_key) - length(b.title_key)) <= 0.1 * length(a.title_key) + 2
-  AND numerals(a.title_key) = numerals(b.title_key) AND about_another(a.title_key) = about_another(b.title_key)
+_KNOWN = """
+CREATE TABLE identified_papers AS
+SELECT paper_id, md5(concat(sealed(title_key), sealed(doi), sealed(arxiv_id), sealed(year),
+                            sealed(array_to_string(families, ' '))))[:16] AS known
+FROM paper_keys
+"""
+_TITLED = f"""
+CREATE TABLE titled AS
+SELECT row_number() OVER (ORDER BY paper_id) - 1 AS number, paper_id, title_key, length(title_key) AS size,
+       numerals(title_key) AS numerals, about_another(title_key) AS notice, families, families[1] AS family, doi,
+       coalesce(is_preprint(doi), false) AS preprint, arxiv_id, year, b.known IS DISTINCT FROM i.known AS changed
+FROM paper_keys JOIN identified_papers i USING (paper_id) LEFT JOIN identified_before b USING (paper_id)
+WHERE length(title_key) >= {SHORTEST_TITLE} AND len(families) > 0
+"""
+_NEAR = f"""
+  abs(a.size - b.size) <= 0.1 * a.size + 2 AND a.family = b.family AND a.numerals = b.numerals AND a.notice = b.notice
+  AND a.paper_id < b.paper_id
   AND len(list_intersect(a.families, b.families)) * 2 >= least(len(a.families), len(b.families))
-  AND NOT coalesce(a.doi <> b.doi AND NOT is_preprint(a.doi) AND NOT is_preprint(b.doi), false)
+  AND NOT coalesce(a.doi <> b.doi AND NOT a.preprint AND NOT b.preprint, false)
   AND NOT coalesce(a.arxiv_id <> b.arxiv_id, false)
   AND NOT coalesce(abs(a.year - b.year) > {LARGEST_YEAR_GAP}, false)
-ORDER BY ALL
 """
+_PAIRS = f"""
+SELECT a.number AS one, b.number AS other FROM titled a JOIN (FROM titled WHERE changed) b ON {_NEAR}
+UNION ALL
+SELECT a.number, b.number FROM (FROM titled WHERE changed) a JOIN (FROM titled WHERE NOT changed) b ON {_NEAR}
+"""
+"""Pairs of which one paper at least is new or another than before."""
+_KEPT = """
+SELECT one, other FROM alike_before
+SEMI JOIN (FROM titled WHERE NOT changed) a ON a.paper_id = one
+SEMI JOIN (FROM titled WHERE NOT changed) b ON b.paper_id = other
+"""
+_RANKED = """
+SELECT paper_id, characters FROM paper_keys JOIN sizes USING (paper_id)
+ORDER BY doi IS NULL, coalesce(is_preprint(doi), true), characters DESC, paper_id
+"""
+TOGETHER = 200_000
+"""Pairs of titles that are compared at once."""
 
 
 @dataclass(frozen=True)
@@ -57,23 +85,38 @@ class Identity:
     reason: Reason
 
 
-def identify(papers: pa.Table, authors: pa.Table) -> list[Identity]:
-    """One row a paper, by paper_id. The columns are those that `keys.connect` needs.
+@dataclass(frozen=True)
+class Kept:
+    """The rows of `identified_papers` and `alike_papers`: which papers were compared with each other, and found."""
+
+    papers: pa.Table
+    alike: pa.Table
+
+
+NOTHING = Kept(empty("identified_papers"), empty("alike_papers"))
+Sizes = Callable[[list[str]], pa.Table]
+"""paper_id and characters of these papers."""
+
+
+def identify(
+    connection: duckdb.DuckDBPyConnection, sizes: Sizes, before: Kept = NOTHING
+) -> tuple[list[Identity], Kept]:
+    """One row a paper, by paper_id, and what to keep for the next time. The connection is that of `match_keys`. The
+    result is the same with and without `before`.
 
     The canonical file is the one with a publisher's DOI, then with most text, then with the smallest id; one with less
     than a quarter of another's text (a library's record, an abstract) gives way to it.
     """
-    with connect(papers, authors) as connection:
-        groups: UnionFind[str] = UnionFind()
-        reasons: dict[str, set[Reason]] = {}
-        for one, other, reason in [*connection.execute(_BY_ID).fetchall(), *_alike(connection)]:
-            groups.join(one, other)
-            for paper_id in (one, other):
-                reasons.setdefault(paper_id, set()).add(reason)
-        ranked = connection.execute(
-            "SELECT paper_id, characters FROM paper_keys ORDER BY doi IS NULL, coalesce(is_preprint(doi), true), "
-            "characters DESC, paper_id"
-        ).fetchall()
+    groups: UnionFind[str] = UnionFind()
+    reasons: dict[str, set[Reason]] = {}
+    alike = _alike(connection, before)
+    found = [(one, other, "title_authors") for one, other in alike]
+    for one, other, reason in [*connection.execute(_BY_ID).fetchall(), *found]:
+        groups.join(one, other)
+        for paper_id in (one, other):
+            reasons.setdefault(paper_id, set()).add(reason)
+    connection.register("sizes", sizes(sorted(reasons)))
+    ranked = connection.execute(_RANKED).fetchall()
     longest: dict[str, int] = {}
     for paper_id, characters in ranked:
         longest[groups.find(paper_id)] = max(characters, longest.get(groups.find(paper_id), 0))
@@ -81,26 +124,36 @@ def identify(papers: pa.Table, authors: pa.Table) -> list[Identity]:
     for paper_id, characters in ranked:
         if characters * 4 >= longest[groups.find(paper_id)]:
             canonical.setdefault(groups.find(paper_id), paper_id)
-    return [
-        _identity(paper_id, canonical[groups.find(paper_id)], reasons.get(paper_id, set()))
-        for paper_id, _ in sorted(ranked)
+    papers = connection.table("identified_papers").to_arrow_table()
+    identities = [
+        _identity(paper_id, canonical[groups.find(paper_id)], reasons[paper_id])
+        if paper_id in reasons
+        else Identity(paper_id, paper_id, "only")
+        for paper_id in sorted(papers["paper_id"].to_pylist())
     ]
+    return identities, Kept(
+        papers, pa.Table.from_pylist([{"one": a, "other": b} for a, b in alike], empty("alike_papers").schema)
+    )
 
 
 def _identity(paper_id: str, canonical_id: str, reasons: set[Reason]) -> Identity:
     order: tuple[Reason, ...] = ("doi", "arxiv_id", "title_authors")
     if paper_id == canonical_id:
-        return Identity(paper_id, canonical_id, "canonical" if reasons else "only")
+        return Identity(paper_id, canonical_id, "canonical")
     return Identity(paper_id, canonical_id, next(reason for reason in order if reason in reasons))
 
 
-def _alike(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str, Reason]]:
-    pairs = connection.execute(_ALIKE).fetchall()
-    if not pairs:
-        return []
-    scores = process.cpdist(
-        [pair[2] for pair in pairs], [pair[3] for pair in pairs], scorer=fuzz.ratio, dtype=np.float32
-    )
-    return [
-        (pair[0], pair[1], "title_authors") for pair, score in zip(pairs, scores, strict=True) if score >= SAME_TITLE
-    ]
+def _alike(connection: duckdb.DuckDBPyConnection, before: Kept) -> list[tuple[str, str]]:
+    """Pairs by title and authors, in order. Only those of a changed paper are compared, some at a time."""
+    connection.register("identified_before", before.papers)
+    connection.register("alike_before", before.alike)
+    connection.execute(_KNOWN)
+    connection.execute(_TITLED)
+    pairs: list[tuple[str, str]] = connection.execute(_KEPT).fetchall()
+    rows = connection.execute("SELECT paper_id, title_key FROM titled ORDER BY number").fetchall()
+    for batch in connection.sql(_PAIRS).to_arrow_reader(TOGETHER):
+        ones, others = batch["one"].to_pylist(), batch["other"].to_pylist()
+        titles = [rows[number][1] for number in ones], [rows[number][1] for number in others]
+        scores = process.cpdist(*titles, scorer=fuzz.ratio, score_cutoff=SAME_TITLE, dtype=np.float32)
+        pairs += [(rows[ones[place]][0], rows[others[place]][0]) for place in np.flatnonzero(scores).tolist()]
+    return sorted(pairs)

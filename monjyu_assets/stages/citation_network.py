@@ -5,21 +5,21 @@ from __future__ import annotations
 import duckdb
 import pyarrow as pa
 
-from monjyu_assets.matching.match_keys import connect
-from monjyu_assets.matching.reference_matching import resolve
-from monjyu_assets.matching.works import work_ids
+from monjyu_assets.matching.match_keys import connect_keys
+from monjyu_assets.matching.reference_matching import Before, resolve
+from monjyu_assets.matching.works import find_works
 from monjyu_assets.publishing.closed_set import asset_version
-from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS, known_by
+from monjyu_assets.stages.paper_identity import known_by
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
+from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, make_keys, rows_of_papers
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.rows import UnresolvedReferenceRow
-from monjyu_core.storage.schemas import COLLECTION_SHARD, table_of
+from monjyu_core.storage.schemas import COLLECTION_SHARD
 
 ASSET = "citation_network"
 CODE_VERSION = "3"
-REFERENCE_COLUMNS = ["paper_id", "ord", "ref_id", "raw_text", "title", "year", "doi", "arxiv_id"]
+KEPT = "kept_matches"
 _CITATION_COLUMNS = ["paper_id", "ord", "ref_id", "context", "section"]
 
 _EDGES = """
@@ -30,7 +30,7 @@ WITH contexts AS (
     SELECT a.canonical_id AS citing_id, b.canonical_id AS cited_id, r.paper_id, r.ord AS ref_ord, x.ref_id, r.method,
            r.score, coalesce(c.contexts, []) AS contexts
     FROM resolved r JOIN paper_identity a USING (paper_id) JOIN paper_identity b ON b.paper_id = r.cited
-    JOIN "references" x ON x.paper_id = r.paper_id AND x.ord = r.ord
+    JOIN reference_keys x ON x.paper_id = r.paper_id AND x.ord = r.ord
     LEFT JOIN contexts c ON c.paper_id = r.paper_id AND c.ref_id = x.ref_id
 )
 SELECT * FROM edges WHERE citing_id <> cited_id
@@ -51,30 +51,38 @@ def build_network(work: Work) -> CollectionReport:
 
 def _made_of(work: Work) -> str:
     """What papers are known by, which files are one paper, and what they cite where: not the rest of their text."""
-    cited = [part.data_version for table in ("references", "inline_citations") for part in work.parts.heads(table)]
-    return digest(known_by(work), asset_version(work.parts, "paper_identity", COLLECTION_SHARD), *cited)
+    known = known_by(work)
+    cited = [part.data_version for table in ("reference_keys", "inline_citations") for part in work.parts.heads(table)]
+    return digest(known, asset_version(work.parts, "paper_identity", COLLECTION_SHARD), *cited)
 
 
 def _tables(work: Work) -> Tables:
-    papers, authors = whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS)
-    with connect(papers, authors) as connection:
+    """What was matched before is matched again only where it changed; nothing is kept from another recipe."""
+    make_keys(work)
+    made_with = network_recipe(work.settings)
+    before = kept_tables(work, KEPT, made_with)
+    with connect_keys(whole_table(work, "paper_keys")) as connection:
         resolve(
             connection,
-            whole_table(work, "references", REFERENCE_COLUMNS),
+            whole_table(work, "reference_keys"),
+            lambda papers: rows_of_papers(work, "references", ["paper_id", "ord", "raw_text"], papers.to_pylist()),
+            Before(before["matched_papers"], before["reference_matches"]),
             follow_preprints=work.settings.citations.follow_preprints,
         )
+        works = find_works(connection, before["alike_titles"])
         connection.register("paper_identity", whole_table(work, "paper_identity", ["paper_id", "canonical_id"]))
-        connection.register("inline_citations", whole_table(work, "inline_citations", _CITATION_COLUMNS))
+        connection.register("inline_citations", _citations(work, connection))
         edges = connection.sql(_EDGES).to_arrow_table()
-        return {"citation_edges": edges, "unresolved_references": _unresolved(connection)}
+        kept = {
+            "matched_papers": connection.table("matched_papers").to_arrow_table(),
+            "reference_matches": connection.table("resolved").to_arrow_table(),
+            "alike_titles": works.alike,
+        }
+    keep_tables(work, KEPT, kept, made_with)
+    return {"citation_edges": edges, "unresolved_references": works.unresolved}
 
 
-def _unresolved(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    ids = work_ids(connection)
-    rows = connection.execute('SELECT paper_id, ord, ref_id FROM "references" ORDER BY paper_id, ord').fetchall()
-    unresolved: list[UnresolvedReferenceRow] = [
-        {"paper_id": paper_id, "ord": number, "ref_id": ref_id, "work_id": ids[paper_id, number]}
-        for paper_id, number, ref_id in rows
-        if (paper_id, number) in ids
-    ]
-    return table_of("unresolved_references", unresolved)
+def _citations(work: Work, connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Where papers cite others of the collection, from the buckets that have such papers alone."""
+    citing = [row[0] for row in connection.execute("SELECT DISTINCT paper_id FROM resolved").fetchall()]
+    return rows_of_papers(work, "inline_citations", _CITATION_COLUMNS, citing)

@@ -7,18 +7,19 @@ from dataclasses import asdict
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monjyu_assets.matching.same_paper import identify
+from monjyu_assets.matching.match_keys import connect_keys
+from monjyu_assets.matching.same_paper import Kept, identify
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.work import Work, recipe, rows_of
+from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, make_keys, rows_of_papers
+from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
-from monjyu_core.storage.parts import rows_hash
-from monjyu_core.storage.schemas import TABLES, table_of
+from monjyu_core.storage.schemas import table_of
 
 ASSET = "paper_identity"
 CODE_VERSION = "3"
-PAPER_COLUMNS = ["paper_id", "title", "doi", "arxiv_id", "year", "characters"]
-AUTHOR_COLUMNS = ["paper_id", "ord", "name"]
+KEPT = "kept_identities"
+SIZES = ["paper_id", "characters"]
 
 
 def identity_recipe(settings: Settings) -> str:
@@ -31,28 +32,32 @@ def find_identities(work: Work) -> CollectionReport:
 
 def _made_of(work: Work) -> str:
     """What tells papers apart. How much text a file has chooses among the files of one paper, and only there."""
-    several = paper_files(work)
-    counted = [f"{row['paper_id']} {row['characters']}" for row in several.to_pylist()]
+    counted = [f"{row['paper_id']} {row['characters']}" for row in paper_files(work).to_pylist()]
     return digest(known_by(work), *sorted(counted))
 
 
 def known_by(work: Work) -> str:
-    """Hash of what papers are known by: titles, authors, years, ids."""
-    tables = {"papers": [name for name in PAPER_COLUMNS if name != "characters"], "authors": AUTHOR_COLUMNS}
-    hashes = []
-    for name, columns in tables.items():
-        rows = whole_table(work, name, columns).sort_by([(key, "ascending") for key in TABLES[name].keys])
-        hashes.append(rows_hash(rows))
-    return digest(*hashes)
+    """Hash of what papers are compared by: titles, authors, years, ids."""
+    make_keys(work)
+    return digest(*(part.data_version for part in work.parts.heads("paper_keys")))
 
 
 def paper_files(work: Work) -> pa.Table:
     """paper_id and characters of the files of papers that have had several when identities were last made."""
     known = whole_table(work, ASSET, ["paper_id", "reason"])
     several = known.filter(pc.not_equal(known["reason"], "only"))["paper_id"]
-    return rows_of(whole_table(work, "papers", ["paper_id", "characters"]), several.to_pylist())
+    return rows_of_papers(work, "papers", SIZES, several.to_pylist())
 
 
 def _tables(work: Work) -> Tables:
-    identities = identify(whole_table(work, "papers", PAPER_COLUMNS), whole_table(work, "authors", AUTHOR_COLUMNS))
+    make_keys(work)
+    made_with = identity_recipe(work.settings)
+    before = kept_tables(work, KEPT, made_with)
+    with connect_keys(whole_table(work, "paper_keys")) as connection:
+        identities, kept = identify(
+            connection,
+            lambda papers: rows_of_papers(work, "papers", SIZES, papers),
+            Kept(before["identified_papers"], before["alike_papers"]),
+        )
+    keep_tables(work, KEPT, {"identified_papers": kept.papers, "alike_papers": kept.alike}, made_with)
     return {ASSET: table_of(ASSET, [asdict(identity) for identity in identities])}

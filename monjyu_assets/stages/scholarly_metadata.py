@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
 from monjyu_assets.libraries.library_folder import library_records, library_states
-from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.match_keys import AUTHOR_COLUMNS, PAPER_COLUMNS, connect
 from monjyu_assets.scholarly.answers_kept import AnswersKept
 from monjyu_assets.scholarly.asking_services import ask_services, due, failed_lately
 from monjyu_assets.scholarly.found_records import FoundRecord, PaperIndex
@@ -22,7 +22,6 @@ from monjyu_assets.scholarly.notice_files import Notice, is_lines, notices_of, r
 from monjyu_assets.scholarly.notice_matching import matched_notices
 from monjyu_assets.scholarly.record_matching import Lookup, Match
 from monjyu_assets.scholarly.scholarly_record import ScholarlyRecord, record_of, service_of
-from monjyu_assets.stages.paper_identity import AUTHOR_COLUMNS, PAPER_COLUMNS
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.errors import ConfigurationError

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
+import pyarrow as pa
+
 from monjyu_core.storage.table_spec import BigInt, Float32
 
 PaperId = Annotated[str, "The paper (more exactly: the file or record) that the row is of, as in `manifest`."]
@@ -333,6 +335,80 @@ class UnresolvedReferenceRow(TypedDict):
     ord: Annotated[int, "The entry: `ord` of `references`."]
     ref_id: RefId
     work_id: Annotated[str, "Id of the cited work: a hash of what names it; references to one work share it."]
+
+
+Known = Annotated[str, "Hash of all that the paper is compared by."]
+FoldedTitle = "lower case, without accents, markup and punctuation, words divided by one space"
+
+
+class PaperKeyRow(TypedDict):
+    """What one paper is compared by."""
+
+    paper_id: PaperId
+    title_key: Annotated[str, f"The title folded ({FoldedTitle}), without what tells of a retraction."]
+    main_key: Annotated[str, "The same of the title before its subtitle."]
+    whole_key: Annotated[str, "The same of the title as it stands."]
+    doi: Annotated[str | None, "DOI in lower case, without a resolver; null where it has none."]
+    arxiv_id: Annotated[str | None, "arXiv id without its version; null where it has none."]
+    year: Annotated[int | None, "Year of publication; null where not known."]
+    families: Annotated[list[str], "Family names of the authors, folded, in their order."]
+
+
+class IdentifiedPaperRow(TypedDict):
+    """One paper as it was when papers were compared with each other."""
+
+    paper_id: PaperId
+    known: Known
+
+
+class AlikePaperRow(TypedDict):
+    """Two files of one paper by title and authors."""
+
+    one: Annotated[str, "The file with the smaller id."]
+    other: Annotated[str, "The other file."]
+
+
+class ReferenceKeyRow(TypedDict):
+    """What one reference is compared by."""
+
+    paper_id: PaperId
+    ord: Ord
+    ref_id: RefId
+    title_key: Annotated[str, f"The printed title folded ({FoldedTitle}); empty where none was found."]
+    doi: Annotated[str | None, "DOI in lower case, without a resolver; null where it has none."]
+    arxiv_id: Annotated[str | None, "arXiv id without its version; null where it has none."]
+    year: Annotated[int | None, "Printed year; null where none was found."]
+    name: Annotated[str, "First word of the entry, which is mostly the first author's."]
+    words: Annotated[list[int], pa.list_(pa.uint16()), "Hashes of the entry's words, ascending."]
+    cites: Annotated[str, "Hash of all that is compared of the paper's reference list."]
+
+
+class MatchedPaperRow(TypedDict):
+    """One paper as it was when references were matched."""
+
+    paper_id: PaperId
+    known: Known
+    cites: Annotated[str, "Hash of all that was compared of its reference list."]
+
+
+class ReferenceMatchRow(TypedDict):
+    """One file that one reference names."""
+
+    paper_id: PaperId
+    ord: Ord
+    cited: Annotated[str, "The file that it names: `paper_id` of `papers`."]
+    method: Annotated[str, "By what it was found: `doi`, `arxiv_id` or `title`."]
+    score: Annotated[Float32, "Similarity of the titles, 0 to 100; 100 where an id decided."]
+
+
+class AlikeTitleRow(TypedDict):
+    """Two titles of works outside that are nearly equal, in references of one year and first name. Both are empty for
+    a year and name of so many references that only equal titles count."""
+
+    year: Annotated[int, "Year of the references."]
+    name: Annotated[str, "First word of the references."]
+    one: Annotated[str, "The title that comes first by its bytes, folded."]
+    other: Annotated[str, "The other title, folded."]
 
 
 class PhraseMentionRow(TypedDict):

@@ -98,7 +98,31 @@ _SPECS = (
         view=CHUNK_COMMUNITIES,
     ),
     *LEVEL_SPECS,
+    _table("paper_keys", "match_keys", rows.PaperKeyRow, ("paper_id",), served=False),
+    _table("reference_keys", "match_keys", rows.ReferenceKeyRow, ("paper_id", "ord"), served=False),
+    _table(
+        "identified_papers", "kept_identities", rows.IdentifiedPaperRow, ("paper_id",), by_shard=False, served=False
+    ),
+    _table("alike_papers", "kept_identities", rows.AlikePaperRow, ("one", "other"), by_shard=False, served=False),
+    _table("matched_papers", "kept_matches", rows.MatchedPaperRow, ("paper_id",), by_shard=False, served=False),
+    _table(
+        "reference_matches",
+        "kept_matches",
+        rows.ReferenceMatchRow,
+        ("paper_id", "ord", "cited"),
+        by_shard=False,
+        served=False,
+    ),
+    _table(
+        "alike_titles",
+        "kept_matches",
+        rows.AlikeTitleRow,
+        ("year", "name", "one", "other"),
+        by_shard=False,
+        served=False,
+    ),
 )
+"""The last ones belong to no Dagster asset, and no snapshot names them: what two stages keep to do less next time."""
 
 TABLES: dict[str, TableSpec] = {spec.name: spec for spec in _SPECS}
 """All tables by name."""

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from monjyu_assets.matching.match_keys import connect
+from monjyu_assets.matching.match_keys import connect, reference_keys
 from monjyu_assets.matching.reference_matching import resolve
 from monjyu_assets.matching.same_paper import Identity, identify
-from monjyu_assets.matching.works import work_ids
+from monjyu_assets.matching.works import find_works
+from monjyu_assets.stages.shared.work import rows_of
 from monjyu_core.storage.schemas import TABLES
 
 TITLE = "Community structure in large citation networks"
@@ -39,8 +40,15 @@ def tables(papers: dict[str, dict[str, Any]]) -> tuple[pa.Table, pa.Table]:
     return pa.Table.from_pylist(rows, schema=paper_schema), pa.Table.from_pylist(authors, schema=author_schema)
 
 
+def identities(papers: dict[str, dict[str, Any]]) -> list[Identity]:
+    own, authors = tables(papers)
+    sizes = own.select(["paper_id", "characters"])
+    with connect(own, authors) as connection:
+        return identify(connection, lambda some: rows_of(sizes, some))[0]
+
+
 def reasons(papers: dict[str, dict[str, Any]]) -> dict[str, tuple[str, str]]:
-    return {found.paper_id: (found.canonical_id, found.reason) for found in identify(*tables(papers))}
+    return {found.paper_id: (found.canonical_id, found.reason) for found in identities(papers)}
 
 
 @pytest.mark.parametrize(
@@ -97,12 +105,20 @@ def test_the_published_file_stands_for_the_paper() -> None:
 @settings(max_examples=25, deadline=None)
 def test_identity_does_not_depend_on_the_order_of_files(order: Sequence[str], dois: list[str | None]) -> None:
     papers = {name: {"doi": doi} for name, doi in zip("abcd", dois, strict=True)}
-    expected: list[Identity] = identify(*tables(papers))
-    assert identify(*tables({name: papers[name] for name in order})) == expected
+    assert identities({name: papers[name] for name in order}) == identities(papers)
 
 
 def reference(**given: Any) -> dict[str, Any]:
-    blank = {"paper_id": "citing", "ord": 0, "raw_text": "", "title": None, "year": None, "doi": None, "arxiv_id": None}
+    blank = {
+        "paper_id": "citing",
+        "ord": 0,
+        "ref_id": "r",
+        "raw_text": "",
+        "title": None,
+        "year": None,
+        "doi": None,
+        "arxiv_id": None,
+    }
     return blank | given
 
 
@@ -112,7 +128,8 @@ def cited(references: list[dict[str, Any]], papers: dict[str, dict[str, Any]], *
     fields = [TABLES["references"].schema.field(name) for name in reference()]
     citing = {"citing": {"title": "A citing paper of its own kind", "year": 2023, "names": ("Zoe Quist",)}}
     with connect(*tables(citing | papers)) as connection:
-        resolve(connection, pa.Table.from_pylist(rows, schema=pa.schema(fields)), **{"follow_preprints": False} | how)
+        given = pa.Table.from_pylist(rows, schema=pa.schema(fields))
+        resolve(connection, reference_keys(connection, given), lambda _: given, **{"follow_preprints": False} | how)
         found = connection.execute("SELECT ord, cited, method FROM resolved WHERE cited = 'b' ORDER BY ord").fetchall()
     return {number: method for number, _, method in found}
 
@@ -222,7 +239,8 @@ def test_works_outside_are_one_by_doi_or_title() -> None:
     rows = [row | {"ord": n} for n, row in enumerate(rows)]
     schema = pa.schema([TABLES["references"].schema.field(name) for name in reference()])
     with connect(*tables({"citing": {}})) as connection:
-        resolve(connection, pa.Table.from_pylist(rows, schema=schema), follow_preprints=False)
-        ids = [work_ids(connection)["citing", n] for n in range(len(rows))]
+        given = pa.Table.from_pylist(rows, schema=schema)
+        resolve(connection, reference_keys(connection, given), lambda _: given, follow_preprints=False)
+        ids = find_works(connection).unresolved["work_id"].to_pylist()
     assert ids[0] == ids[1] == ids[2]
     assert len({ids[0], ids[3], ids[4]}) == 3

@@ -53,6 +53,6 @@ def whole_rows(work: Work, table: str, row: type[R]) -> list[R]:
     return [record for part in work.parts.heads(table) for record in part.records(row)]
 
 
-def whole_table(work: Work, table: str, columns: list[str]) -> pa.Table:
-    """These columns of a table, all shards together."""
+def whole_table(work: Work, table: str, columns: list[str] | None = None) -> pa.Table:
+    """These columns of a table or all, all shards together."""
     return read_all(table, work.parts.heads(table), columns)

@@ -2,7 +2,8 @@
 
 Named is what a value is computed from, by any engine: columns read to compute it, and those that decide which rows it
 counts. Not named is what only decides whether its row is there, and keys that rows are only joined by. `FROM_OUTSIDE`
-are columns that come from the files of the sources, from settings and models, or from scholarly services.
+are columns that come from the files of the sources, from settings and models, or from scholarly services. Tables that
+stages keep for themselves are left out.
 """
 
 from __future__ import annotations

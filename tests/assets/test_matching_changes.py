@@ -1,0 +1,218 @@
+"""What is matched after a change is what is matched from nothing: which files are one paper, which paper a reference
+names, which works are outside.
+
+`MONJYU_EXAMPLES=300 pytest tests/assets/test_matching_changes.py` tries as many random sequences.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from monjyu_assets.matching import alike_titles, reference_matching, same_paper, works
+from monjyu_assets.matching.match_keys import connect_keys, paper_keys, reference_keys, with_macros
+from monjyu_assets.stages.shared.work import rows_of
+from monjyu_core.storage.parts import rows_hash
+from monjyu_core.storage.schemas import TABLES, Record, table_of
+
+EXAMPLES = int(os.environ.get("MONJYU_EXAMPLES", "0"))
+WORDS = ("graphs", "citation", "networks", "sampling", "community", "structure", "large", "small", "walks", "random")
+TITLES = (
+    "Community structure in large citation networks",
+    "Community structure in large citation networks II",
+    "Community structures in large citation networks",
+    "Community structure in small citation networks",
+    "Sampling large citation graphs by random walks",
+    "Sampling large citation graphs by random walk",
+    "Sampling large citation graphs: random walks and communities",
+    "Random walks in communities of large graphs",
+    "Détection de communautés dans les graphes",
+    "引用ネットワークにおける共同体構造の検出手法",
+    "Editorial",
+    "",
+)
+OUTSIDE = (
+    "Elements of statistical graph theory",
+    "Elements of statistical graf theory",
+    "Elements of statistical graph theories",
+    "Elements of the statistical graph theory",
+    "Tables of random numbers for surveys",
+    "Tables of random number for surveys",
+)
+"""Titles of works that no paper is."""
+NAMES = ("Ada Berg", "Ito, Jun")
+DOIS = (*[None] * 12, "10.1/a", "10.1/b", "10.48550/arXiv.2001.00001")
+ARXIV = (*[None] * 12, "2001.00001v2", "2001.00002")
+YEARS = (None, 2020, 2020, 2021, 2026)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """An entry with this title, author and year, or with those that the paper `like` has now."""
+
+    title: str
+    like: int | None
+    typo: bool
+    printed: bool
+    author: str
+    year: int | None
+    doi: str | None
+    arxiv_id: str | None
+
+
+@dataclass(frozen=True)
+class Paper:
+    title: str
+    doi: str | None
+    arxiv_id: str | None
+    year: int | None
+    authors: list[str]
+    characters: int
+    references: list[Reference] = field(default_factory=list)
+
+
+def title(random: Random) -> str:
+    return random.choice((*TITLES, " ".join(random.choices(WORDS, k=6)), " ".join(random.choices(WORDS, k=5))))
+
+
+def reference(random: Random) -> Reference:
+    return Reference(
+        title=random.choice((*OUTSIDE, *OUTSIDE, title(random))),
+        like=random.choice((*[None] * 6, *range(7))),
+        typo=random.random() < 0.3,
+        printed=random.random() < 0.7,
+        author=random.choice(("Berg, A.", "Ito", "Ito", "")),
+        year=random.choice((2020, 2020, 2020, *YEARS)),
+        doi=random.choice(DOIS),
+        arxiv_id=random.choice(ARXIV),
+    )
+
+
+FIELDS: dict[str, Callable[[Random], Any]] = {
+    "title": title,
+    "doi": lambda random: random.choice(DOIS),
+    "arxiv_id": lambda random: random.choice(ARXIV),
+    "year": lambda random: random.choice(YEARS),
+    "authors": lambda random: random.choice(([NAMES[0]], [NAMES[0]], [*NAMES], [NAMES[1]], [])),
+    "characters": lambda random: random.choice((100, 900)),
+    "references": lambda random: [reference(random) for _ in range(random.randrange(9))],
+}
+
+
+def paper(random: Random) -> Paper:
+    return Paper(**{name: value(random) for name, value in FIELDS.items()})
+
+
+Papers = dict[int, Paper]
+
+
+def changed(papers: Papers, random: Random) -> Papers:
+    """The papers after one of them is added, replaced, deleted or edited."""
+    number, what = random.randrange(7), random.choice(("put", "delete", *FIELDS))
+    if what == "put" or number not in papers:
+        return papers | {number: paper(random)}
+    if what == "delete":
+        return {other: one for other, one in papers.items() if other != number}
+    return papers | {number: replace(papers[number], **{what: FIELDS[what](random)})}
+
+
+def rows(papers: Papers) -> dict[str, list[Record]]:
+    """Rows of papers, authors and references."""
+    made: dict[str, list[Record]] = {"papers": [], "authors": [], "references": []}
+    for number, one in sorted(papers.items()):
+        paper_id = f"p{number}"
+        given = {name: getattr(one, name) for name in ("title", "doi", "arxiv_id", "year", "characters")}
+        made["papers"].append({"paper_id": paper_id, **given})
+        made["authors"] += [{"paper_id": paper_id, "ord": n, "name": name} for n, name in enumerate(one.authors)]
+        for place, entry in enumerate(one.references):
+            title, author, year = entry.title, entry.author, entry.year
+            if entry.like in papers:
+                meant = papers[entry.like]
+                title, author, year = meant.title, " ".join(meant.authors), meant.year
+            title = title.replace("networks", "netwoks") if entry.typo else title
+            made["references"].append(
+                {
+                    "paper_id": paper_id,
+                    "ord": place,
+                    "ref_id": f"r{place}",
+                    "raw_text": f"{author} ({year or ''}). {title}. Journal",
+                    "title": title if entry.printed else None,
+                    "year": year,
+                    "doi": entry.doi,
+                    "arxiv_id": entry.arxiv_id,
+                }
+            )
+    return made
+
+
+@dataclass
+class Kept:
+    """What a run keeps for the next one; as it is made, nothing."""
+
+    identities: same_paper.Kept = same_paper.NOTHING
+    matches: reference_matching.Before = reference_matching.NOTHING
+    alike: pa.Table | None = None
+
+
+def match(papers: Papers, kept: Kept) -> tuple[dict[str, str], Kept]:
+    """Hashes of all tables, and what is kept."""
+    given = {name: table_of(name, some) for name, some in rows(papers).items()}
+    with with_macros() as connection:
+        own = paper_keys(connection, given["papers"], given["authors"])
+        references = reference_keys(connection, given["references"]).cast(TABLES["reference_keys"].schema)
+    made: dict[str, pa.Table] = {}
+    sizes = given["papers"].select(["paper_id", "characters"])
+    with connect_keys(own) as connection:
+        identities, found = same_paper.identify(connection, lambda some: rows_of(sizes, some), kept.identities)
+        made["paper_identity"] = pa.Table.from_pylist([vars(one) for one in identities])
+        made["alike_papers"] = found.alike.sort_by([("one", "ascending"), ("other", "ascending")])
+    with connect_keys(own) as connection:
+        reference_matching.resolve(
+            connection, references, lambda _: given["references"], kept.matches, follow_preprints=False
+        )
+        outside = works.find_works(connection, kept.alike)
+        for name, query in (
+            ("reference_matches", "FROM resolved ORDER BY ALL"),
+            ("matched_papers", "FROM matched_papers ORDER BY ALL"),
+        ):
+            made[name] = connection.sql(query).to_arrow_table()
+    made["unresolved_references"] = outside.unresolved
+    made["alike_titles"] = outside.alike.sort_by([(name, "ascending") for name in ("year", "name", "one", "other")])
+    now = Kept(found, reference_matching.Before(made["matched_papers"], made["reference_matches"]), outside.alike)
+    return {name: rows_hash(table) for name, table in made.items()}, now
+
+
+@pytest.mark.parametrize("many", [reference_matching.MANY, 1])
+def test_a_change_gives_what_a_build_from_nothing_gives(many: int) -> None:
+    @settings(
+        max_examples=EXAMPLES or 12,
+        derandomize=not EXAMPLES,
+        phases=[Phase.explicit, Phase.generate, *([Phase.shrink] if EXAMPLES else [])],
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.integers(0, 2**32), st.integers(1, 8))
+    def check(seed: int, changes: int) -> None:
+        random = Random(seed)  # drawn one by one, most values would be the first
+        papers = {number: paper(random) for number in range(6)}
+        _, kept = match(papers, Kept())
+        for _ in range(changes):
+            papers = changed(papers, random)
+            anew, _ = match(papers, Kept())
+            after, kept = match(papers, kept)
+            assert after == anew
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reference_matching, "MANY", many)
+        patch.setattr(works, "LARGEST_BLOCK", 3)
+        patch.setattr(alike_titles, "LARGEST_BLOCK", 3)
+        check()
