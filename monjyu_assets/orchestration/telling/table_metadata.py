@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import dagster as dg
 
@@ -64,6 +65,7 @@ def _in_asset(name: str) -> str:
     return column if table == ASSET_TABLES[TABLES[table].asset][0] else name
 
 
+@cache
 def _dependency(name: str) -> dg.TableColumnDep:
     asset = TABLES[name.partition(".")[0]].asset
     return dg.TableColumnDep(asset_key=dg.AssetKey(asset), column_name=_in_asset(name))
