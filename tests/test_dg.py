@@ -82,4 +82,4 @@ def test_each_selection_of_the_page_takes_assets() -> None:
     taken = {row: dg.AssetSelection.from_string(row).resolve(graph) for row in rows}
     assert all(taken.values())
     assert taken['+key:"index_snapshot"'] == graph.materializable_asset_keys
-    assert {key.path[-1] for key in taken['1+key:"communities"']} == set(("communities", *RESTS_ON["communities"]))
+    assert {key.path[-1] for key in taken['1+key:"communities"']} == {"communities", *RESTS_ON["communities"]}
