@@ -219,7 +219,7 @@ def test_nothing_counts_as_out_of_date_after_a_run(data: DataFolder, instance: d
 def test_a_person_sees_which_job_to_start() -> None:
     jobs = {job.name: job for job in defs.resolve_all_job_defs() if not job.name.startswith("__")}
     for_people = [name for name in sorted(jobs) if "monjyu/internal" not in jobs[name].tags]
-    assert for_people == [*(f"level_{level}" for level in range(5)), "reindex"]
+    assert for_people == [*(f"level_{level}" for level in range(5)), "look_at_sources", "reindex", "verify_rebuild"]
     for name in set(jobs) - set(for_people):
         assert name.startswith("step_") and (jobs[name].description or "").startswith("Internal, ")
     for level in range(5):
