@@ -134,6 +134,20 @@ def test_small_changes_write_nothing_and_are_found(folder: Path, made: Published
     assert best_rows(found.scores, corpus.work, 1) == [row]
 
 
+def test_lance_is_not_opened_to_see_that_little_changed(
+    folder: Path, made: Published, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The keys beside a table are its keys; they come back where they are lost or cut off."""
+    entries, nearest = made
+    kept = folder / "lance" / nearest.folder / nearest_index.KEYS
+    for damage in (b"", b"12345678"):
+        kept.write_bytes(damage)
+        assert publish(folder, entries, nearest) == nearest
+        assert kept.read_bytes() == NearestTable(folder / "lance", nearest).keys().astype("<u8").tobytes()
+    monkeypatch.setattr(NearestTable, "keys", lambda table: pytest.fail("Lance was opened"))
+    assert publish(folder, entries, nearest) == nearest
+
+
 def test_chunks_that_went_are_not_found(folder: Path, made: Published) -> None:
     entries, nearest = made
     corpus, index, _ = opened(folder, entries[1:], nearest)
