@@ -10,6 +10,7 @@ from typing import Literal
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from monjyu_assets.indexing.declarations import declaration_of, declared_names, record_of
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.indexing.walking import readable_types
@@ -38,8 +39,9 @@ class Watched:
 
 
 def watched_collections(data: DataFolder) -> list[str]:
-    """The indexed collections, and the folders in `papers/` that hold a document and are not another's source."""
-    known = data.collections()
+    """The indexed and the declared collections, and the folders in `papers/` that hold a document and are not another's
+    source."""
+    known = sorted({*data.collections(), *declared_names(data)})
     sources = {source for name in known for source in _sources(data, name)}
     folders = [path for path in data.papers.iterdir() if path.is_dir()] if data.papers.is_dir() else []
     new = [path for path in folders if not any(path.is_relative_to(source) for source in sources)]
@@ -49,7 +51,7 @@ def watched_collections(data: DataFolder) -> list[str]:
 def _sources(data: DataFolder, name: str) -> list[Path]:
     """None where the record cannot be read: a look at that collection says so."""
     try:
-        return [Path(source) for source in known_record(data, name).sources]
+        return [Path(source) for source in record_of(data, name).sources]
     except MonjyuError:
         return []
 
@@ -146,11 +148,12 @@ def automatic_level(work: Work) -> int:
 
 
 def may_follow(work: Work, level: int) -> bool:
-    """Whether a level follows changes on its own: up to 1 always. Higher levels must have been built before and be
-    allowed, which they are unless a setting says otherwise or they use a paid model."""
+    """Whether a level follows changes on its own: up to 1 always. Higher levels must have been built before, or be
+    declared, and be allowed, which they are unless a setting says otherwise or they use a paid model."""
     if level <= 1:
         return True
-    begun = any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
+    declaration = declaration_of(work.folder)
+    begun = (declaration is not None and level <= declaration.level) or any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
     allowed = work.settings.automation.auto_refresh_levels
     return begun and (level not in paid_levels(work.settings) if allowed == "free" else level in allowed)
 
