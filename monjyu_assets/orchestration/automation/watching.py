@@ -14,6 +14,8 @@ from monjyu_assets.indexing.declarations import declaration_of, declared_names, 
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.indexing.walking import readable_types
+from monjyu_assets.libraries.importing import library_files, library_mark
+from monjyu_assets.libraries.library_folder import check_library, mark_of
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
@@ -86,6 +88,9 @@ def _look_at(work: Work) -> Watched:
     name = work.name
     if is_being_indexed(work.folder):
         return Watched(name, "busy", "It is being indexed.")
+    declaration = declaration_of(work.folder)
+    if declaration and declaration.library and (watched := _library_changed(work, declaration.library)):
+        return watched
     if not work.parts.heads("manifest"):
         return _first_look(work)
     pending = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
@@ -97,6 +102,18 @@ def _look_at(work: Work) -> Watched:
         return _settling(name, fresh)
     _may_embed(work, describe(pending))
     return Watched(name, "changed", describe(pending), _key(work, pending))
+
+
+def _library_changed(work: Work, library: Path) -> Watched | None:
+    """By the sizes and times of its files alone: a tick brings nothing into the collection."""
+    mark = library_mark(check_library(library))
+    if mark == mark_of(work.data, work.name, library):
+        return None
+    fresh = time.time() - max(file.stat().st_mtime for file in library_files(library))
+    if abs(fresh) < work.settings.automation.settle_seconds:
+        return _settling(work.name, fresh)
+    _may_embed(work, "The library changed")
+    return Watched(work.name, "changed", "The library changed", digest(work.name, library, mark, length=20))
 
 
 def _first_look(work: Work) -> Watched:

@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, get_args
 
 import dagster as dg
 import duckdb
@@ -26,13 +26,15 @@ PUBLISHED = "index_snapshot"
 
 
 class MonjyuIOManager(dg.ConfigurableIOManager):
-    """Loads a table of Monjyu's as a pyarrow.Table, a pandas or Polars frame, or a DuckDB relation.
+    """Loads tables of Monjyu's as pyarrow.Table, pandas or Polars frames, or DuckDB relations.
 
-    An input is what its asset has made. That of an asset with tables is its current part of the partitions that the
-    input depends on, also in the run that has just made them; that of `index_snapshot` is a table of the published
-    snapshot, whole and fitting the others. `AssetIn(metadata={"table": …, "columns": […]})` names another table than
-    the asset's first, and columns. Where the run has no partition, all collections are loaded, with a column
-    `collection` before the others.
+    An input is what its asset has made. That of an asset with tables is its current parts of the partitions that the
+    input depends on, also in the run that has just made them; that of `index_snapshot` is the published snapshot, whose
+    tables are whole and fit each other. `AssetIn(metadata={"table": …, "columns": […]})` names another table than the
+    asset's first, and columns; `"tables": […]` gives several, as a dict by name (Dagster takes one input an asset).
+    An input `index_snapshot` of type duckdb.DuckDBPyConnection is the snapshot's database, read-only.
+
+    Where the run has no partition, all collections are loaded, with a column `collection` before the others.
     """
 
     data: dg.ResourceDependency[DataFolderResource]
@@ -45,12 +47,33 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
         )
 
     def load_input(self, context: dg.InputContext) -> object:
-        asset, given = context.asset_key.path[-1], context.definition_metadata
-        table = table_of_input(asset, given.get("table"))
-        columns = [str(name) for name in given.get("columns") or TABLES[table].schema.names]
-        wanted = context.dagster_type.typing_type
-        asked = shards_by_collection(context)
-        read = {name: self._rows(asset, table, name, shards) for name, shards in sorted(asked.items())}
+        wanted, given = context.dagster_type.typing_type, context.definition_metadata
+        if wanted is duckdb.DuckDBPyConnection:
+            return self._database(context)
+        if "tables" in given:
+            held = (*get_args(wanted), Any, Any)[1]
+            return {name: self._table(context, name, held, ()) for name in map(str, given["tables"])}
+        return self._table(context, given.get("table"), wanted, given.get("columns") or ())
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        """Snapshots stay open as long as relations may be read."""
+        self._open.close()
+
+    def _database(self, context: dg.InputContext) -> duckdb.DuckDBPyConnection:
+        collections = list(shards_by_collection(context))
+        if context.asset_key.path[-1] != PUBLISHED or len(collections) != 1:
+            raise ConfigurationError(
+                f"{context.asset_key.to_user_string()} of {len(collections)} collections is no database.",
+                f"{PUBLISHED} of one collection is. Name a table, or partition your asset by collections.",
+            )
+        return self._snapshot(collections[0]).cursor()
+
+    def _table(self, context: dg.InputContext, named: object, wanted: Any, some: Sequence[str]) -> object:
+        asset = context.asset_key.path[-1]
+        table = table_of_input(asset, named)
+        columns = list(some) or TABLES[table].schema.names
+        asked = sorted(shards_by_collection(context).items())
+        read = {name: self._rows(asset, table, name, shards) for name, shards in asked}
         if context.has_partition_key and len(read) == 1:
             (rows,) = read.values()
             if wanted is duckdb.DuckDBPyRelation:
@@ -61,16 +84,15 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
         return as_type(pa.concat_tables([none, *tables]), wanted)
 
     def _rows(self, asset: str, table: str, collection: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:
-        folder = self.data.folder().collection(collection)
-        if asset != PUBLISHED:
-            return current_rows(folder, table, shards)
-        snapshot = open_current(folder)
-        self._open.callback(snapshot.close)
-        return published_rows(snapshot, table)
+        if asset == PUBLISHED:
+            return published_rows(self._snapshot(collection), table)
+        return current_rows(self.data.folder().collection(collection), table, shards)
 
-    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
-        """Snapshots stay open as long as relations may be read."""
-        self._open.close()
+    def _snapshot(self, collection: str) -> Snapshot:
+        snapshot = open_current(self.data.folder().collection(collection))
+        self._open.callback(snapshot.close)
+        return snapshot
+
 
 def table_of_input(asset: str, named: object) -> str:
     """The table that an input means; ConfigurationError where its asset has none of that name."""
