@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from monjyu_assets.indexing.indexer import Indexer
 
 if TYPE_CHECKING:
-    from monjyu_assets.orchestration.components.corpus import CorpusComponent as CorpusComponent
+    from monjyu_assets.orchestration.components.corpus_component import CorpusComponent as CorpusComponent
     from monjyu_assets.orchestration.components.zotero_library import ZoteroLibraryComponent as ZoteroLibraryComponent
 
 __all__ = ["CorpusComponent", "Indexer", "ZoteroLibraryComponent"]
 
 _COMPONENTS = {
-    "CorpusComponent": "monjyu_assets.orchestration.components.corpus",
+    "CorpusComponent": "monjyu_assets.orchestration.components.corpus_component",
     "ZoteroLibraryComponent": "monjyu_assets.orchestration.components.zotero_library",
 }
 

@@ -43,7 +43,8 @@ def working_towards(
 ) -> Iterator[None]:
     """Inside, work goes on as if `change` of the record were written; the run that publishes writes it.
 
-    A `new` collection need not be known; what a declaration says of it stands over `change`. A published level above the record's counts as its level.
+    A `new` collection need not be known; what a declaration says stands over `change`. A published level above the
+    record's counts as its level.
     """
     record = load_record(work.folder)
     if record is None:

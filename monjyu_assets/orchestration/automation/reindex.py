@@ -5,7 +5,7 @@ import dagster as dg
 from monjyu_assets.indexing.declarations import declaration_of
 from monjyu_assets.indexing.index_result import IndexResult
 from monjyu_assets.indexing.run import bring_up, index_lock, working_towards
-from monjyu_assets.libraries.importing import sync_library
+from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.partitions import collections

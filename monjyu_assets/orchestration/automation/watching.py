@@ -14,8 +14,8 @@ from monjyu_assets.indexing.declarations import declaration_of, declared_names, 
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.indexing.walking import readable_types
-from monjyu_assets.libraries.importing import library_files, library_mark
 from monjyu_assets.libraries.library_folder import check_library, mark_of
+from monjyu_assets.libraries.syncing import library_files, library_mark
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
@@ -170,7 +170,9 @@ def may_follow(work: Work, level: int) -> bool:
     if level <= 1:
         return True
     declaration = declaration_of(work.folder)
-    begun = (declaration is not None and level <= declaration.level) or any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
+    begun = (declaration is not None and level <= declaration.level) or any(
+        work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level
+    )
     allowed = work.settings.automation.auto_refresh_levels
     return begun and (level not in paid_levels(work.settings) if allowed == "free" else level in allowed)
 

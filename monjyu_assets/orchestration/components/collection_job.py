@@ -48,9 +48,10 @@ def schedule_of(declaration: Declaration, cron: str) -> dg.ScheduleDefinition:
         description=f"Brings the collection {declaration.name} up to date, as {declaration.place} says.",
     )
     def scheduled(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
-        if not context.instance.has_dynamic_partition(str(collections.name), declaration.name):
-            context.instance.add_dynamic_partitions(str(collections.name), [declaration.name])
-        return reindex_request(declaration.name, f"{declaration.name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}")
+        name = declaration.name
+        if not context.instance.has_dynamic_partition(str(collections.name), name):
+            context.instance.add_dynamic_partitions(str(collections.name), [name])
+        return reindex_request(name, f"{name}-{context.scheduled_execution_time:%Y-%m-%dT%H:%M}")
 
     return scheduled
 

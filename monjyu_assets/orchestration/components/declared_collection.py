@@ -83,4 +83,6 @@ def _holds_the_assets(context: dg.ComponentLoadContext) -> bool:
     Dagster takes an asset once, and copies what a component gives in order to note its file, so that it does not see
     that all give the same.
     """
-    return bool(_holders.setdefault(context.component_tree.state_tracker, context.component_loc) == context.component_loc)
+    return bool(
+        _holders.setdefault(context.component_tree.state_tracker, context.component_loc) == context.component_loc
+    )

@@ -7,7 +7,7 @@ from dagster.components.component_scaffolding import scaffold_component
 from pydantic import BaseModel, Field
 
 from monjyu_assets.indexing.declarations import Declaration
-from monjyu_assets.orchestration.components.corpus import name_of_folder
+from monjyu_assets.orchestration.components.corpus_component import name_of_folder
 from monjyu_assets.orchestration.components.declared_collection import DeclaredCollection, absolute, place_of
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import check_collection_name

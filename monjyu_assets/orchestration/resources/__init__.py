@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dagster._config.pythonic_config import PartialResource
+
 from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
 from monjyu_assets.orchestration.resources.io_manager import IO_MANAGER, MonjyuIOManager
 from monjyu_assets.orchestration.resources.model_gateway import ModelGateway
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 
-def resources_of(data: DataFolderResource) -> dict[str, Any]:
+def resources_of(data: DataFolderResource | PartialResource[DataFolderResource]) -> dict[str, Any]:
     """All resources over one data folder, by the names that the assets ask for."""
     return {
         "data": data,

@@ -17,7 +17,9 @@ from monjyu_core.storage.folders import DataFolder
 class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Where sources and outputs lie."""
 
-    root: str = Field("", description="Path of the data folder; empty = the one that MONJYU_DATA names, else ./data.")
+    root: str = Field(
+        default="", description="Path of the data folder; empty = the one that MONJYU_DATA names, else ./data."
+    )
 
     def folder(self) -> DataFolder:
         return DataFolder(Path(self.root).expanduser().absolute()) if self.root else DataFolder.default()

@@ -96,7 +96,9 @@ class MonjyuIOManager(dg.ConfigurableIOManager):
 
 def table_of_input(asset: str, named: object) -> str:
     """The table that an input means; ConfigurationError where its asset has none of that name."""
-    tables = [name for name, spec in TABLES.items() if spec.served] if asset == PUBLISHED else ASSET_TABLES.get(asset, [])
+    tables = (
+        [name for name, spec in TABLES.items() if spec.served] if asset == PUBLISHED else ASSET_TABLES.get(asset, [])
+    )
     if named is None and tables and asset != PUBLISHED:
         return tables[0]
     if named in tables:
@@ -111,7 +113,7 @@ def shards_by_collection(context: dg.InputContext) -> Mapping[str, tuple[str, ..
     keys = list(context.asset_partition_keys)
     if keys and "|" in keys[0]:
         return by_collection(keys)
-    return {key: (COLLECTION_SHARD,) for key in keys}
+    return dict.fromkeys(keys, (COLLECTION_SHARD,))
 
 
 def current_rows(folder: CollectionFolder, table: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:

@@ -23,9 +23,11 @@ class ModelGateway(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     data: dg.ResourceDependency[DataFolderResource]
     max_cost_usd: float = Field(
-        0.0, ge=0, description="What this run may spend at most; 0 = as spending.max_cost_usd_per_run says."
+        default=0.0, ge=0, description="What this run may spend at most; 0 = as spending.max_cost_usd_per_run says."
     )
-    max_calls: int = Field(0, ge=0, description="Calls this run may make; 0 = as spending.max_calls_per_run says.")
+    max_calls: int = Field(
+        default=0, ge=0, description="Calls this run may make; 0 = as spending.max_calls_per_run says."
+    )
 
     @contextmanager
     def within_caps(self, settings: Settings) -> Iterator[None]:

@@ -34,8 +34,8 @@ class SearchFilesResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     @contextmanager
     def reading(self, collection: str, snapshot_id: str | None = None) -> Iterator[SearchFiles]:
-        """The files of the published snapshot, or of the one that is named, which are not collected until this ends. QueryError where there is no
-        snapshot, StorageError where a file is missing or damaged."""
+        """The files of the published snapshot, or of the one that is named, which are not collected until this ends.
+        QueryError where there is no snapshot, StorageError where a file is missing or damaged."""
         place = self.data.folder().collection(collection)
         snapshot = Snapshot(place, read_manifest(place, snapshot_id)) if snapshot_id else open_current(place)
         try:

@@ -21,9 +21,10 @@ class SnapshotDuckDB(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Opens the published snapshot of a collection read-only; `index_snapshot` writes new ones through it."""
 
     data: dg.ResourceDependency[DataFolderResource]
-    threads: int = Field(0, ge=0, description="Threads of DuckDB; 0 = all cores.")
+    threads: int = Field(default=0, ge=0, description="Threads of DuckDB; 0 = all cores.")
     temp_directory: str = Field(
-        "", description="Where DuckDB puts what does not fit in memory while it writes; empty = beside the snapshot."
+        default="",
+        description="Where DuckDB puts what does not fit in memory while it writes; empty = beside the snapshot.",
     )
 
     @contextmanager

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from dagster_duckdb import DuckDBResource
 from matplotlib.figure import Figure
+
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import SearchFilesResource
 
@@ -35,7 +36,7 @@ def paper_likeness(
 
     figure = Figure(figsize=(6, 5), layout="constrained")
     axes = figure.subplots()
-    image = axes.imshow(means @ means.T, vmin=0, vmax=1, cmap="viridis")
+    image = axes.imshow(means @ means.T, vmax=1, cmap="viridis")
     axes.set_yticks(range(len(grouped)), [paper_id[:24] for paper_id in grouped["paper_id"]], fontsize=7)
     axes.set_xticks([])
     figure.colorbar(image, label="cosine similarity")

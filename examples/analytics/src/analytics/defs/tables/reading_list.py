@@ -5,6 +5,7 @@ from pathlib import Path
 import dagster as dg
 from dagster_duckdb import DuckDBResource
 from duckdb import DuckDBPyConnection
+
 from monjyu_assets.orchestration.partitions import collections
 
 QUERY = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
