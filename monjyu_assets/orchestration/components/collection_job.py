@@ -3,9 +3,10 @@
 import dagster as dg
 
 from monjyu_assets.indexing.declarations import Declaration, declare
-from monjyu_assets.orchestration.automation.reindex import COLLECTION_TAG, bring, reindex, reindex_request
+from monjyu_assets.orchestration.automation.reindex import bring, reindex, reindex_request
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.run_tags import COLLECTION_TAG
 from monjyu_core.settings.settings import load_settings
 
 

@@ -16,7 +16,5 @@ from monjyu_assets.stages.claims import CODE_VERSION, claim_shards
     description="Claims of each chunk with subject, statement, the sentence they are quoted from, kind and confidence, "
     "and their vectors, by the engine of `roles.extract`. A quote that is not in the chunk is dropped and counted.",
 )
-def claims(
-    context: dg.AssetExecutionContext, data: DataFolderResource, models: ModelGateway
-) -> MaterializedAndChecked:
+def claims(context: dg.AssetExecutionContext, data: DataFolderResource, models: ModelGateway) -> MaterializedAndChecked:
     yield from run_stage(context, data, claim_shards, models)
