@@ -26,7 +26,7 @@ import psutil
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from monjyu_assets.orchestration.assets.index_snapshot import open_duckdb
+from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.database import build_database
 from monjyu_assets.search_index.nearest_index import publish_nearest_index
 from monjyu_assets.search_index.search_files import publish_search_files
@@ -170,7 +170,7 @@ def publish(
     nearest: NearestEntry | None = publish_nearest_index(folder.search, folder.lance, files, exact_up_to, known)
     served = [part for part in parts if TABLES[part.table].served]
     base = (folder.database(before.snapshot_id), before.parts) if before else ()
-    build_database(folder.database(snapshot_id), served, open_duckdb, *base)
+    build_database(folder.database(snapshot_id), served, SnapshotDuckDB(data=DataFolderResource()).writing, *base)
     manifest = Manifest(
         snapshot_id=snapshot_id,
         schema_version=SCHEMA_VERSION,

@@ -1,10 +1,36 @@
 """The writer: Dagster assets, and the pure functions behind them.
 
 `from monjyu_assets import Indexer` is the way in for Python programs; it loads nothing before the first index.
+`monjyu_assets.CorpusComponent` and `monjyu_assets.ZoteroLibraryComponent` are component types for `defs.yaml`.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from monjyu_assets.indexing.indexer import Indexer
 
-__all__ = ["Indexer"]
+if TYPE_CHECKING:
+    from monjyu_assets.orchestration.components.corpus_component import CorpusComponent as CorpusComponent
+    from monjyu_assets.orchestration.components.zotero_library import ZoteroLibraryComponent as ZoteroLibraryComponent
+
+__all__ = ["CorpusComponent", "Indexer", "ZoteroLibraryComponent"]
+
+_COMPONENTS = {
+    "CorpusComponent": "monjyu_assets.orchestration.components.corpus_component",
+    "ZoteroLibraryComponent": "monjyu_assets.orchestration.components.zotero_library",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Component types are loaded when they are asked for: they bring Dagster."""
+    from importlib import import_module
+
+    if name not in _COMPONENTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_COMPONENTS[name]), name)
+
+
+def __dir__() -> list[str]:
+    """`dg` looks here for component types."""
+    return sorted({*globals(), *_COMPONENTS})

@@ -92,6 +92,26 @@ def test_the_tables_open_in_duckdb_pandas_polars_and_arrow(data: Path) -> None:
     assert len(found["nearest"]) == 5
 
 
+def test_the_tables_are_inputs_of_ones_own_assets(data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    import dagster as dg
+
+    from monjyu_assets.definitions import defs
+    from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
+
+    found: dict[str, Any] = {}
+    exec(next(block for block in blocks("python") if block.startswith("# tables.py")), found)
+    own = [one for one in found.values() if isinstance(one, dg.AssetsDefinition)]
+    assert len(own) == 3
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("collections", ["samples"])
+        others = [one for one in defs.assets or [] if isinstance(one, dg.AssetsDefinition)]
+        resources = resources_of(DataFolderResource(root=str(data)))
+        assert dg.materialize(
+            [*others, *own], selection=own, resources=resources, instance=instance, partition_key="samples"
+        ).success
+    assert "cited_id" in capfd.readouterr().out
+
+
 def test_the_tables_open_in_the_command_line_of_duckdb(in_own_project: Run) -> None:
     """That of PyPI is of version 1; the snapshot is written by version 2."""
     (command,) = [block for block in blocks("sh") if "duckdb -readonly" in block]

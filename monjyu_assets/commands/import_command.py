@@ -15,8 +15,8 @@ from monjyu_assets.commands.sources_command import collection_option
 from monjyu_core.wording import counted
 
 if TYPE_CHECKING:
-    from monjyu_assets.libraries.importing import Kind
     from monjyu_assets.libraries.library_folder import Synced
+    from monjyu_assets.libraries.syncing import Kind
 
 level_option = click.option("-l", "--level", type=click.IntRange(0, 4), help="Level to bring the collection to.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from monjyu_assets.indexing.declarations import as_declared
 from monjyu_assets.stages.shared.run_rules import goal_of
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.collection import load_record, record_lock, save_record
@@ -16,7 +17,8 @@ def changing_record(work: Work) -> Iterator[None]:
     publishes."""
     with record_lock(work.folder):
         goal = goal_of(work.folder)
-        work.record = goal.record if goal else load_record(work.folder) or work.record
+        stored = load_record(work.folder)
+        work.record = goal.record if goal else as_declared(work.folder, stored) if stored else work.record
         before = work.record.model_copy(deep=True)
         yield
         if goal is None and work.record != before:
@@ -29,8 +31,9 @@ def keep_record(work: Work, level: int) -> None:
     built it, and never falls because a snapshot lags."""
     with record_lock(work.folder):
         goal, stored = goal_of(work.folder), load_record(work.folder)
-        record = (goal.record if goal else stored or work.record).model_copy(deep=True)
-        kept = goal.kept if goal else record.level
+        found = as_declared(work.folder, stored) if stored else work.record
+        record = (goal.record if goal else found).model_copy(deep=True)
+        kept = goal.kept if goal else stored.level if stored else min(record.level, level)
         before = stored.level if stored and not (goal and goal.lowers) else 0
         record.level = max(kept, before, level)
         if stored != record:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from monjyu_assets.indexing.declarations import declaration_of, record_of
 from monjyu_assets.indexing.index_result import (
     IndexResult,
 )
@@ -54,7 +55,7 @@ def index_collection(
     if level is not None:
         check_level(level)
     if not asked:
-        known_record(data, work.name)
+        record_of(data, work.name)
 
     def goal(record: CollectionRecord) -> CollectionRecord:
         for source in asked:
@@ -65,7 +66,9 @@ def index_collection(
 
     if asked and load_record(work.folder) is None:
         goal(CollectionRecord(name=work.name))  # a refused request leaves no folder
-    with index_lock(work, say), working_towards(work, goal, new=bool(asked)):
+    if asked:
+        _tell_declared(work)
+    with index_lock(work, say), working_towards(work, goal, new=bool(asked) or declaration_of(work.folder) is not None):
         named = ", ".join(map(str, asked or work.record.sources))
         asked_for = level is not None
         return bring_up(work, named, allow_deletes=allow_deletes, asked_for=asked_for, max_cost_usd=max_cost_usd)
@@ -122,6 +125,7 @@ def downgrade_collection(
     check_level(level)
     known_record(data, name)
     work = Work(data, name, progress, _once(say), run_tags=run_tags or {})
+    _tell_declared(work)
     timer = Timer()
     with index_lock(work, say), working_towards(work, partial(_lowered, level=level)), without_scan():
         before = used_by(work)
@@ -156,6 +160,7 @@ def change_sources(
     """Change a collection's sources and index it. Papers of the sources `removed` go without a question."""
     work = Work(data, name, progress, _once(say))
     known_record(data, name)
+    _tell_declared(work)
     with index_lock(work, say), working_towards(work, change, removed=removed):
         return bring_up(work, ", ".join(work.record.sources), allow_deletes=allow_deletes)
 
@@ -218,6 +223,16 @@ def _check_holds(record: CollectionRecord, source: Path, types: Mapping[str, str
         chosen = any(rule.include or rule.exclude for rule in rules.values())
         hint = types_hint(others) + " Look at the patterns, too." * chosen
         raise ConfigurationError(f"{source} holds no documents.", hint)
+
+
+def _tell_declared(work: Work) -> None:
+    """What a command changes of a declared collection lasts until a Dagster project runs that declares it."""
+    record = load_record(work.folder)
+    if record and record.declared and Path(record.declared).exists():
+        work.warn(
+            f"{work.name} is declared in {record.declared}: what that says stands from Dagster's next run on. Edit it "
+            "there."
+        )
 
 
 def _once(say: Say) -> Say:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from filelock import FileLock, Timeout
 
+from monjyu_assets.indexing.declarations import as_declared
 from monjyu_assets.indexing.index_result import (
     IndexResult,
     PaperCounts,
@@ -42,13 +43,14 @@ def working_towards(
 ) -> Iterator[None]:
     """Inside, work goes on as if `change` of the record were written; the run that publishes writes it.
 
-    A `new` collection need not be known. A published level above the record's counts as its level.
+    A `new` collection need not be known; what a declaration says stands over `change`. A published level above the
+    record's counts as its level.
     """
     record = load_record(work.folder)
     if record is None:
         record = CollectionRecord(name=work.name) if new else work.record
     record = record.model_copy(update={"level": max(record.level, newest_level(work.folder))}, deep=True)
-    goal = change(record)
+    goal = as_declared(work.folder, change(record))
     kept, lowers = min(record.level, goal.level), goal.level < record.level
     with aiming_at(Goal(work.folder, goal, kept, lowers, tuple(removed))):
         work.take_record(goal)

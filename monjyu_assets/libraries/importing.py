@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from monjyu_assets.indexing.index_result import IndexResult
 from monjyu_assets.indexing.requests import index_collection
 from monjyu_assets.indexing.run import Say
-from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
-from monjyu_assets.libraries.library_folder import Synced, check_library, folder_for, salt_of, sync_folder
-from monjyu_assets.libraries.library_item import LibraryItem
-from monjyu_assets.libraries.zotero_database import DATABASE, read_zotero_folder
+from monjyu_assets.libraries.library_folder import Synced
+from monjyu_assets.libraries.syncing import Kind, sync_library
 from monjyu_assets.stages.shared.work import Progress, no_progress, no_warning
-from monjyu_core.errors import ConfigurationError
-from monjyu_core.storage.collection import CollectionRecord, load_record
 from monjyu_core.storage.folders import DataFolder
-from monjyu_core.storage.ids import check_collection_name
-
-Kind = Literal["zotero", "bibtex"]
-READABLE = (".pdf", ".docx", ".pptx", ".html", ".htm", ".md", ".txt")
-"""Endings of attachments that are read, the best first."""
 
 
 @dataclass(frozen=True)
@@ -45,35 +35,7 @@ def import_library(
 ) -> Imported:
     """Bring the works of a library into a collection and index it. Another import of the same path adds, updates and
     removes what changed. ConfigurationError where the library cannot be read or is empty: then nothing changed."""
-    path = check_library(path)
-    folder = data.collection(check_collection_name(name))
-    items, broken = _read(kind, path)
-    if not any(item.record.title for item in items):
-        raise ConfigurationError(f"{path} holds no works.", "Nothing was changed.")
-    record = load_record(folder) or CollectionRecord(name=name)
-    place = folder_for(data, name, path, "zotero" if path.is_dir() else path.stem)
-    done = sync_folder(place, path, items, record.excluded, salt_of(record, place))
-    done.unreadable += broken
-    if done.outside:
-        say(f"{done.outside} files lie outside {path if path.is_dir() else path.parent}, or are gone: not read.")
+    done = sync_library(data, kind, path, name, say=say)
     source = data.papers / name
     found = index_collection(data, source, name, level=level, allow_deletes=allow_deletes, progress=progress, say=say)
     return Imported(done, found)
-
-
-def _read(kind: Kind, path: Path) -> tuple[list[LibraryItem], int]:
-    """The works, and how many entries could not be read."""
-    if not path.is_dir():
-        if kind == "bibtex" and path.suffix.lower() != ".bib":
-            raise ConfigurationError(f"{path.name} is no BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
-        if path.name == DATABASE:
-            return read_zotero_folder(path.parent, READABLE), 0
-        return read_library_file(path, READABLE)
-    if kind == "zotero" and (path / DATABASE).is_file():
-        return read_zotero_folder(path, READABLE), 0
-    endings = (".bib",) if kind == "bibtex" else ENDINGS
-    files = sorted(one for one in path.iterdir() if one.suffix.lower() in endings)
-    if len(files) != 1:
-        what = f"{DATABASE} or one exported file" if kind == "zotero" else "one .bib"
-        raise ConfigurationError(f"{path} does not hold {what}.", "Name the file of the library.")
-    return read_library_file(files[0], READABLE)

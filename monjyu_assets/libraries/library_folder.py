@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -60,10 +60,11 @@ def folder_for(data: DataFolder, collection: str, library: Path, stem: str) -> P
 
 
 def sync_folder(
-    folder: Path, library: Path, items: Sequence[LibraryItem], excluded: Sequence[str], salt: str
+    folder: Path, library: Path, items: Sequence[LibraryItem], excluded: Sequence[str], salt: str, mark: str = ""
 ) -> Synced:
     """Bring the folder to these works. What is needed is written before anything is removed, so a killed import is
-    finished by the next. Works whose paper id is `excluded` (purged) stay out."""
+    finished by the next. Works whose paper id is `excluded` (purged) stay out. `mark` is that of the library as it was
+    read."""
     before = {item.name or item.record_id: item for item in kept_items(folder)}
     titled = [item for item in items if item.record.title]
     kept, done = {}, Synced(outside=sum(item.outside for item in items), unreadable=len(items) - len(titled))
@@ -84,7 +85,7 @@ def sync_folder(
         else:
             done.unchanged += 1
     done.removed = len(before.keys() - kept.keys())
-    _write(folder, str(library), list(kept.values()))
+    _write(folder, {"library": str(library), "mark": mark}, list(kept.values()))
     return done
 
 
@@ -95,7 +96,7 @@ def forget_excluded(data: DataFolder, record: CollectionRecord) -> None:
         salt = salt_of(record, state.parent)
         stay = [item for item in items if _paper_id(state.parent, item, salt) not in record.excluded]
         if len(stay) < len(items):
-            _write(state.parent, str(_state(state).get("library", "")), stay)
+            _write(state.parent, _state(state), stay)
 
 
 def library_records(data: DataFolder, record: CollectionRecord) -> Iterator[tuple[str, ScholarlyRecord]]:
@@ -104,6 +105,12 @@ def library_records(data: DataFolder, record: CollectionRecord) -> Iterator[tupl
         salt = salt_of(record, state.parent)
         for item in kept_items(state.parent):
             yield _paper_id(state.parent, item, salt), item.record
+
+
+def mark_of(data: DataFolder, collection: str, library: Path) -> str:
+    """The mark of a library when it was last brought into a collection; "" where it never was."""
+    states = map(_state, library_states(data, collection))
+    return next((str(state.get("mark", "")) for state in states if state.get("library") == str(library)), "")
 
 
 def library_states(data: DataFolder, collection: str) -> list[Path]:
@@ -161,11 +168,11 @@ def _brought(source: Path, target: Path) -> bool:
     return True
 
 
-def _write(folder: Path, library: str, items: list[KeptItem]) -> None:
+def _write(folder: Path, about: Mapping[str, Any], items: list[KeptItem]) -> None:
     alone = [item for item in items if item.name is None]
     if alone:
         write_atomically(folder / RECORDS, "".join(map(_line, alone)).encode())
-    state = {"library": library, "items": [asdict(item) for item in items]}
+    state = {"library": "", **about, "items": [asdict(item) for item in items]}
     write_atomically(folder / STATE, json.dumps(state, ensure_ascii=False, indent=0).encode())
     wanted = {STATE, *(item.name for item in items), *([RECORDS] if alone else [])}
     for path in folder.iterdir():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -24,7 +24,7 @@ from monjyu_assets.orchestration.checks.shard_checks import (
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.lineage.lineage_events import failure_reported
 from monjyu_assets.orchestration.partitions import by_collection, collections, papers, shard_key
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import IO_MANAGER, DataFolderResource, ModelGateway
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.orchestration.telling.computed import computed_before, computed_now
 from monjyu_assets.orchestration.telling.failed_papers import failed_papers_metadata
@@ -59,6 +59,7 @@ def shard_asset_arguments(asset: str, code_version: str, kinds: set[str]) -> dic
         "owners": owners(),
         "tags": {"monjyu/level": str(level)},
         "pool": asset,
+        "io_manager_key": IO_MANAGER,
         "automation_condition": None if asset == "paper_manifest" else shard_condition(level),
         "check_specs": shard_check_specs(asset) or None,
         "metadata": described(asset) | {"published": published_by(level)},
@@ -139,8 +140,11 @@ def collection_run(context: dg.AssetExecutionContext, data: DataFolderResource) 
             note_on_publishing(context, level_of(asset))
 
 
-def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage) -> MaterializedAndChecked:
-    """Run a stage over the run's shards, and report each with its own data version and metadata.
+def run_stage(
+    context: dg.AssetExecutionContext, data: DataFolderResource, stage: Stage, models: ModelGateway | None = None
+) -> MaterializedAndChecked:
+    """Run a stage over the run's shards, and report each with its own data version and metadata. A stage that calls
+    `models` keeps to their caps.
 
     Dagster gives all partitions of a run the same data version. So each shard gets an event of its own after Dagster's:
     the last one counts.
@@ -155,6 +159,7 @@ def run_stage(context: dg.AssetExecutionContext, data: DataFolderResource, stage
             timer, reports = Timer(), list[ShardReport]()
             with (
                 work_of_run(context, data, collection, shards) as (work, deliver),
+                models.within_caps(work.settings) if models else nullcontext(),
                 spent(work, asset) as cost,
                 failure_reported(work, asset),
             ):

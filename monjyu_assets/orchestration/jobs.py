@@ -17,7 +17,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
     index_snapshot,
 )
 from monjyu_assets.orchestration.automation.freshness import snapshot_fresh
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.orchestration.telling.code_places import with_code_places
 
 INTERNAL = {"monjyu/internal": "true"}
@@ -83,7 +83,7 @@ levels = dg.Definitions(
     assets=with_code_places([*ALL_ASSETS, index_snapshot]),
     asset_checks=[snapshot_fresh],
     jobs=JOBS,
-    resources={"data": DataFolderResource()},
+    resources=resources_of(DataFolderResource.configure_at_launch()),
     executor=dg.in_process_executor,
 )
 """The definitions without automation: the commands run these jobs, and `reindex` runs the commands' code."""

@@ -9,7 +9,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
 from monjyu_core.errors import ConfigurationError, StorageError
-from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, read_yaml
+from monjyu_core.settings.settings import EmbeddingModel, ModelName, Settings, load_settings, merge, read_yaml
 from monjyu_core.storage.folders import CollectionFolder, DataFolder, write_atomically
 from monjyu_core.wording import did_you_mean
 
@@ -29,7 +29,8 @@ class CollectionRecord(BaseModel):
     It is written by the run that publishes: what a run that failed was asked for is in no record. `language`,
     `embedding_model` and `embedding_precision` are settled when the first chunks are made; no precision stands for that
     of collections made before there were 8 bits. `excluded` are purged papers: they are not indexed
-    again while their files stand. `level` is the one the collection is kept at.
+    again while their files stand. `level` is the one the collection is kept at. `declared` names the file that declares
+    the collection in a Dagster project, and `settings` are those it gives: they stand over all others.
     """
 
     name: str
@@ -40,6 +41,8 @@ class CollectionRecord(BaseModel):
     embedding_precision: Literal["int8"] | None = None
     excluded: list[str] = []
     level: int = 0
+    settings: dict[str, Any] = {}
+    declared: str = ""
 
 
 def load_record(folder: CollectionFolder) -> CollectionRecord | None:
@@ -99,7 +102,8 @@ def collection_yaml_text(record: CollectionRecord) -> str | None:
 
 
 def collection_settings(record: CollectionRecord) -> Settings:
-    """The settings a collection is indexed and searched with: its overrides over file and environment.
+    """The settings a collection is indexed and searched with: its overrides over file and environment, and those of its
+    declaration over all.
 
     `auto` as the embedding's model or precision stands for what the record has, once it has one.
     """
@@ -126,4 +130,4 @@ def wanted_model(record: CollectionRecord) -> ModelName:
 
 
 def _own_settings(record: CollectionRecord) -> Settings:
-    return load_settings(collection_yaml(record).get("overrides") or {})
+    return load_settings(merge(collection_yaml(record).get("overrides") or {}, record.settings))

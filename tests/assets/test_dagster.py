@@ -16,7 +16,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
     index_snapshot,
 )
 from monjyu_assets.orchestration.partitions import range_tags
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World, write_records
 
@@ -45,7 +45,7 @@ PAPER_TABLES = [
 
 
 def run(world: World, instance: dg.DagsterInstance) -> None:
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     assert dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c")).success
     assert dg.materialize(
         [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
@@ -117,7 +117,7 @@ def test_the_checks_block_a_broken_set(world: World, instance: dg.DagsterInstanc
         inputs={"chunks": written.asset_version},
         code_version="broken",
     )
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     result = dg.materialize(
         [*PAPER_ASSETS, *COLLECTION_ASSETS, index_snapshot],
         selection=[*COLLECTION_ASSETS, index_snapshot],

@@ -13,7 +13,7 @@ import pytest
 
 from monjyu_assets.definitions import defs
 from monjyu_assets.orchestration.assets.index_snapshot import index_snapshot
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.parsing.formats.pdf.parse_pdf import parse_pdf
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.publishing.snapshot_quality import snapshot_quality
@@ -73,7 +73,7 @@ def evaluations(world: World) -> dict[str, dg.AssetCheckEvaluation]:
             [asset for asset in defs.assets or [] if isinstance(asset, dg.AssetsDefinition)],
             selection=[index_snapshot],
             instance=instance,
-            resources={"data": DataFolderResource(root=str(world.data.root))},
+            resources=resources_of(DataFolderResource(root=str(world.data.root))),
             partition_key="c",
         )
         assert result.success

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monjyu_assets.orchestration.assets.index_snapshot import open_duckdb
+from monjyu_assets.orchestration.resources import DataFolderResource, SnapshotDuckDB
 from monjyu_assets.publishing.publish import Published, publish
 from monjyu_assets.stages.chunk_embeddings import embed_shards
 from monjyu_assets.stages.chunks import chunk_shards
@@ -87,7 +87,7 @@ class World:
         return done
 
     def publish(self) -> Published:
-        return publish(self.work, open_duckdb)
+        return publish(self.work, SnapshotDuckDB(data=DataFolderResource(root=str(self.data.root))).writing)
 
     def tables(self) -> dict[str, Rows]:
         """The rows of all tables in the parts, without times and paths."""

@@ -4,7 +4,7 @@ import dagster as dg
 
 from monjyu_assets.orchestration.asset_base import run_stage, shard_asset_arguments
 from monjyu_assets.orchestration.assets.chunks import chunks
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, ModelGateway
 from monjyu_assets.orchestration.results import MaterializedAndChecked
 from monjyu_assets.stages.chunk_embeddings import CODE_VERSION, embed_shards
 
@@ -15,5 +15,7 @@ from monjyu_assets.stages.chunk_embeddings import CODE_VERSION, embed_shards
     description="Vectors of header and text, of length one. A text that has a vector in the collection keeps it; "
     "the data version is that of the inputs and the model.",
 )
-def chunk_embeddings(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
-    yield from run_stage(context, data, embed_shards)
+def chunk_embeddings(
+    context: dg.AssetExecutionContext, data: DataFolderResource, models: ModelGateway
+) -> MaterializedAndChecked:
+    yield from run_stage(context, data, embed_shards, models)

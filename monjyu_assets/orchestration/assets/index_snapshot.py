@@ -1,12 +1,8 @@
 """Asset `index_snapshot`: the published index that readers open."""
 
-from contextlib import AbstractContextManager
 from datetime import timedelta
-from pathlib import Path
 
 import dagster as dg
-import duckdb
-from dagster_duckdb import DuckDBResource
 
 from monjyu_assets.orchestration.asset_base import collection_run
 from monjyu_assets.orchestration.asset_telemetry import asset_done
@@ -31,7 +27,7 @@ from monjyu_assets.orchestration.checks.quality_checks import quality_results, q
 from monjyu_assets.orchestration.checks.rebuild_check import REBUILD_SPEC, rebuild_result
 from monjyu_assets.orchestration.code_location import owners
 from monjyu_assets.orchestration.partitions import collections
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import IO_MANAGER, DataFolderResource, SearchFilesResource, SnapshotDuckDB
 from monjyu_assets.orchestration.results import MaterializedAndChecked, Metadata
 from monjyu_assets.orchestration.telling.snapshot_metadata import (
     described_snapshot,
@@ -77,8 +73,6 @@ NEAREST_SPEC = dg.AssetCheckSpec(
     description="The approximate index of a large collection finds nearly all of the nearest chunks.",
     partitions_def=collections,
 )
-FILE_FORMAT = {"storage_compatibility_version": "v1.4.0"}
-"""Without this, DuckDB 2 writes files that shells and tools of DuckDB 1 cannot open. It costs neither size nor time."""
 
 
 def freshness_policy() -> dg.FreshnessPolicy | None:
@@ -99,6 +93,7 @@ def freshness_policy() -> dg.FreshnessPolicy | None:
     tags={"monjyu/level": "all"},
     metadata=described_snapshot(),
     pool="index_snapshot",
+    io_manager_key=IO_MANAGER,
     automation_condition=collection_condition(0, publishes=True),
     freshness_policy=freshness_policy(),
     check_specs=[
@@ -111,11 +106,16 @@ def freshness_policy() -> dg.FreshnessPolicy | None:
     description="A closed and checked set of parts as one immutable snapshot (DuckDB, search files); CURRENT is "
     "swapped last: readers see the old one or the new one and never wait. Equal parts publish nothing new.",
 )
-def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) -> MaterializedAndChecked:
+def index_snapshot(
+    context: dg.AssetExecutionContext,
+    data: DataFolderResource,
+    snapshots: SnapshotDuckDB,
+    search_files: SearchFilesResource,
+) -> MaterializedAndChecked:
     with collection_run(context, data) as run:
         work, gate = run.work, RetrievalGate(run.work)
         try:
-            published = publish(work, open_duckdb, gate)
+            published = publish(work, snapshots.writing, gate)
         except PublishBlocked as blocked:
             yield from (_check_result(check) for check in blocked.checks if check.name in CHECKS)
             if gate.ndcg is not None:
@@ -125,7 +125,7 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
             *map(_check_result, published.checks),
             *quality_results(work, published.manifest),
             *drift_results(work, published.manifest, gate),
-            _nearest_result(published.manifest),
+            _nearest_result(published.manifest, search_files),
             rebuild_result(work),
         ]
         yield from checks
@@ -139,18 +139,18 @@ def index_snapshot(context: dg.AssetExecutionContext, data: DataFolderResource) 
         yield dg.MaterializeResult(data_version=dg.DataVersion(published.manifest.content), metadata=metadata)
 
 
-def open_duckdb(path: Path) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    """A DuckDB file opened for writing through Dagster's resource."""
-    return DuckDBResource(database=str(path), connection_config=FILE_FORMAT).get_connection()
-
-
-def _nearest_result(manifest: Manifest) -> dg.AssetCheckResult:
-    nearest = manifest.nearest
-    metadata: Metadata = {"recall": nearest.recall, "probes": nearest.probes} if nearest else {}
+def _nearest_result(manifest: Manifest, search_files: SearchFilesResource) -> dg.AssetCheckResult:
+    nearest, expected = manifest.nearest, sum(entry.rows for entry in manifest.search)
+    with search_files.reading(manifest.collection, manifest.snapshot_id) as held:
+        there = held.chunks
+        indexed = len(held.nearest.keys()) if held.nearest else 0
+    metadata: Metadata = {"chunks": there}
+    if nearest:
+        metadata |= {"recall": nearest.recall, "probes": nearest.probes, "indexed": indexed}
     found = f"{nearest.recall:.1%} of the nearest chunks are candidates." if nearest else "All chunks are compared."
     return dg.AssetCheckResult(
         check_name=NEAREST_SPEC.name,
-        passed=nearest is None or nearest.recall >= MIN_RECALL,
+        passed=there == expected and (nearest is None or nearest.recall >= MIN_RECALL),
         severity=dg.AssetCheckSeverity.WARN,
         description=found,
         metadata=metadata,

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 
 import dagster as dg
 
+from monjyu_assets.indexing.declarations import record_of
 from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Metadata
 from monjyu_core.errors import StorageError
 from monjyu_core.settings.settings import load_settings
-from monjyu_core.storage.collection import collection_settings, known_record
+from monjyu_core.storage.collection import collection_settings
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.snapshot import read_current, read_manifest
@@ -35,7 +36,7 @@ def freshness_of(data: DataFolder, name: str) -> dg.AssetCheckResult:
     metadata: Metadata = {"sources": seen.message or "as published"}
     if hours is not None:
         metadata["hours_since_published"] = round(hours, 2)
-    limit = collection_settings(known_record(data, name)).checks.fresh_hours
+    limit = collection_settings(record_of(data, name)).checks.fresh_hours
     waits = seen.state == "changed" and (hours is None or hours > limit)
     return dg.AssetCheckResult(
         passed=seen.state != "stopped" and not waits,

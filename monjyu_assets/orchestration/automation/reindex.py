@@ -2,8 +2,10 @@
 
 import dagster as dg
 
+from monjyu_assets.indexing.declarations import declaration_of
 from monjyu_assets.indexing.index_result import IndexResult
 from monjyu_assets.indexing.run import bring_up, index_lock, working_towards
+from monjyu_assets.libraries.syncing import sync_library
 from monjyu_assets.orchestration.assets.paper_manifest import ALLOW_DELETES_TAG
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.partitions import collections
@@ -19,12 +21,24 @@ from monjyu_assets.orchestration.telling.failing import causes_first
     "collection, and publish once. Each is a run of its own with its assets' events, made in this process.",
 )
 def bring_to_sources(context: dg.OpExecutionContext, data: DataFolderResource) -> None:
-    work = data.work(context.partition_key, context.log)
+    bring(context, data, context.partition_key)
+
+
+def bring(context: dg.OpExecutionContext, data: DataFolderResource, name: str, *, asked_for: bool = False) -> None:
+    """Bring a collection up to date in this run's process. `asked_for`: up to the level it is kept at, paid models
+    included; else as far as it may go by itself."""
+    work = data.work(name, context.log)
+    declaration = declaration_of(work.folder)
     work.run_tags = {STARTED_BY_TAG: context.run_id, LAUNCHED_BY_TAG: context.job_name}
     allow = context.run.tags.get(ALLOW_DELETES_TAG) == "true"
-    with causes_first(), index_lock(work, context.log.info), working_towards(work, lambda record: record):
-        sources = ", ".join(work.record.sources)
-        done = bring_up(work, sources, allow_deletes=allow, level=automatic_level(work))
+    with causes_first(), index_lock(work, context.log.info):
+        if declaration and declaration.library:
+            synced = sync_library(work.data, "zotero", declaration.library, name, say=context.log.warning)
+            context.log.info(f"Library: {synced.model_dump_json()}")
+        with working_towards(work, lambda record: record, new=declaration is not None):
+            sources = ", ".join(work.record.sources)
+            level = None if asked_for else automatic_level(work)
+            done = bring_up(work, sources, allow_deletes=allow, asked_for=asked_for, level=level)
     context.log.info(done.model_dump_json(exclude={"failures"}))
     context.add_output_metadata(done_metadata(done))
 

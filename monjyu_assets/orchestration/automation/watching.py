@@ -10,9 +10,12 @@ from typing import Literal
 import pyarrow as pa
 from filelock import FileLock, Timeout
 
+from monjyu_assets.indexing.declarations import declaration_of, declared_names, record_of
 from monjyu_assets.indexing.pending import Pending, look, paid_levels
 from monjyu_assets.indexing.scan import find_files
 from monjyu_assets.indexing.walking import readable_types
+from monjyu_assets.libraries.library_folder import check_library, mark_of
+from monjyu_assets.libraries.syncing import library_files, library_mark
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
@@ -38,8 +41,9 @@ class Watched:
 
 
 def watched_collections(data: DataFolder) -> list[str]:
-    """The indexed collections, and the folders in `papers/` that hold a document and are not another's source."""
-    known = data.collections()
+    """The indexed and the declared collections, and the folders in `papers/` that hold a document and are not another's
+    source."""
+    known = sorted({*data.collections(), *declared_names(data)})
     sources = {source for name in known for source in _sources(data, name)}
     folders = [path for path in data.papers.iterdir() if path.is_dir()] if data.papers.is_dir() else []
     new = [path for path in folders if not any(path.is_relative_to(source) for source in sources)]
@@ -49,7 +53,7 @@ def watched_collections(data: DataFolder) -> list[str]:
 def _sources(data: DataFolder, name: str) -> list[Path]:
     """None where the record cannot be read: a look at that collection says so."""
     try:
-        return [Path(source) for source in known_record(data, name).sources]
+        return [Path(source) for source in record_of(data, name).sources]
     except MonjyuError:
         return []
 
@@ -84,6 +88,9 @@ def _look_at(work: Work) -> Watched:
     name = work.name
     if is_being_indexed(work.folder):
         return Watched(name, "busy", "It is being indexed.")
+    declaration = declaration_of(work.folder)
+    if declaration and declaration.library and (watched := _library_changed(work, declaration.library)):
+        return watched
     if not work.parts.heads("manifest"):
         return _first_look(work)
     pending = look(work, ", ".join(work.record.sources), allow_deletes=False, level=automatic_level(work))
@@ -95,6 +102,18 @@ def _look_at(work: Work) -> Watched:
         return _settling(name, fresh)
     _may_embed(work, describe(pending))
     return Watched(name, "changed", describe(pending), _key(work, pending))
+
+
+def _library_changed(work: Work, library: Path) -> Watched | None:
+    """By the sizes and times of its files alone: a tick brings nothing into the collection."""
+    mark = library_mark(check_library(library))
+    if mark == mark_of(work.data, work.name, library):
+        return None
+    fresh = time.time() - max(file.stat().st_mtime for file in library_files(library))
+    if abs(fresh) < work.settings.automation.settle_seconds:
+        return _settling(work.name, fresh)
+    _may_embed(work, "The library changed")
+    return Watched(work.name, "changed", "The library changed", digest(work.name, library, mark, length=20))
 
 
 def _first_look(work: Work) -> Watched:
@@ -146,11 +165,14 @@ def automatic_level(work: Work) -> int:
 
 
 def may_follow(work: Work, level: int) -> bool:
-    """Whether a level follows changes on its own: up to 1 always. Higher levels must have been built before and be
-    allowed, which they are unless a setting says otherwise or they use a paid model."""
+    """Whether a level follows changes on its own: up to 1 always. Higher levels must have been built before, or be
+    declared, and be allowed, which they are unless a setting says otherwise or they use a paid model."""
     if level <= 1:
         return True
-    begun = any(work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level)
+    declaration = declaration_of(work.folder)
+    begun = (declaration is not None and level <= declaration.level) or any(
+        work.parts.heads(primary(asset)) for asset in ASSETS if level_of(asset) == level
+    )
     allowed = work.settings.automation.auto_refresh_levels
     return begun and (level not in paid_levels(work.settings) if allowed == "free" else level in allowed)
 

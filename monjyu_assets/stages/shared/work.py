@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from monjyu_assets.indexing.declarations import record_of
 from monjyu_assets.publishing.closed_set import RESTS_ON, is_current, shard_version
 from monjyu_assets.stages.shared.run_rules import current_cap, goal_of
 from monjyu_core.models.accounting.account import Account, Accounting
 from monjyu_core.models.accounting.ledger import Scope
 from monjyu_core.settings.settings import Limit, Settings, settings_key
-from monjyu_core.storage.collection import CollectionRecord, collection_settings, known_record
+from monjyu_core.storage.collection import CollectionRecord, collection_settings
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.other_files import OtherFiles
@@ -72,7 +73,7 @@ class Work:
     @cached_property
     def record(self) -> CollectionRecord:
         goal = goal_of(self.folder)
-        return goal.record if goal else known_record(self.data, self.name)
+        return goal.record if goal else record_of(self.data, self.name)
 
     @cached_property
     def settings(self) -> Settings:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from monjyu_assets.libraries.bibliography_files import read_library_file
-from monjyu_assets.libraries.importing import READABLE, import_library
+from monjyu_assets.libraries.importing import import_library
 from monjyu_assets.libraries.library_item import LibraryItem
+from monjyu_assets.libraries.syncing import READABLE
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import open_current

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from monjyu_assets.libraries.importing import READABLE, import_library
+from monjyu_assets.libraries.importing import import_library
+from monjyu_assets.libraries.syncing import READABLE
 from monjyu_assets.libraries.zotero_database import read_zotero_folder
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.folders import DataFolder

@@ -275,12 +275,12 @@ def test_the_asset_says_what_its_models_took(fake: FakeModels, world: World, mon
 
     from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
     from monjyu_assets.orchestration.partitions import range_tags
-    from monjyu_assets.orchestration.resources import DataFolderResource
+    from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 
     monkeypatch.setenv("MONJYU_SPENDING__PRICES", '{"fake-model-1": {"prompt": 100}}')
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("collections", ["c"])
-        resources = {"data": DataFolderResource(root=str(world.data.root))}
+        resources = resources_of(DataFolderResource(root=str(world.data.root)))
         result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
     events = [event.materialization.metadata for event in result.get_asset_materialization_events()]
     embedded = next(metadata for metadata in events if metadata["tokens"].value)

@@ -1,4 +1,4 @@
-"""The one resource of the assets: the data folder."""
+"""Resource `data`: the data folder."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from logging import Logger
 from pathlib import Path
 
 import dagster as dg
+from pydantic import Field
 
 from monjyu_assets.orchestration.progress import reporter, warner
 from monjyu_assets.stages.shared.work import Work
@@ -14,12 +15,14 @@ from monjyu_core.storage.folders import DataFolder
 
 
 class DataFolderResource(dg.ConfigurableResource):  # type: ignore[type-arg]
-    """Where sources and outputs lie; empty means `MONJYU_DATA`, else `./data`."""
+    """Where sources and outputs lie."""
 
-    root: str = ""
+    root: str = Field(
+        default="", description="Path of the data folder; empty = the one that MONJYU_DATA names, else ./data."
+    )
 
     def folder(self) -> DataFolder:
-        return DataFolder(Path(self.root)) if self.root else DataFolder.default()
+        return DataFolder(Path(self.root).expanduser().absolute()) if self.root else DataFolder.default()
 
     def work(self, collection: str, log: Logger, run_id: str = "") -> Work:
         work = Work(self.folder(), collection, reporter(log), warner(log), run_id)

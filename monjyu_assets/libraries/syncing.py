@@ -1,0 +1,71 @@
+"""The works of a library into the folder of a collection, without indexing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from monjyu_assets.libraries.bibliography_files import ENDINGS, read_library_file
+from monjyu_assets.libraries.library_folder import Synced, check_library, folder_for, salt_of, sync_folder
+from monjyu_assets.libraries.library_item import LibraryItem
+from monjyu_assets.libraries.zotero_database import DATABASE, read_zotero_folder
+from monjyu_assets.stages.shared.work import Warn, no_warning
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.collection import CollectionRecord, load_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.ids import check_collection_name, digest
+
+Kind = Literal["zotero", "bibtex"]
+READABLE = (".pdf", ".docx", ".pptx", ".html", ".htm", ".md", ".txt")
+"""Endings of attachments that are read, the best first."""
+
+
+def sync_library(data: DataFolder, kind: Kind, path: Path, name: str, *, say: Warn = no_warning) -> Synced:
+    """Bring the works of a library into the folder of a collection, without indexing it. ConfigurationError where the
+    library cannot be read or is empty: then nothing changed."""
+    path = check_library(path)
+    folder = data.collection(check_collection_name(name))
+    mark = library_mark(path)  # before it is read: what is changed meanwhile is seen the next time
+    items, broken = _read(kind, path)
+    if not any(item.record.title for item in items):
+        raise ConfigurationError(f"{path} holds no works.", "Nothing was changed.")
+    record = load_record(folder) or CollectionRecord(name=name)
+    place = folder_for(data, name, path, "zotero" if path.is_dir() else path.stem)
+    done = sync_folder(place, path, items, record.excluded, salt_of(record, place), mark)
+    done.unreadable += broken
+    if done.outside:
+        say(f"{done.outside} files lie outside {path if path.is_dir() else path.parent}, or are gone: not read.")
+    return done
+
+
+def library_mark(path: Path) -> str:
+    """A hash of names, sizes and times of a library's files: another one says that it may have changed."""
+    stats = [(file.name, file.stat()) for file in library_files(path)]
+    return digest(*(f"{name}\t{stat.st_size}\t{stat.st_mtime_ns}" for name, stat in stats), length=20)
+
+
+def library_files(path: Path) -> list[Path]:
+    """The files that say what is in a library: Zotero's database with its journal, or what was exported."""
+    folder = path.parent if path.name == DATABASE else path
+    if not folder.is_dir():
+        return [path]
+    database = [one for end in ("", "-journal", "-wal") if (one := folder / f"{DATABASE}{end}").is_file()]
+    return database or sorted(one for one in folder.iterdir() if one.suffix.lower() in ENDINGS)
+
+
+def _read(kind: Kind, path: Path) -> tuple[list[LibraryItem], int]:
+    """The works, and how many entries could not be read."""
+    if not path.is_dir():
+        if kind == "bibtex" and path.suffix.lower() != ".bib":
+            raise ConfigurationError(f"{path.name} is no BibTeX.", "`monjyu import zotero` reads .json and .rdf, too.")
+        if path.name == DATABASE:
+            return read_zotero_folder(path.parent, READABLE), 0
+        return read_library_file(path, READABLE)
+    if kind == "zotero" and (path / DATABASE).is_file():
+        return read_zotero_folder(path, READABLE), 0
+    endings = (".bib",) if kind == "bibtex" else ENDINGS
+    files = sorted(one for one in path.iterdir() if one.suffix.lower() in endings)
+    if len(files) != 1:
+        what = f"{DATABASE} or one exported file" if kind == "zotero" else "one .bib"
+        raise ConfigurationError(f"{path} does not hold {what}.", "Name the file of the library.")
+    return read_library_file(files[0], READABLE)

@@ -1,0 +1,34 @@
+"""The resources of the assets: data folder, databases and search files of snapshots, models, and the IO manager."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dagster._config.pythonic_config import PartialResource
+
+from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
+from monjyu_assets.orchestration.resources.io_manager import IO_MANAGER, MonjyuIOManager
+from monjyu_assets.orchestration.resources.model_gateway import ModelGateway
+from monjyu_assets.orchestration.resources.search_reader import SearchFilesResource
+from monjyu_assets.orchestration.resources.snapshot_duckdb import SnapshotDuckDB
+
+__all__ = [
+    "IO_MANAGER",
+    "DataFolderResource",
+    "ModelGateway",
+    "MonjyuIOManager",
+    "SearchFilesResource",
+    "SnapshotDuckDB",
+    "resources_of",
+]
+
+
+def resources_of(data: DataFolderResource | PartialResource[DataFolderResource]) -> dict[str, Any]:
+    """All resources over one data folder, by the names that the assets ask for."""
+    return {
+        "data": data,
+        "snapshots": SnapshotDuckDB(data=data),
+        "search_files": SearchFilesResource(data=data),
+        "models": ModelGateway(data=data),
+        IO_MANAGER: MonjyuIOManager(data=data),
+    }

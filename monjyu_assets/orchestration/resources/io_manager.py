@@ -1,0 +1,174 @@
+"""Resource `monjyu_io`: Monjyu's tables as inputs of an engineer's own assets, as the type that an input asks for."""
+
+import importlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, get_args
+
+import dagster as dg
+import duckdb
+import pyarrow as pa
+from pydantic import PrivateAttr
+
+from monjyu_assets.orchestration.partitions import by_collection
+from monjyu_assets.orchestration.resources.data_folder import DataFolderResource
+from monjyu_core.errors import ConfigurationError, QueryError, StorageError
+from monjyu_core.storage.folders import CollectionFolder
+from monjyu_core.storage.ids import shard_of_bucket
+from monjyu_core.storage.parts import PartStore
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
+from monjyu_core.storage.snapshot import Snapshot, open_current
+from monjyu_core.wording import did_you_mean
+
+IO_MANAGER = "monjyu_io"
+PUBLISHED = "index_snapshot"
+"""The asset whose tables are those of the published snapshot."""
+
+
+class MonjyuIOManager(dg.ConfigurableIOManager):
+    """Loads tables of Monjyu's as pyarrow.Table, pandas or Polars frames, or DuckDB relations.
+
+    An input is what its asset has made. That of an asset with tables is its current parts of the partitions that the
+    input depends on, also in the run that has just made them; that of `index_snapshot` is the published snapshot, whose
+    tables are whole and fit each other. `AssetIn(metadata={"table": …, "columns": […]})` names another table than the
+    asset's first, and columns; `"tables": […]` gives several, as a dict by name (Dagster takes one input an asset).
+    An input `index_snapshot` of type duckdb.DuckDBPyConnection is the snapshot's database, read-only.
+
+    Where the run has no partition, all collections are loaded, with a column `collection` before the others.
+    """
+
+    data: dg.ResourceDependency[DataFolderResource]
+    _open: ExitStack = PrivateAttr(default_factory=ExitStack)
+
+    def handle_output(self, context: dg.OutputContext, obj: object) -> None:
+        raise dg.DagsterInvariantViolationError(
+            f"{IO_MANAGER} only loads what Monjyu's assets have written. Give {context.asset_key.to_user_string()} "
+            "another io_manager_key, or let it return a MaterializeResult without a value."
+        )
+
+    def load_input(self, context: dg.InputContext) -> object:
+        wanted, given = context.dagster_type.typing_type, context.definition_metadata
+        if wanted is duckdb.DuckDBPyConnection:
+            return self._database(context)
+        if "tables" in given:
+            held = (*get_args(wanted), Any, Any)[1]
+            return {name: self._table(context, name, held, ()) for name in map(str, given["tables"])}
+        return self._table(context, given.get("table"), wanted, given.get("columns") or ())
+
+    def teardown_after_execution(self, context: dg.InitResourceContext) -> None:
+        """Snapshots stay open as long as relations may be read."""
+        self._open.close()
+
+    def _database(self, context: dg.InputContext) -> duckdb.DuckDBPyConnection:
+        collections = list(shards_by_collection(context))
+        if context.asset_key.path[-1] != PUBLISHED or len(collections) != 1:
+            raise ConfigurationError(
+                f"{context.asset_key.to_user_string()} of {len(collections)} collections is no database.",
+                f"{PUBLISHED} of one collection is. Name a table, or partition your asset by collections.",
+            )
+        return self._snapshot(collections[0]).cursor()
+
+    def _table(self, context: dg.InputContext, named: object, wanted: Any, some: Sequence[str]) -> object:
+        asset = context.asset_key.path[-1]
+        table = table_of_input(asset, named)
+        columns = list(some) or TABLES[table].schema.names
+        asked = sorted(shards_by_collection(context).items())
+        read = {name: self._rows(asset, table, name, shards) for name, shards in asked}
+        if context.has_partition_key and len(read) == 1:
+            (rows,) = read.values()
+            if wanted is duckdb.DuckDBPyRelation:
+                return rows.project(_names(columns))
+            return as_type(arrow_rows(rows, table, columns), wanted)
+        tables = [_with_collection(name, arrow_rows(rows, table, columns)) for name, rows in read.items()]
+        none = _with_collection("", TABLES[table].schema.empty_table().select(columns))
+        return as_type(pa.concat_tables([none, *tables]), wanted)
+
+    def _rows(self, asset: str, table: str, collection: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:
+        if asset == PUBLISHED:
+            return published_rows(self._snapshot(collection), table)
+        return current_rows(self.data.folder().collection(collection), table, shards)
+
+    def _snapshot(self, collection: str) -> Snapshot:
+        snapshot = open_current(self.data.folder().collection(collection))
+        self._open.callback(snapshot.close)
+        return snapshot
+
+
+def table_of_input(asset: str, named: object) -> str:
+    """The table that an input means; ConfigurationError where its asset has none of that name."""
+    tables = (
+        [name for name, spec in TABLES.items() if spec.served] if asset == PUBLISHED else ASSET_TABLES.get(asset, [])
+    )
+    if named is None and tables and asset != PUBLISHED:
+        return tables[0]
+    if named in tables:
+        return str(named)
+    way = f'AssetIn("{asset}", metadata={{"table": …}}) names one of {", ".join(tables) or "none"}.'
+    what = "has many tables" if named is None else f"has no table {named!r}"
+    raise ConfigurationError(f"{asset} {what}.", f"{did_you_mean(str(named), tables)} {way}".strip())
+
+
+def shards_by_collection(context: dg.InputContext) -> Mapping[str, tuple[str, ...]]:
+    """The collections whose rows an input depends on, and the shards of each (`all` of what a collection has whole)."""
+    keys = list(context.asset_partition_keys)
+    if keys and "|" in keys[0]:
+        return by_collection(keys)
+    return dict.fromkeys(keys, (COLLECTION_SHARD,))
+
+
+def current_rows(folder: CollectionFolder, table: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:
+    """The rows of a table's current parts of these shards. StorageError where one has not been made."""
+    parts = [part for part in PartStore(folder.parts).heads(table) if shard_of_bucket(part.shard) in shards]
+    missing = sorted({*shards} - {shard_of_bucket(part.shard) for part in parts})
+    if missing:
+        what = "" if missing == [COLLECTION_SHARD] else f" of shard {', '.join(missing)}"
+        raise StorageError(
+            f"{folder.name} has no {table}{what}.", f"Materialise {TABLES[table].asset} of this partition first."
+        )
+    filled = [part for part in parts if part.rows] or parts[:1]
+    return duckdb.connect().read_parquet([str(part.path) for part in filled], hive_partitioning=False)
+
+
+def published_rows(snapshot: Snapshot, table: str) -> duckdb.DuckDBPyRelation:
+    """The rows of a table of a snapshot. QueryError where it has no such table: it may be of a lower level."""
+    try:
+        return snapshot.cursor().table(table)
+    except duckdb.CatalogException:
+        name, level = snapshot.collection.name, TABLES[table].level
+        raise QueryError(
+            f"The snapshot of {name} is of level {snapshot.manifest.level} and has no {table}.",
+            f"`monjyu upgrade {name} --level {level}` makes it.",
+        ) from None
+
+
+def arrow_rows(rows: duckdb.DuckDBPyRelation, table: str, columns: Sequence[str]) -> pa.Table:
+    """In the order of the table's keys, with the types of its schema."""
+    schema = pa.schema([TABLES[table].schema.field(name) for name in columns])
+    return rows.order(_names(TABLES[table].keys)).project(_names(columns)).to_arrow_table().cast(schema)
+
+
+def as_type(rows: pa.Table, wanted: Any) -> object:
+    """Arrow rows as the type that an input is annotated with; Arrow where there is none."""
+    package, name = wanted.__module__.partition(".")[0], getattr(wanted, "__name__", "")
+    if package == "pandas" and name == "DataFrame":
+        return rows.to_pandas()
+    if package == "polars" and name in ("DataFrame", "LazyFrame"):
+        frame = importlib.import_module("polars").from_arrow(rows)
+        return frame.lazy() if name == "LazyFrame" else frame
+    if wanted is duckdb.DuckDBPyRelation:
+        return duckdb.connect().from_arrow(rows)
+    if wanted in (pa.Table, Any, object):
+        return rows
+    raise ConfigurationError(
+        f"{IO_MANAGER} gives no {wanted!r}.",
+        "Annotate the input as pyarrow.Table, pandas.DataFrame, polars.DataFrame, polars.LazyFrame or "
+        "duckdb.DuckDBPyRelation.",
+    )
+
+
+def _with_collection(name: str, rows: pa.Table) -> pa.Table:
+    return rows.add_column(0, "collection", pa.array([name] * len(rows), pa.string()))
+
+
+def _names(columns: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in columns)
