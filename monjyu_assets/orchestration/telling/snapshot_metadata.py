@@ -108,7 +108,7 @@ def published_told(work: Work, published: Published) -> str:
         )
     changed = sorted(_tables(before) ^ _tables(now))
     names = sorted({table for table, _ in changed})
-    some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(TABLES)} tables"
+    some = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} of {len(now.rows)} tables"
     what = f"other rows in {some}" if names else "the same rows, made or served in another way"
     level = f"; level {before.level} -> {now.level}" if before.level != now.level else ""
     where = f"{now.snapshot_id} is published in place of {before.snapshot_id}"
