@@ -25,6 +25,7 @@ from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, empty
 
 KEYS = "match_keys"
 CODE_VERSION = "1"
+"""Of what `match_keys` makes of papers and references."""
 _MADE_OF = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
 
 
