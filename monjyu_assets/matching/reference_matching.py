@@ -78,17 +78,17 @@ WHERE a.known IS DISTINCT FROM b.known OR a.cites IS DISTINCT FROM b.cites
 _WHOLLY = """
 CREATE TABLE open_references AS
 SELECT r.number, r.paper_id, r.ord,
-       c.paper_id IS NOT NULL OR coalesce(m.method <> 'title', false) OR coalesce(d.known, false)
+       c.paper_id IS NOT NULL OR coalesce(d.known, false)
        OR (SELECT count(*) FROM changed_papers WHERE known) > $many AS wholly
 FROM reference_keys r
 ANTI JOIN resolved USING (paper_id, ord)
 LEFT JOIN changed_papers c ON c.paper_id = r.paper_id
-LEFT JOIN (SELECT paper_id, ord, min(method) AS method, min(cited) AS cited FROM matches_before GROUP BY ALL) m
+LEFT JOIN (SELECT paper_id, ord, min(cited) AS cited FROM matches_before GROUP BY ALL) m
     ON m.paper_id = r.paper_id AND m.ord = r.ord
 LEFT JOIN changed_papers d ON d.paper_id = m.cited
 """
-"""The references without an id of a paper. Those are compared with all papers that are new themselves, that had been
-found by an id, or whose best match has changed; the others only with what changed, unless that is much."""
+"""The references without an id of a paper. Those of a changed paper, and those whose paper of before has changed, are
+compared with all papers; the others only with what changed, unless that is much."""
 _KEPT = """
 SELECT paper_id, ord, cited, method, score FROM matches_before
 SEMI JOIN (FROM open_references WHERE NOT wholly) USING (paper_id, ord)

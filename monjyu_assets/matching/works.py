@@ -65,9 +65,12 @@ def _works(entries: Entries, pairs: Alike) -> Numbers:
     """The smallest entry of each one's work. All that is connected is one work, unless it has two DOIs: there the order
     of the entries decides."""
     works = _connected(entries, pairs)
-    dois = np.unique(np.stack([works, entries.doi])[:, entries.doi >= 0], axis=1)[0]
-    several = np.unique(dois[:-1][dois[:-1] == dois[1:]])
-    apart = np.flatnonzero(np.isin(works, several))
+    known = entries.doi >= 0
+    dois = np.unique((works[known] << 32) | entries.doi[known]) >> 32
+    several = dois[:-1][dois[:-1] == dois[1:]]
+    connected = np.zeros(len(works), bool)
+    connected[several] = True
+    apart = np.flatnonzero(connected[works])
     if len(apart):
         works[apart] = apart[_apart(entries, pairs, apart)]
     return works

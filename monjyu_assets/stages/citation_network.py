@@ -11,7 +11,7 @@ from monjyu_assets.matching.works import find_works
 from monjyu_assets.publishing.closed_set import asset_version
 from monjyu_assets.stages.paper_identity import known_by
 from monjyu_assets.stages.shared.collection_stage import CollectionReport, Tables, run_collection_stage, whole_table
-from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, make_keys, rows_of_papers
+from monjyu_assets.stages.shared.kept_matching import keep_tables, kept_tables, rows_of_papers
 from monjyu_assets.stages.shared.work import Work, recipe
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.ids import digest
@@ -58,7 +58,6 @@ def _made_of(work: Work) -> str:
 
 def _tables(work: Work) -> Tables:
     """What was matched before is matched again only where it changed; nothing is kept from another recipe."""
-    make_keys(work)
     made_with = network_recipe(work.settings)
     before = kept_tables(work, KEPT, made_with)
     with connect_keys(whole_table(work, "paper_keys")) as connection:

@@ -50,7 +50,6 @@ def paper_files(work: Work) -> pa.Table:
 
 
 def _tables(work: Work) -> Tables:
-    make_keys(work)
     made_with = identity_recipe(work.settings)
     before = kept_tables(work, KEPT, made_with)
     with connect_keys(whole_table(work, "paper_keys")) as connection:

@@ -25,7 +25,9 @@ from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, empty
 
 KEYS = "match_keys"
 CODE_VERSION = "1"
+"""Of what `match_keys` makes of papers and references."""
 _MADE_OF = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": REFERENCE_COLUMNS}
+_BESIDE = ("authors", "references")
 
 
 def make_keys(work: Work) -> None:
@@ -51,17 +53,17 @@ def _rows(parts: PartStore, table: str, bucket: str, columns: list[str]) -> pa.T
 
 
 def _made_of(parts: PartStore, bucket: str) -> dict[str, str]:
-    heads = {name: parts.head(name, bucket) for name in _MADE_OF}
-    return {name: head.data_version for name, head in heads.items() if head}
+    """The rows of the papers, and the parts that were written with them."""
+    papers = parts.head("papers", bucket)
+    return {"papers": papers.data_version} | {name: papers.siblings[name] for name in _BESIDE} if papers else {}
 
 
 def _is_current(parts: PartStore, bucket: str) -> bool:
-    """What another bucket count named may have been collected since."""
-    kept = [parts.head(name, bucket) for name in ASSET_TABLES[KEYS]]
-    first = kept[0]
-    if first is None or first.code_version != CODE_VERSION or first.inputs != _made_of(parts, bucket):
+    """What a HEAD named for another number of buckets may have been collected since."""
+    kept = parts.head(ASSET_TABLES[KEYS][0], bucket)
+    if kept is None or kept.code_version != CODE_VERSION or kept.inputs != _made_of(parts, bucket):
         return False
-    return all(part is not None and part.path.is_file() for part in kept)
+    return kept.path.is_file()
 
 
 def kept_tables(work: Work, asset: str, made_with: str) -> dict[str, pa.Table]:
