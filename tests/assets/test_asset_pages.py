@@ -17,7 +17,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import COLLECTION_ASSETS,
 from monjyu_assets.orchestration.jobs import levels
 from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.plots import bars, line
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_assets.orchestration.telling.code_places import with_code_places
 from monjyu_assets.orchestration.telling.failed_papers import WHAT_TO_DO, failed_papers_metadata
 from monjyu_assets.orchestration.telling.previews import ROWS, preview, shown
@@ -54,7 +54,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dg.DagsterIns
 
 def run(world: World, instance: dg.DagsterInstance, selection: list[Any] | None = None) -> list[str]:
     """Materialise level 0, and give what its log says to people."""
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     said: list[str] = []
     for assets, how in ((PAPER_ASSETS, {"tags": range_tags("c")}), ([*COLLECTION_ASSETS, index_snapshot], {})):
         chosen = [one for one in assets if selection is None or one in selection]
@@ -126,7 +126,7 @@ def test_a_new_code_version_is_named(
     asset = asset.map_asset_specs(lambda spec: spec.replace_attributes(code_version="99"))
     done = dg.materialize(
         [*PAPER_ASSETS, asset], selection=[asset], instance=instance, partition_key="c",
-        resources={"data": DataFolderResource(root=str(data))},
+        resources=resources_of(DataFolderResource(root=str(data))),
     )  # fmt: skip
     said = [log.user_message for log in instance.all_logs(done.run_id) if log.dagster_event is None]
     before = COLLECTION_ASSETS[0].specs_by_key[dg.AssetKey("paper_identity")].code_version

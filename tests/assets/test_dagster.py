@@ -17,6 +17,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import (
 )
 from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
+from monjyu_assets.publishing.closed_set import RESTS_ON
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
 from tests.assets.worlds import World, write_records
 
@@ -40,7 +41,7 @@ def world(tmp_path: Path) -> World:
 
 
 PAPER_TABLES = [
-    asset for asset, tables in ASSET_TABLES.items() if TABLES[tables[0]].by_shard and not TABLES[tables[0]].level
+    asset for asset in RESTS_ON if TABLES[ASSET_TABLES[asset][0]].by_shard and not TABLES[ASSET_TABLES[asset][0]].level
 ]
 
 

@@ -14,7 +14,7 @@ from monjyu_assets.orchestration.automation.conditions import follows
 from monjyu_assets.orchestration.automation.watching import automatic_level
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.partitions import range_tags
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_core.errors import ConfigurationError
 from monjyu_core.storage.collection import known_record, load_record, save_record
 from monjyu_core.storage.snapshot import current_manifest
@@ -78,7 +78,7 @@ def test_a_level_that_models_are_paid_for_does_not_follow_by_itself(
 
 def materialise(world: World, level: int) -> None:
     """The groups up to a level and the snapshot, as the UI's backfills run them."""
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     with dg.DagsterInstance.ephemeral() as instance:
         instance.add_dynamic_partitions("collections", ["c"])
         for one in range(level + 1):
@@ -102,7 +102,7 @@ def test_a_level_that_dagster_built_outlives_changes(world: World, tmp_path: Pat
     assert (done.level, done.behind, done.papers.changed, kept(world)) == (level, [], 1, level)
     (world.papers / "p24.md").write_text(paper_text(61))
     (world.papers / "p25.md").write_text(paper_text(62))
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     with open_instance(world.data) as instance:
         run(instance, "reindex", partition_key="c", resources=resources)
     assert (published(world), kept(world)) == ((level, []), level)

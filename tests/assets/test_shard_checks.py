@@ -16,7 +16,7 @@ from monjyu_assets.orchestration.assets.index_snapshot import PAPER_ASSETS
 from monjyu_assets.orchestration.checks.rebuild_check import rebuild_result, verify_rebuild
 from monjyu_assets.orchestration.checks.shard_checks import SHARD_CHECKS, look_at_shards
 from monjyu_assets.orchestration.partitions import range_tags
-from monjyu_assets.orchestration.resources import DataFolderResource
+from monjyu_assets.orchestration.resources import DataFolderResource, resources_of
 from monjyu_core.storage.ids import shard_of
 from monjyu_core.storage.parts import Part
 from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES
@@ -131,7 +131,7 @@ def evaluations(result: dg.ExecuteInProcessResult) -> list[dg.AssetCheckEvaluati
 
 
 def test_dagster_shows_each_shard_and_stops_at_a_bad_one(world: World, instance: dg.DagsterInstance) -> None:
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     result = dg.materialize(PAPER_ASSETS, instance=instance, resources=resources, tags=range_tags("c"))
     of_shards = {(one.check_name, one.partition) for one in evaluations(result) if one.partition}
     assert of_shards >= {("chunks_have_sentences", f"c|{shard}") for shard in SHARDS}
@@ -175,7 +175,7 @@ def _ids(part: Part) -> list[str]:
 def test_the_job_tells_what_it_found_and_a_publication_repeats_it(
     world: World, monkeypatch: pytest.MonkeyPatch, instance: dg.DagsterInstance
 ) -> None:
-    resources = {"data": DataFolderResource(root=str(world.data.root))}
+    resources = resources_of(DataFolderResource(root=str(world.data.root)))
     assert rebuild_result(world.work).description == "Nothing was compared yet: the job verify_rebuild does it."
 
     def verify() -> bool:

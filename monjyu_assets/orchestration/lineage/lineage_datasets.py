@@ -49,7 +49,7 @@ class Datasets:
         if asset == "paper_manifest":
             return [InputDataset(namespace="file", name=path) for path in self.work.record.sources]
         if asset == SNAPSHOT:
-            return [self._input(table) for tables in ASSET_TABLES.values() for table in tables if self._is_there(table)]
+            return [self._input(table) for one in RESTS_ON for table in ASSET_TABLES[one] if self._is_there(table)]
         return [self._input(table) for upstream in RESTS_ON[asset] for table in ASSET_TABLES[upstream]]
 
     def outputs(self, asset: str, rows: Mapping[str, int], version: str | None) -> list[OutputDataset]:
