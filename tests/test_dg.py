@@ -62,7 +62,8 @@ def test_definitions_are_valid_and_listed(data: Path) -> None:
     listed = json.loads(shell("dg list defs --json", data).stdout)
     assert {asset["asset_key"] for asset in listed["assets"]} >= {"papers_folder", "index_snapshot", "query_service"}
     assert {job["name"] for job in listed["jobs"]} >= {f"level_{level}" for level in range(5)}
-    assert [resource["key"] if "key" in resource else resource["name"] for resource in listed["resources"]] == ["data"]
+    resources = {resource["key"] if "key" in resource else resource["name"] for resource in listed["resources"]}
+    assert resources == {"data", "snapshots", "search_files", "models", "monjyu_io"}
 
 
 @pytest.mark.slow
