@@ -20,8 +20,10 @@ EMPTY = {
     "report_failures",
     "claim_failures",
     "chunk_communities",
+    "alike_papers",
+    "alike_titles",
 }
-"""Tables that these papers have no row of; the last is a view."""
+"""Tables that these papers have no row of; `chunk_communities` is a view."""
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples" / "papers"
 
 

@@ -19,7 +19,6 @@ from monjyu_assets.matching.match_keys import (
     with_macros,
 )
 from monjyu_assets.stages.shared.work import Work, rows_of
-from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.parts import PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, empty
 
@@ -30,21 +29,19 @@ _MADE_OF = {"papers": PAPER_COLUMNS, "authors": AUTHOR_COLUMNS, "references": RE
 _BESIDE = ("authors", "references")
 
 
-def make_keys(work: Work) -> None:
-    """Write the keys of the buckets whose papers, authors or references changed."""
-    stale = [bucket for bucket in work.parts.all_buckets() if not _is_current(work.parts, bucket)]
+def make_keys(parts: PartStore, buckets: Iterable[str]) -> None:
+    """Write the keys of those of these buckets whose papers, authors or references changed."""
+    stale = [bucket for bucket in buckets if not has_keys(parts, bucket)]
     if not stale:
         return
     with with_macros() as connection:
         for bucket in stale:
-            given = {name: _rows(work.parts, name, bucket, columns) for name, columns in _MADE_OF.items()}
+            given = {name: _rows(parts, name, bucket, columns) for name, columns in _MADE_OF.items()}
             tables = {
                 "paper_keys": paper_keys(connection, given["papers"], given["authors"]),
                 "reference_keys": reference_keys(connection, given["references"]),
             }
-            work.parts.write(KEYS, bucket, tables, inputs=_made_of(work.parts, bucket), code_version=CODE_VERSION)
-    for shard in {shard_of_bucket(bucket) for bucket in stale}:
-        work.parts.forget_others(KEYS, shard)
+            parts.write(KEYS, bucket, tables, inputs=_made_of(parts, bucket), code_version=CODE_VERSION)
 
 
 def _rows(parts: PartStore, table: str, bucket: str, columns: list[str]) -> pa.Table:
@@ -58,8 +55,9 @@ def _made_of(parts: PartStore, bucket: str) -> dict[str, str]:
     return {"papers": papers.data_version} | {name: papers.siblings[name] for name in _BESIDE} if papers else {}
 
 
-def _is_current(parts: PartStore, bucket: str) -> bool:
-    """What a HEAD named for another number of buckets may have been collected since."""
+def has_keys(parts: PartStore, bucket: str) -> bool:
+    """Whether a bucket's keys are those of its papers. What a HEAD named for another number of buckets may have been
+    collected since."""
     kept = parts.head(ASSET_TABLES[KEYS][0], bucket)
     if kept is None or kept.code_version != CODE_VERSION or kept.inputs != _made_of(parts, bucket):
         return False

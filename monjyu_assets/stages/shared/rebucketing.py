@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 import pyarrow as pa
 
 from monjyu_assets.publishing.closed_set import RESTS_ON, by_shard, input_versions, is_current, primary
+from monjyu_assets.stages.shared.kept_matching import KEYS, has_keys, make_keys
 from monjyu_core.storage.ids import MOST_BUCKETS, bucket_of, buckets_of
 from monjyu_core.storage.parts import Part, PartStore
 from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
@@ -43,14 +44,17 @@ def rebucket(parts: PartStore, counts: Mapping[str, int]) -> None:
 def _divide(parts: PartStore, shard: str, count: int) -> None:
     old, new = parts.buckets(shard), buckets_of(shard, count)
     assets = [asset for asset in RESTS_ON if by_shard(asset)]
-    for asset in assets:
+    keys = all(has_keys(parts, bucket) for bucket in old)
+    for asset in (*assets, KEYS):
         parts.forget_others(asset, shard)
     for asset in assets:
         heads = [part for bucket in old if (part := parts.head(primary(asset), bucket))]
         if len(heads) == len(old):
             _divide_asset(parts, asset, heads, new)
+    if keys:  # no asset would miss them, since none is made anew
+        make_keys(parts, new)
     parts.set_buckets(shard, count)
-    for asset in assets:
+    for asset in (*assets, KEYS):
         parts.forget_others(asset, shard)
 
 
