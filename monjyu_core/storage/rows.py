@@ -338,14 +338,14 @@ class UnresolvedReferenceRow(TypedDict):
 
 
 Known = Annotated[str, "Hash of all that the paper is compared by."]
-FoldedTitle = "lower case, without accents, markup and punctuation, words divided by one space"
 
 
 class PaperKeyRow(TypedDict):
-    """What one paper is compared by."""
+    """What one paper is compared by. Folded: lower case, without accents, markup and punctuation, words divided by one
+    space."""
 
     paper_id: PaperId
-    title_key: Annotated[str, f"The title folded ({FoldedTitle}), without what tells of a retraction."]
+    title_key: Annotated[str, "The title folded, without what tells of a retraction."]
     main_key: Annotated[str, "The same of the title before its subtitle."]
     whole_key: Annotated[str, "The same of the title as it stands."]
     doi: Annotated[str | None, "DOI in lower case, without a resolver; null where it has none."]
@@ -374,7 +374,7 @@ class ReferenceKeyRow(TypedDict):
     paper_id: PaperId
     ord: Ord
     ref_id: RefId
-    title_key: Annotated[str, f"The printed title folded ({FoldedTitle}); empty where none was found."]
+    title_key: Annotated[str, "The printed title folded as in `paper_keys`; empty where none was found."]
     doi: Annotated[str | None, "DOI in lower case, without a resolver; null where it has none."]
     arxiv_id: Annotated[str | None, "arXiv id without its version; null where it has none."]
     year: Annotated[int | None, "Printed year; null where none was found."]

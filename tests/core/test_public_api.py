@@ -60,7 +60,7 @@ def test_the_page_lists_what_is_exported() -> None:
 
 def test_the_packages_export_their_doors_only() -> None:
     assert set(monjyu_query.__all__) == {"Monjyu", "AsyncMonjyu"}
-    assert set(monjyu_assets.__all__) == {"Indexer"}
+    assert set(monjyu_assets.__all__) == {"CorpusComponent", "Indexer", "ZoteroLibraryComponent"}
 
 
 def test_the_coroutines_take_what_the_methods_take() -> None:
