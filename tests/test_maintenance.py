@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 from click.testing import CliRunner, Result
 
 from monjyu_assets.commands.snapshots_command import collections, purge, snapshots
+from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.publishing.publish import is_published
 from monjyu_core.core_commands import status
 from monjyu_core.errors import ConfigurationError
@@ -85,6 +87,28 @@ def test_a_rollback_holds_until_it_is_released(world: World) -> None:
     assert reader.current().id == older
     released = asked(snapshots, "rollback", "--release", "-c", "c")["snapshot_id"]
     assert reader.current().id == released > newest
+
+
+def test_dagster_is_told_which_snapshot_is_served(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    asked(snapshots, "rollback", "-c", "c")  # a collection that Dagster does not know: nothing to tell
+    with open_instance(world.data) as instance:
+        instance.add_dynamic_partitions("collections", ["c"])
+
+    def newest() -> dg.AssetMaterialization:
+        with open_instance(world.data) as instance:
+            chosen = dg.AssetRecordsFilter(asset_key=dg.AssetKey("index_snapshot"), asset_partitions=["c"])
+            event = instance.fetch_materializations(chosen, limit=1).records[0].asset_materialization
+        assert event is not None
+        return event
+
+    older = asked(snapshots, "rollback", "-c", "c")["snapshot_id"]
+    held = newest()
+    assert held.metadata["snapshot_id"].value == older
+    assert "held by a rollback" in str(held.metadata["served"].value)
+    released = asked(snapshots, "rollback", "--release", "-c", "c")["snapshot_id"]
+    assert (newest().metadata["snapshot_id"].value, newest().metadata["served"].value) == (released, "this snapshot")
+    assert newest().tags != held.tags, "another data version"
 
 
 def files(world: World) -> Iterator[Path]:

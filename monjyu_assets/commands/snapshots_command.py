@@ -94,12 +94,15 @@ def rollback(snapshot_id: str | None, release: bool, collection: str, as_json: b
     Later builds publish as usual, but readers stay with this snapshot until `--release`.
     """
     from monjyu_assets.maintenance.index_operations import known_folder, release_rollback, roll_back
+    from monjyu_assets.orchestration.telling.served import tell_served
     from monjyu_core.errors import ConfigurationError
+    from monjyu_core.storage.folders import DataFolder
 
     folder = known_folder(collection)
     if release and snapshot_id:
         raise ConfigurationError("--release takes no snapshot.", "It goes to the newest.")
     now = release_rollback(folder) if release else roll_back(folder, snapshot_id)
+    tell_served(DataFolder.default(), collection)
     text = f"{collection} serves {now}" + ("." if release else "; `monjyu snapshots rollback --release` ends it.")
     echo({"collection": collection, "snapshot_id": now, "held": not release}, text, as_json)
 

@@ -33,7 +33,11 @@ def _result(name: str, measured: Drift | None) -> dg.AssetCheckResult:
     if measured is not None:
         rows = (f"| {what} | {before:.4g} | {after:.4g} |" for what, (before, after) in measured.figures.items())
         table = "\n".join(["| | before | now |", "| --- | ---: | ---: |", *rows])
-        metadata = {"change": round(measured.value, 4), "allowed": measured.most, "figures": dg.MetadataValue.md(table)}
+        metadata = {
+            "change": round(measured.value, 4),
+            "allowed": str(measured.most),
+            "figures": dg.MetadataValue.md(table),
+        }
     return dg.AssetCheckResult(
         check_name=name,
         passed=measured is None or measured.passed,

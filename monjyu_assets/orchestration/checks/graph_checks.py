@@ -123,5 +123,5 @@ def check_results(
             check_name=name,
             passed=value <= most,
             severity=severity,
-            metadata={"measured": round(value, 4), "allowed": round(most, 4)},
+            metadata={"measured": round(value, 4), "allowed": f"{most:g}"},
         )

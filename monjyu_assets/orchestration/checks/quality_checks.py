@@ -43,6 +43,6 @@ def _metadata(result: QualityResult) -> Metadata:
         "offending": result.count,
         "looked_at": result.looked_at,
         "share": round(result.share, 4),
-        "allowed": result.threshold,
+        "allowed": f"{result.threshold:.0%}",  # as text: Dagster plots numbers, and this is the same each time
         "list": dg.MetadataValue.md("\n".join(lines) if result.papers else "none"),
     }

@@ -223,4 +223,4 @@ def _said(check: ShardCheck, found: Sequence[Found]) -> str:
 def _metadata(found: Sequence[Found]) -> Metadata:
     """Counts and ids, but no text: the log outlives a purge."""
     ids = [row_id for one in found for row_id in one.offending]
-    return {"offending": len(ids), "shards": len(found), "examples": ", ".join(ids[:SHOWN])}
+    return {"offending": len(ids), "shards": str(len(found)), "examples": ", ".join(ids[:SHOWN]) or "none"}

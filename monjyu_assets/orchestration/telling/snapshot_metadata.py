@@ -7,6 +7,7 @@ import dagster as dg
 from monjyu_assets.orchestration.plots import bars, line
 from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.orchestration.telling.failed_papers import failed_papers_metadata
+from monjyu_assets.orchestration.telling.served import served_metadata
 from monjyu_assets.orchestration.telling.table_metadata import column_schema, rows_by_table
 from monjyu_assets.publishing.publish import Published
 from monjyu_assets.publishing.retrieval_gate import RetrievalGate
@@ -45,6 +46,7 @@ def snapshot_metadata(work: Work, published: Published, seconds: float) -> Metad
     return {
         "snapshot_id": manifest.snapshot_id,
         "new": published.new,
+        **served_metadata(work.folder, manifest.snapshot_id),
         "level": manifest.level,
         "level_name": LEVEL_NAMES[manifest.level],
         "collection": manifest.collection,
