@@ -9,7 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any
@@ -61,9 +61,11 @@ _FEW_COLLECTIONS = 100_000
 _GIVEN = re.compile(r"'(.*?)' is not one of")
 
 
-@cache
 def tell_interrupted() -> None:
-    """Say it once: the command and what watches over its end may both come to it."""
+    """Say it, once in a process of one command: the command and what watches over its end may both come to it."""
+    if _Program.has_told:
+        return
+    _Program.has_told = _Program.has_begun
     click.echo("\nInterrupted. What was done is kept; run the same command again to go on.", err=True)
 
 
@@ -132,8 +134,11 @@ class _Program:
     """This process is one command: it starts without what no command needs, and ends at once."""
 
     exit_code: int | None = None
+    has_begun = False
+    has_told = False
 
     def begin(self) -> None:
+        _Program.has_begun = True
         sys.meta_path.insert(0, _WithoutPandas())
         # To look for plugins of its own, pydantic reads the metadata of every package that is installed.
         os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -151,6 +156,11 @@ class _Program:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(self.exit_code)
+
+
+def is_program() -> bool:
+    """Whether this process is one command, which may end it at any time, and not a program that calls commands."""
+    return _Program.has_begun
 
 
 def main(args: list[str] | None = None) -> Any:

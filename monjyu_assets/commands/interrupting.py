@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from monjyu_core.cli import INTERRUPTED, tell_interrupted
+from monjyu_core.cli import INTERRUPTED, is_program, tell_interrupted
 
 GRACE = 1.5
 """Seconds that the command has to end by itself. What it has written is safe: each part is whole or not there."""
@@ -25,8 +25,9 @@ SHOW_CURSOR = "\033[?25h"
 @contextmanager
 def ended_by_interrupt(grace: float = GRACE) -> Iterator[None]:
     """After Ctrl-C in here the process ends within `grace` seconds, and an error is told as the interruption that
-    caused it. For a process that is one command; only its main thread gets signals, so in others this does nothing."""
-    if threading.current_thread() is not threading.main_thread():
+    caused it. Where the process is not the command's own, or this not its main thread, which alone gets signals, this
+    does nothing."""
+    if not is_program() or threading.current_thread() is not threading.main_thread():
         yield
         return
     reading, writing = os.pipe()

@@ -14,7 +14,7 @@ from monjyu_core.cli import INTERRUPTED
 START = """
 import threading, time
 import click
-from monjyu_core.cli import RootCommand, root
+from monjyu_core.cli import RootCommand, main
 from monjyu_assets.commands.interrupting import ended_by_interrupt
 
 class Finalized:
@@ -47,7 +47,7 @@ def go():
         {what}()
 
 RootCommand.get_command = lambda self, context, name: go
-root.main(args=["go"])
+main()
 """
 
 
@@ -55,7 +55,7 @@ def run(what: str, *, interrupt: bool) -> tuple[int, str, float]:
     """Exit code, what stands on stderr, seconds from the interruption to the end."""
     program = START.format(what=what)
     process = subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, "go"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout
     assert process.stdout.readline() == "ready\n"
