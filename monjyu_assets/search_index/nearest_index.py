@@ -8,9 +8,11 @@ writes nothing here until its share is large.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +25,9 @@ from monjyu_core.storage.folders import remove_folder, write_atomically
 from monjyu_core.storage.ids import digest
 from monjyu_core.storage.snapshot import NearestEntry, SearchFileEntry
 
+if TYPE_CHECKING:
+    import lancedb
+
 MOST_CHANGED = 0.03
 """Share of chunks that came or went from which the index is built anew: readers compare each that came."""
 PROBES = (16, 32, 64, 128, 256)
@@ -32,6 +37,10 @@ _QUESTIONS, _NEAREST = 200, 10
 _NOISE = 0.3
 """Length of the noise that makes a question of a stored vector, beside its own length of 1."""
 _EXACT_AT_ONCE = 20_000
+FEWEST = 16
+"""Partitions of the smallest index."""
+_MOST_PARTITIONS = re.compile(r"Reduce num_partitions to <= (\d+)")
+"""Of Lance's error."""
 
 
 def publish_nearest_index(
@@ -77,7 +86,6 @@ def _held(lance: Path, entry: NearestEntry) -> NDArray[np.uint64]:
 
 def _built(lance: Path, files: Sequence[SearchFile], name: str) -> NearestEntry:
     import lancedb
-    from lancedb.index import IvfRq
 
     table_name = f"nearest_{name}"
     entry = NearestEntry(table=table_name, rows=sum(map(len, files)), probes=PROBES[0], recall=0.0)
@@ -89,9 +97,24 @@ def _built(lance: Path, files: Sequence[SearchFile], name: str) -> NearestEntry:
     table = lancedb.connect(str(lance)).create_table(
         table_name, pa.RecordBatchReader.from_batches(schema, _batches(files, schema))
     )
-    partitions = max(16, round(entry.rows**0.5))
-    table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=partitions))
+    divide(table, max(FEWEST, round(entry.rows**0.5)))
     return _held_to_recall(lance, files, entry)
+
+
+def divide(table: lancedb.Table, partitions: int) -> None:
+    """Index the vectors in so many partitions, or in fewer where many vectors are equal: the same text in many papers
+    makes one cluster, and Lance refuses more partitions than it finds clusters."""
+    from lancedb.index import IvfRq
+
+    while True:
+        try:
+            table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=partitions))
+            return
+        except (RuntimeError, ValueError, OSError) as error:
+            can_be = _MOST_PARTITIONS.search(str(error))
+            if can_be is None or partitions <= 1:
+                raise
+            partitions = min(int(can_be[1]), partitions * 9 // 10)  # the next try may find fewer
 
 
 def _batches(files: Sequence[SearchFile], schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
+from lancedb.index import IvfRq
 
 from monjyu_assets.search_index import nearest_index
-from monjyu_assets.search_index.nearest_index import publish_nearest_index
+from monjyu_assets.search_index.nearest_index import divide, publish_nearest_index
 from monjyu_core.search_files.nearest_table import NearestTable
 from monjyu_core.search_files.postings import make_postings
 from monjyu_core.search_files.search_file import FIELDS, SearchFile, open_search_file, write_search_file
@@ -49,6 +51,17 @@ def write(folder: Path, start: int, count: int) -> SearchFileEntry:
 
 def publish(folder: Path, entries: list[SearchFileEntry], before: NearestEntry | None = None) -> NearestEntry | None:
     return publish_nearest_index(folder / "search", folder / "lance", entries, 1000, before)
+
+
+def test_many_equal_vectors_make_fewer_partitions(tmp_path: Path) -> None:
+    """Lance refuses more partitions than it finds clusters: the same text in many papers stopped a publication."""
+    distinct = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    vectors = pa.FixedSizeListArray.from_arrays(np.tile(distinct, (1000, 1)).reshape(-1), 8)
+    table = lancedb.connect(str(tmp_path)).create_table("t", pa.table({"vector": vectors}))
+    with pytest.raises(RuntimeError, match="num_partitions"):
+        table.create_index("vector", config=IvfRq(distance_type="dot", num_partitions=300))
+    divide(table, 300)
+    assert [index.columns for index in table.list_indices()] == [["vector"]]
 
 
 @pytest.fixture(scope="module")
