@@ -181,7 +181,7 @@ def run_stage(
     computed = computed_before(context, (key for key, (report, _) in told.items() if not _computed(report)))
     summed: Metadata = {"seconds": total.seconds, "papers_recomputed": total.recomputed}
     yield dg.MaterializeResult(metadata=summed | {"failures": total.failures} | costs)
-    yield from check_results(asset, list(looked.values()))
+    yield from check_results(asset, looked)
     if len(context.partition_keys) > 1:  # of the one, Dagster itself says it
         for evaluation in chain(*(check_events(asset, name, results) for name, results in looked.items())):
             context.log_event(evaluation)

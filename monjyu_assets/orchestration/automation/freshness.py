@@ -7,6 +7,7 @@ import dagster as dg
 
 from monjyu_assets.indexing.declarations import record_of
 from monjyu_assets.orchestration.automation.watching import watch_collection, watched_collections
+from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Metadata
@@ -39,6 +40,7 @@ def freshness_of(data: DataFolder, name: str) -> dg.AssetCheckResult:
     limit = collection_settings(record_of(data, name)).checks.fresh_hours
     waits = seen.state == "changed" and (hours is None or hours > limit)
     return dg.AssetCheckResult(
+        check_name="snapshot_fresh",
         passed=seen.state != "stopped" and not waits,
         severity=dg.AssetCheckSeverity.WARN,
         description=seen.message or None,
@@ -60,8 +62,8 @@ def _hours_since_build(data: DataFolder, name: str) -> float | None:
 
 @dg.op(tags={"kind": "look"}, description="Ask the check snapshot_fresh of a collection.")
 def ask_snapshot_fresh(context: dg.OpExecutionContext, data: DataFolderResource) -> None:
-    evaluation = _evaluation(context.partition_key, freshness_of(data.folder(), context.partition_key))
-    context.log_event(evaluation)  # type: ignore[arg-type]  # it takes results of checks, too
+    found = freshness_of(data.folder(), context.partition_key)
+    context.log_event(evaluation_of("index_snapshot", context.partition_key, found))  # type: ignore[arg-type]  # it takes results of checks, too
 
 
 @dg.job(
@@ -94,15 +96,3 @@ def freshness(context: dg.SensorEvaluationContext, data: DataFolderResource) -> 
 
 def _answer(result: dg.AssetCheckResult) -> str:
     return digest(result.passed, result.description or "")
-
-
-def _evaluation(name: str, result: dg.AssetCheckResult) -> dg.AssetCheckEvaluation:
-    return dg.AssetCheckEvaluation(
-        asset_key=dg.AssetKey("index_snapshot"),
-        check_name="snapshot_fresh",
-        passed=result.passed,
-        severity=result.severity,
-        description=result.description,
-        metadata={key: dg.MetadataValue.text(str(value)) for key, value in result.metadata.items()},
-        partition=name,
-    )

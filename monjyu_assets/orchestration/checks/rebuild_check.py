@@ -10,6 +10,7 @@ import dagster as dg
 from pydantic import BaseModel, ValidationError
 
 from monjyu_assets.maintenance.rebuild_comparison import compare_with_rebuild, sampled_shards
+from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import collections
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.orchestration.results import Metadata
@@ -54,6 +55,10 @@ def rebuild_result(work: Work) -> dg.AssetCheckResult:
     if found is None:
         said = "Nothing was compared yet: the job verify_rebuild does it."
         return dg.AssetCheckResult(check_name=REBUILD_SPEC.name, passed=True, description=said)
+    return _result(found)
+
+
+def _result(found: Rebuilt) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         check_name=REBUILD_SPEC.name, passed=not found.different, description=_said(found), metadata=_metadata(found)
     )
@@ -79,16 +84,7 @@ def compare_shards(context: dg.OpExecutionContext, data: DataFolderResource, con
         seconds=round(timer.seconds, 3),
     )
     write_atomically(_path(work), found.model_dump_json(indent=1).encode())
-    context.log_event(  # it takes results of checks, too
-        dg.AssetCheckEvaluation(  # type: ignore[arg-type]
-            asset_key=dg.AssetKey("index_snapshot"),
-            check_name=REBUILD_SPEC.name,
-            passed=not found.different,
-            description=_said(found),
-            metadata={label: dg.MetadataValue.text(str(value)) for label, value in _metadata(found).items()},
-            partition=name,
-        )
-    )
+    context.log_event(evaluation_of("index_snapshot", name, _result(found)))  # type: ignore[arg-type]  # it takes these, too
     context.add_output_metadata(_metadata(found))
     if found.different:
         raise dg.Failure(_said(found), metadata=_metadata(found), allow_retries=False)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import dagster as dg
 
+from monjyu_assets.orchestration.checks.evaluations import evaluation_of
 from monjyu_assets.orchestration.partitions import papers, shard_key
-from monjyu_assets.orchestration.results import Metadata
 from monjyu_assets.publishing.checks import over_parts
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.storage.ids import shard_of
@@ -182,45 +182,36 @@ def look_at_shards(work: Work, asset: str, shards: Iterable[str]) -> Results:
 def check_events(asset: str, collection: str, results: Results) -> Iterator[dg.AssetCheckEvaluation]:
     """What each check found in each shard, for Dagster: a run of many shards reports only the whole by itself."""
     for name, by_shard in results.items():
-        check = SHARD_CHECKS[asset][name]
         for shard, found in by_shard.items():
-            yield dg.AssetCheckEvaluation(
-                asset_key=dg.AssetKey(asset),
-                check_name=name,
-                passed=found.passes(check),
-                severity=_severity(check),
-                description=_said(check, [found]),
-                metadata={label: dg.MetadataValue.text(str(value)) for label, value in _metadata([found]).items()},
-                partition=shard_key(collection, shard),
-            )
+            result = _result(name, SHARD_CHECKS[asset][name], {shard: found})
+            yield evaluation_of(asset, shard_key(collection, shard), result)
 
 
-def check_results(asset: str, looked: Sequence[Results]) -> Iterator[dg.AssetCheckResult]:
-    """One result a check for the run, over all shards that were asked (in `looked`, one a collection)."""
+def check_results(asset: str, looked: Mapping[str, Results]) -> Iterator[dg.AssetCheckResult]:
+    """One result a check for the run, over all shards that were asked (in `looked`, by collection)."""
     for name, check in SHARD_CHECKS.get(asset, {}).items():
-        found = [one for results in looked for one in results.get(name, {}).values()]
-        bad = [shard for results in looked for shard, one in results.get(name, {}).items() if not one.passes(check)]
-        said = _said(check, found) + (f" In shards {', '.join(bad)}." if bad else "")
-        yield dg.AssetCheckResult(
-            check_name=name,
-            passed=not bad,
-            severity=_severity(check),
-            description=said,
-            metadata=_metadata(found),
-        )
+        found = {
+            str(shard_key(collection, shard)): one
+            for collection, results in looked.items()
+            for shard, one in results.get(name, {}).items()
+        }
+        yield _result(name, check, found)
 
 
-def _severity(check: ShardCheck) -> dg.AssetCheckSeverity:
-    return dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN
-
-
-def _said(check: ShardCheck, found: Sequence[Found]) -> str:
-    count = sum(len(one.offending) for one in found)
-    among = f" of {sum(one.among for one in found)}" if check.of else ""
-    return f"{count}{among} offend." if count else "Nothing offends."
-
-
-def _metadata(found: Sequence[Found]) -> Metadata:
+def _result(name: str, check: ShardCheck, found: Mapping[str, Found]) -> dg.AssetCheckResult:
     """Counts and ids, but no text: the log outlives a purge."""
-    ids = [row_id for one in found for row_id in one.offending]
-    return {"offending": len(ids), "shards": str(len(found)), "examples": ", ".join(ids[:SHOWN]) or "none"}
+    bad = [where for where, one in found.items() if not one.passes(check)]
+    ids = [row_id for one in found.values() for row_id in one.offending]
+    among = f" of {sum(one.among for one in found.values())}" if check.of else ""
+    said = f"{len(ids)}{among} offend." if ids else "Nothing offends."
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=not bad,
+        severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
+        description=f"{said} In {', '.join(bad)}." if bad else said,
+        metadata={
+            "offending": len(ids),
+            "shards": str(len(found)),  # as text: Dagster plots numbers
+            "examples": ", ".join(ids[:SHOWN]) or "none",
+        },
+    )

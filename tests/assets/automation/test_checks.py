@@ -113,6 +113,12 @@ def test_the_freshness_sensor_runs_the_check_where_the_answer_is_another(
             assert job.execute_in_process(instance=instance, partition_key="notes").success
         assert results()[:2] == ["SUCCEEDED", "SUCCEEDED"]
         assert len(results()) == before + 2
+        newest = instance.event_log_storage.get_asset_check_execution_history(key, limit=1)[0].event
+        assert newest is not None
+        assert newest.dagster_event is not None
+        told = newest.dagster_event.asset_check_evaluation_data.metadata
+        assert told["sources"].value == "as published"
+        assert isinstance(told["hours_since_published"].value, float)
         write(data.papers / "notes", 8, "late news")
         monkeypatch.setenv("MONJYU_CHECKS__FRESH_HOURS", "0")
         assert tick(cursor)[0] == ["notes"]
