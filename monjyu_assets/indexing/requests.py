@@ -118,12 +118,17 @@ def downgrade_collection(
 ) -> IndexResult:
     """Drop the levels above `level`, publish without them and keep the collection there, without a look at the sources.
 
-    ConfigurationError where the collection is not above `level`, or `collection.yaml` asks for more.
+    ConfigurationError where the collection is not above `level`, or `collection.yaml` or its declaration asks for more.
     """
     from monjyu_assets.orchestration.runs import Plan, run_levels
 
     check_level(level)
     known_record(data, name)
+    declared = declaration_of(data.collection(name))
+    if declared is not None and declared.level > level:  # it would raise the goal again after the levels are dropped
+        raise ConfigurationError(
+            f"{name} is declared at level {declared.level} in {declared.place}.", "Change it there."
+        )
     work = Work(data, name, progress, _once(say), run_tags=run_tags or {})
     _tell_declared(work)
     timer = Timer()

@@ -17,13 +17,15 @@ from monjyu_assets import Indexer
 from monjyu_assets.definitions import defs as shared
 from monjyu_assets.indexing import declarations
 from monjyu_assets.indexing.declarations import Declaration, as_declared, declare, record_of
+from monjyu_assets.indexing.requests import downgrade_collection
 from monjyu_assets.indexing.sources import with_source
 from monjyu_assets.orchestration.automation.sensor import watch_sources
 from monjyu_assets.orchestration.automation.watching import automatic_level, watch_collection, watched_collections
 from monjyu_assets.orchestration.instance import open_instance
 from monjyu_assets.orchestration.resources import DataFolderResource
 from monjyu_assets.stages.shared.work import Work
-from monjyu_core.storage.collection import CollectionRecord, collection_settings, load_record
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.storage.collection import CollectionRecord, collection_settings, load_record, save_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.ids import file_sha256
 from monjyu_core.storage.snapshot import current_manifest
@@ -230,6 +232,16 @@ def test_settings_of_a_declaration_stand_over_those_of_the_folder(tmp_path: Path
     record = CollectionRecord(name="c", sources=[str(tmp_path)], settings={"chunking": {"strategy": "sentence"}})
     found = collection_settings(record).chunking
     assert (found.strategy, found.size_tokens) == ("sentence", 99)
+
+
+def test_a_level_that_is_declared_is_not_dropped_by_a_command(
+    data: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(declarations, "_declared", {})
+    save_record(data.collection("c"), CollectionRecord(name="c", level=3))
+    declare(data, Declaration("c", (data.root / "there",), level=2, place="defs.yaml"))
+    with pytest.raises(ConfigurationError, match=r"declared at level 2 in defs\.yaml"):
+        downgrade_collection(data, "c", 1)
 
 
 def test_a_declared_level_is_built_by_itself_where_nothing_is_paid(
