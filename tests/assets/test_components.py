@@ -10,6 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
+from dagster._core.storage.defs_state.base import set_defs_state_storage
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,7 +82,8 @@ def project(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proje
     monkeypatch.setattr(declarations, "_declared", {})
     made = Project(data.root.parent / "project")
     monkeypatch.syspath_prepend(str(made.root))
-    yield made
+    with set_defs_state_storage(None):  # instances of earlier tests that ended in another order leave theirs
+        yield made
     for name in [name for name in sys.modules if name.partition(".")[0] == made.module]:
         del sys.modules[name]
 
