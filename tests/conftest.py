@@ -97,6 +97,16 @@ def dagster_home_put_back() -> Iterator[None]:
             os.environ["DAGSTER_HOME"] = before
 
 
+@pytest.fixture
+def no_instance() -> Iterator[None]:
+    """For loading definitions: instances of earlier tests that ended in another order than they began leave Dagster
+    the storage of one that is gone."""
+    from dagster._core.storage.defs_state.base import set_defs_state_storage
+
+    with set_defs_state_storage(None):
+        yield
+
+
 @pytest.fixture(autouse=True, scope="module")
 def _dagster_home_of_a_module() -> Iterator[None]:
     with dagster_home_put_back():

@@ -28,7 +28,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DataFolder]:
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_instance: None) -> Iterator[DataFolder]:
     monkeypatch.setenv("MONJYU_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ANALYTICS_DATABASE", str(tmp_path / "analytics.duckdb"))
     monkeypatch.delenv("DAGSTER_HOME", raising=False)

@@ -10,7 +10,6 @@ from typing import Any
 import dagster as dg
 import pytest
 import yaml
-from dagster._core.storage.defs_state.base import set_defs_state_storage
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -78,12 +77,11 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
 
 
 @pytest.fixture
-def project(data: DataFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+def project(data: DataFolder, monkeypatch: pytest.MonkeyPatch, no_instance: None) -> Iterator[Project]:
     monkeypatch.setattr(declarations, "_declared", {})
     made = Project(data.root.parent / "project")
     monkeypatch.syspath_prepend(str(made.root))
-    with set_defs_state_storage(None):  # instances of earlier tests that ended in another order leave theirs
-        yield made
+    yield made
     for name in [name for name in sys.modules if name.partition(".")[0] == made.module]:
         del sys.modules[name]
 
