@@ -26,6 +26,9 @@ class OidcSettings(Group):
     collection_roles: Annotated[dict[str, list[str]], SERVED] = Field(
         {}, description="roles that read some collections only, as {biology-staff: [biology, methods]}"
     )
+    editor_role: Annotated[str | None, SERVED] = Field(
+        None, description="reads all collections, uploads, corrects and indexes papers; none = no token does"
+    )
     admin_role: Annotated[str | None, SERVED] = Field(None, description="none = no token is an administrator's")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -10,7 +10,7 @@ from monjyu_query.commands.options import json_option, print_json
 
 if TYPE_CHECKING:
     from monjyu_core.storage.state_store import StateStore
-    from monjyu_query.service.access.keys import KeyRecord
+    from monjyu_query.service.access.keys import KeyRecord, Role
 
 
 @click.command()
@@ -36,7 +36,7 @@ def keys() -> None:
 
 @keys.command("create")
 @click.option("--name", default="", help="Whose it is, for the list.")
-@click.option("--role", type=click.Choice(["reader", "admin"]), default="reader", show_default=True)
+@click.option("--role", type=click.Choice(["reader", "editor", "admin"]), default="reader", show_default=True)
 @click.option("--expires", metavar="30d|DATE", help="When it ends (UTC): in 12h, 30d, 8w, or after 2030-12-31.")
 @click.option(
     "-c", "--collection", "collections", metavar="NAME", multiple=True, help="All it may see; can be repeated."
@@ -51,7 +51,7 @@ def create(name: str, role: str, expires: str | None, collections: tuple[str, ..
     from monjyu_query.service.access.keys import create_key, expiry
 
     until = None if expires is None else expiry(expires)
-    key, record = create_key(_store(), name[:100], "admin" if role == "admin" else "reader", until, collections or None)
+    key, record = create_key(_store(), name[:100], cast("Role", role), until, collections or None)
     for unknown in sorted(set(collections) - set(DataFolder.default().collections())):
         click.echo(f"Collection {unknown!r} is not indexed yet: the key will see it when it is.", err=True)
     if as_json:

@@ -27,6 +27,7 @@ from monjyu_query.service.routes import (
     paper_routes,
     search_routes,
     trace_routes,
+    whoami_routes,
 )
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
@@ -45,6 +46,7 @@ TOPICS = (
     graph_routes,
     openai_routes,
     admin_routes,
+    whoami_routes,
     health_routes,
     page_routes,
 )

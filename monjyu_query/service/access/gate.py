@@ -21,6 +21,8 @@ PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
 PUBLIC_FOLDERS = ("/static/",)
 ADMIN = "/admin"
 UPLOAD = "/admin/papers"
+EDITING = (UPLOAD, "/admin/index", "/corrections")
+"""What an editor may: bring papers in, have them indexed, correct what is known of them."""
 CHAT = "/v1/"
 """Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
 _HOST = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
@@ -37,6 +39,8 @@ class RequestTimeout(ServiceError):
 
 def role_for(path: str) -> Role | None:
     """The role that a path needs; None for what anyone may read. Any other path needs a reader's."""
+    if path in EDITING:
+        return "editor"
     if path == ADMIN or path.startswith(f"{ADMIN}/"):
         return "admin"
     return None if path in PUBLIC or path.startswith(PUBLIC_FOLDERS) else "reader"

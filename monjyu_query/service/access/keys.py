@@ -21,7 +21,9 @@ from monjyu_core.storage.folders import write_atomically
 from monjyu_core.storage.ids import check_collection_name
 from monjyu_core.storage.state_store import StateStore
 
-Role = Literal["reader", "admin"]
+Role = Literal["reader", "editor", "admin"]
+RANKS: dict[Role, int] = {"reader": 0, "editor": 1, "admin": 2}
+"""Each may what those before it may: an editor also uploads and corrects papers, an admin does all."""
 NAMESPACE = "api_keys"
 FRESH_SECONDS = 5.0
 """A key made or revoked on another machine counts after this time at the latest; on this one at once."""

@@ -85,6 +85,8 @@ class TokenReader:
         known = self._settings
         if known.admin_role and known.admin_role in roles:
             return "admin", None
+        if known.editor_role and known.editor_role in roles:
+            return "editor", None
         if known.reader_role in roles or (known.reader_role is None and not known.collection_roles):
             return "reader", None
         given = [known.collection_roles[role] for role in roles.intersection(known.collection_roles)]

@@ -8,11 +8,12 @@ from monjyu_core.errors import ConfigurationError
 from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.state_store import StateStore
 from monjyu_query.service.access.addresses import is_loopback
-from monjyu_query.service.access.keys import KeyRing, Role, list_keys
+from monjyu_query.service.access.keys import RANKS, KeyRing, Role, list_keys
 from monjyu_query.service.access.oidc import TokenReader
 from monjyu_query.service.server.error_responses import Forbidden, Unauthorized
 
 CHALLENGE = {"WWW-Authenticate": "Bearer"}
+KEEPERS: dict[Role, str] = {"reader": "A reader's", "editor": "An editor's", "admin": "An administrator's"}
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,12 @@ class Authority:
 
 def require(principal: Principal, role: Role) -> None:
     """Forbidden where the principal's role is too low; Unauthorized where the caller is anonymous."""
-    if role == "admin" and principal is LOCAL:
-        raise Unauthorized(
-            "An administrator's key is needed.", "`monjyu keys create --role admin` makes one.", CHALLENGE
-        )
-    if role == "admin" and principal.role != "admin":
-        raise Forbidden("This needs an administrator's key.", "`monjyu keys create --role admin` makes one.")
+    if RANKS[principal.role] >= RANKS[role]:
+        return
+    whose, how = KEEPERS[role], f"`monjyu keys create --role {role}` makes one."
+    if principal is LOCAL:
+        raise Unauthorized(f"{whose} key is needed.", how, CHALLENGE)
+    raise Forbidden(f"This needs {whose[0].lower()}{whose[1:]} key.", how)
 
 
 def check_exposure(settings: ServiceSettings, store: StateStore) -> None:

@@ -1,4 +1,4 @@
-"""POST /admin/index, /admin/upgrade, /admin/rollback and /admin/papers: for keys with the role admin."""
+"""POST /admin/index and /admin/papers, for editors; /admin/upgrade and /admin/rollback, for administrators."""
 
 from __future__ import annotations
 

@@ -23,13 +23,14 @@ const WORDS = {
     find: "Find papers", count: (n) => (n === 1 ? "1 paper" : `${n} papers`), more: "Show more", authors: "Authors", abstract: "Abstract",
     sections: "Sections", references: (n) => `References (${n})`, cites: (n) => `Cites here (${n})`, citedBy: (n) => `Cited by (${n})`, coCited: "Cited together with",
     pages: (n) => (n === 1 ? "1 page" : `${n} pages`), open: "Open its pages", back: "All papers", none: "None in this collection.",
-    level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", noService: "The service does not answer. Try again.", again: "Try again", noPaper: "This collection has no such paper.", stopped: "Stopped.", askThis: "Ask this paper",
+    level: (n) => `level ${n}`, nothing: "There is no collection yet. Run `monjyu index FOLDER`.", failed: "It failed", noService: "The service does not answer. Try again.", again: "Try again", noCollection: (name) => `There is no collection “${name}”.`, noPaper: "This collection has no such paper.", stopped: "Stopped.", askThis: "Ask this paper",
     answered: "The answer is there.", noPage: "This page cannot be shown.", drawing: "Drawing the page …", only: "Only in: ", remove: "Remove", askedAs: "Asked as: ", askAlone: "Ask it as it stands",
     pageImage: (n, t) => `Page ${n} of ${t}`, marked: "The cited sentence is marked.",
     further: "Ask further", howLazy: "How the search went", tested: "Tested", relevant: "Relevant", concepts: "What the relevant sentences speak of",
     bestSentences: "Best sentences", left: (n) => (n === 1 ? "1 passage was not tested." : `${n} passages were not tested.`), vector: "meaning", keyword: "words",
     ended_enough: "It ended because enough was found.", ended_budget: "It ended because the budget was spent.", ended_everything: "It ended because everything was tested.",
     ended_cap: "It ended because a cap was reached.", ended_cancelled: "It was stopped.",
+    compare: "Compare", maps: "Maps", themes: "Themes", operate: "Operate", library: "Library", loading: "Loading …",
     table: "Table", tableLine: "A row a paper, a column for each thing that you ask of all of them. Every number opens the page that says it.",
     columns: "Columns, with commas between", columnsHint: "question, method, sample, measure, result, limitation", about: "Only papers on", aboutHint: "all",
     most: "Papers at most", makeTable: "Make the table", reading: "Reading the papers …", as_csv: "CSV", as_xlsx: "Excel", as_markdown: "Markdown",
@@ -59,13 +60,14 @@ const WORDS = {
     find: "論文を探す", count: (n) => `${n} 件の論文`, more: "さらに表示", authors: "著者", abstract: "要旨",
     sections: "節", references: (n) => `参考文献 (${n})`, cites: (n) => `引用している論文 (${n})`, citedBy: (n) => `引用元の論文 (${n})`, coCited: "共に引用される論文",
     pages: (n) => `${n} ページ`, open: "ページを開く", back: "論文一覧", none: "このコレクションにはありません。",
-    level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", noService: "サービスが応答しません。もう一度お試しください。", again: "もう一度", noPaper: "このコレクションにその論文はありません。", stopped: "中止しました。", askThis: "この論文に質問",
+    level: (n) => `レベル ${n}`, nothing: "コレクションがありません。`monjyu index FOLDER` を実行してください。", failed: "失敗しました", noService: "サービスが応答しません。もう一度お試しください。", again: "もう一度", noCollection: (name) => `コレクション「${name}」はありません。`, noPaper: "このコレクションにその論文はありません。", stopped: "中止しました。", askThis: "この論文に質問",
     answered: "回答が届きました。", noPage: "このページは表示できません。", drawing: "ページを描画中 …", only: "対象: ", remove: "外す", askedAs: "補った質問: ", askAlone: "補わずに質問",
     pageImage: (n, t) => `${t} の ${n} ページ`, marked: "引用された文に印があります。",
     further: "さらに質問する", howLazy: "検索の経過", tested: "判定", relevant: "関連", concepts: "関連する文の概念",
     bestSentences: "最も関連する文", left: (n) => `判定しなかった箇所 ${n} 件。`, vector: "意味", keyword: "語",
     ended_enough: "十分に見つかったため終了しました。", ended_budget: "予算を使い切ったため終了しました。", ended_everything: "すべてを判定したため終了しました。",
     ended_cap: "上限に達したため終了しました。", ended_cancelled: "中止されました。",
+    compare: "比較", maps: "地図", themes: "主題", operate: "運用", library: "ライブラリ", loading: "読み込み中 …",
     table: "表", tableLine: "論文ごとに一行、尋ねることごとに一列。番号から、その文のあるページを開けます。",
     columns: "列（読点で区切る）", columnsHint: "問い、方法、対象、測定、結果、限界", about: "この主題の論文だけ", aboutHint: "すべて",
     most: "論文の数の上限", makeTable: "表を作る", reading: "論文を読んでいます …", as_csv: "CSV", as_xlsx: "Excel", as_markdown: "Markdown",
@@ -76,6 +78,11 @@ const WORDS = {
 };
 
 let language = "en";
+
+// Words of a view, which come with it: { en: {...}, ja: {...} }.
+export function addWords(words) {
+  for (const [name, more] of Object.entries(words)) Object.assign(WORDS[name], more);
+}
 
 export function t(name, ...values) {
   const word = WORDS[language][name] ?? WORDS.en[name] ?? name;

@@ -1,18 +1,32 @@
-// What is shown for an address, and the bar above it.
+// Which view is shown for an address, and the bar above it.
+//
+// Addresses are `#/VIEW/COLLECTION/...?name=value`. A view is a module whose `show(context, ...rest)` gives (a promise
+// of) its element; it is fetched when it is first shown. `context` has: `name` and `info` of the collection chosen,
+// `collections`, `who` (role, collections), `params` of the address, `signal` (aborted when the view is left),
+// `go(view, ...rest)`, `ask(filters, label)`.
 
 import { ApiError, hasKey, json, keepKey, onKeyNeeded } from "./api.js";
-import { Conversation } from "./ask.js";
 import { h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
-import { paperList, paperPage } from "./papers.js";
-import { studyTable } from "./table.js";
-import { closeViewer } from "./viewer.js";
+import { closeViewer } from "./paper/viewer.js";
 
 const main = document.getElementById("main");
+const chosen = document.getElementById("collection");
 const THEMES = ["auto", "light", "dark"];
+const VIEWS = {
+  ask: { nav: "ask", load: () => import("./ask/view.js") },
+  papers: { nav: "papers", load: () => import("./library/view.js") },
+  paper: { nav: "papers", load: () => import("./paper/view.js") },
+  maps: { nav: "maps", load: () => import("./maps/view.js") },
+  themes: { nav: "themes", load: () => import("./themes/view.js") },
+  compare: { nav: "compare", load: () => import("./compare/view.js") },
+  operate: { nav: "operate", load: () => import("./operate/view.js"), without: true },
+  start: { load: () => import("./start/view.js"), without: true },
+};
 let collections = [];
-let conversation = null;
-let afterwards = null;
+let who = { role: "reader" };
+let left = new AbortController();
+let shownView = null;
 
 function stored(name, fallback) {
   return localStorage.getItem(`monjyu-${name}`) ?? fallback;
@@ -45,54 +59,92 @@ function showKey(needed) {
   document.getElementById("key").hidden = !needed;
 }
 
-function mark(id, here) {
-  if (here) document.getElementById(id).setAttribute("aria-current", "page");
-  else document.getElementById(id).removeAttribute("aria-current");
+// The parts of the address: the view, the collection, what is left, and the named values.
+function address() {
+  const [path, query = ""] = location.hash.slice(1).split("?");
+  const [, view = "", name = "", ...rest] = path.split("/").map(decodeURIComponent);
+  return { view: view in VIEWS ? view : "ask", name, rest, params: new URLSearchParams(query) };
 }
 
-async function show() {
-  const [, view = "ask", collection, paper] = location.hash.split("/").map(decodeURIComponent);
-  mark("nav-ask", view === "ask");
-  mark("nav-papers", view === "papers" || view === "paper");
-  mark("nav-table", view === "table");
-  document.title = "Monjyu";
-  if (!collections.length) {
-    replace(main, h("p", { class: "column" }, t("nothing")));
-  } else if (view === "paper" && paper) {
-    replace(main, await paperPage(collection, paper, askThis));
-    const heading = main.querySelector("h1");
-    document.title = `${heading.textContent} · Monjyu`;
-    heading.focus({ preventScroll: true });
-    scrollTo(0, 0);
-  } else if (view === "papers") {
-    replace(main, paperList(collections, collection || collections[0].collection, (name) => (location.hash = `#/papers/${encodeURIComponent(name)}`)));
-  } else if (view === "table") {
-    replace(main, studyTable(collections, collection || collections[0].collection, (name) => (location.hash = `#/table/${encodeURIComponent(name)}`)));
-    document.title = `${t("table")} · Monjyu`;
-  } else {
-    conversation ??= new Conversation(collections);
-    replace(main, conversation.element);
+export function addressOf(view, name, ...rest) {
+  return `#/${[view, name, ...rest].filter((part) => part !== undefined && part !== "").map(encodeURIComponent).join("/")}`;
+}
+
+function mark(view) {
+  for (const link of document.querySelectorAll(".bar nav a")) {
+    if (link.id === `nav-${VIEWS[view].nav}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
   }
 }
 
-function askThis(paper, collection) {
+async function show() {
+  left.abort();
+  const mine = (left = new AbortController());
+  let { view, name, rest, params } = address();
+  if (!collections.length && !VIEWS[view].without) view = "start";
+  const info = collections.find((one) => one.collection === (name || stored("collection", ""))) ?? (name ? null : collections[0]);
+  if (name && !info && !VIEWS[view].without) throw new ApiError(404, { message: t("noCollection", name) });
+  if (info) keepChosen(info.collection);
+  mark(view);
+  document.title = "Monjyu";
+  main.setAttribute("aria-busy", "true");
+  const waiting = setTimeout(() => mine === left && shownView !== view && replace(main, skeleton()), 150);
+  try {
+    const module = await VIEWS[view].load();
+    const element = await module.show({ name: info?.collection, info, collections, who, params, signal: mine.signal, go, ask, refresh }, ...rest);
+    if (mine !== left) return;
+    replace(main, element);
+    shownView = view;
+    const heading = main.querySelector("h1");
+    if (heading && view !== "ask") document.title = `${heading.textContent} · Monjyu`;
+    module.arrived?.(element);
+  } finally {
+    clearTimeout(waiting);
+    if (mine === left) main.removeAttribute("aria-busy");
+  }
+}
+
+function skeleton() {
+  return h("div", { class: "column", role: "status", "aria-label": t("loading") },
+    [40, 90, 75, 85, 60].map((width) => h("span", { class: `skeleton w${width}` })));
+}
+
+function keepChosen(name) {
+  localStorage.setItem("monjyu-collection", name);
+  if (chosen.value !== name) chosen.value = name;
+  const inside = ["ask", "papers", "maps", "themes", "compare"];
+  for (const view of inside) document.getElementById(`nav-${view}`).href = addressOf(view, name);
+}
+
+function go(view, ...rest) {
+  location.hash = addressOf(view, ...rest);
+}
+
+// To the question box, with what the question is restricted to: `{ paper_ids: [...] }` and the like.
+async function ask(filters, label) {
+  const { restrict } = await VIEWS.ask.load();
   closeViewer();
-  conversation ??= new Conversation(collections);
-  afterwards = () => {
-    conversation.restrict(paper, collection);
-    conversation.input.focus();
-  };
-  location.hash = "#/ask";
+  restrict(filters, label);
+  go("ask", chosen.value);
 }
 
 async function safely(work) {
   try {
     await work();
   } catch (error) {
-    const unknown = error instanceof ApiError && error.status === 404 && location.hash.startsWith("#/paper");
+    if (error.name === "AbortError") return;
+    const unknown = error instanceof ApiError && error.status === 404 && location.hash.startsWith("#/paper/");
     replace(main, h("div", { class: "column", role: "alert" }, h("p", { class: "error" }, unknown ? t("noPaper") : error.message),
       h("button", { type: "button", onclick: () => safely(start) }, t("again"))));
   }
+}
+
+function offer() {
+  chosen.hidden = collections.length < 1;
+  replace(chosen, collections.map((one) => h("option", { value: one.collection }, one.collection)));
+  const kept = stored("collection", "");
+  if (collections.some((one) => one.collection === kept)) chosen.value = kept;
+  document.getElementById("nav-operate").hidden = who.role !== "admin";
 }
 
 // A collection that was indexed meanwhile is there when one comes back to the page.
@@ -101,19 +153,25 @@ async function refresh() {
   if (!found || JSON.stringify(found) === JSON.stringify(collections)) return;
   const before = collections.length;
   collections = found;
-  conversation?.offer(collections);
-  if (!before || location.hash.startsWith("#/papers")) await safely(show);
+  offer();
+  if (!before || address().view !== "ask") await safely(show);
 }
 
 async function start() {
-  collections = (await json("/collections")).collections;
+  [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami")]);
+  offer();
   await show();
 }
 
+chosen.addEventListener("change", () => {
+  const { view } = address();
+  localStorage.setItem("monjyu-collection", chosen.value);
+  go(view === "paper" ? "papers" : view, chosen.value);
+});
 document.getElementById("language").addEventListener("click", () => {
   chooseLanguage(currentLanguage() === "ja" ? "en" : "ja");
-  conversation?.relabel();
   closeViewer();
+  shownView = null;
   safely(show);
 });
 document.getElementById("theme").addEventListener("click", () => {
@@ -132,9 +190,7 @@ addEventListener("focus", refresh);
 addEventListener("hashchange", async () => {
   closeViewer();
   await safely(show);
-  if (afterwards) afterwards();
-  else if (!location.hash.startsWith("#/paper/")) main.focus({ preventScroll: true }); // a paper focuses its title
-  afterwards = null;
+  if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // unless the view chose a place
 });
 onKeyNeeded(askKey);
 showKey(hasKey());

@@ -53,7 +53,7 @@ def test_ask_watch_read_follow_up_and_walk(page: Page, service: Served) -> None:
     expect(page.locator(".turn .result")).to_have_count(2)
 
     page.locator("#nav-papers").click()
-    page.select_option("#of", "samples")
+    page.select_option("#collection", "samples")
     page.get_by_role("link", name="Spending a Relevance Budget").click()
     title = page.locator("main h1")
     expect(title).to_contain_text("Spending a Relevance Budget")

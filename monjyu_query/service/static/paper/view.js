@@ -1,63 +1,14 @@
-// The list of papers, and one paper with its sections, references and its place in the citation network.
+// The view `paper`: one with its sections, references and its place in the citation network.
 
-import { json, paperPath } from "./api.js";
-import { h, quoted, replace, say } from "./dom.js";
-import { t } from "./i18n.js";
+import { json, paperPath } from "../api.js";
+import { h, quoted, say } from "../dom.js";
+import { t } from "../i18n.js";
+import { listed, paperLink, parted } from "./shared.js";
 import { loadPaper, openCitation } from "./viewer.js";
 
-const STEP = 50;
 const MOST_TOGETHER = 8;
 
-export function paperLink(paper, collection) {
-  const where = `#/paper/${encodeURIComponent(collection)}/${encodeURIComponent(paper.paper_id)}`;
-  return h("a", { href: where }, quoted(paper.title || paper.paper_id));
-}
-
-export function paperList(collections, chosen, goTo) {
-  const list = h("ul", { class: "papers" });
-  const count = h("p", { class: "dim", role: "status" });
-  const more = h("button", { type: "button", hidden: true, onclick: () => load(list.childElementCount) }, t("more"));
-  const find = h("input", { id: "find", type: "search", maxlength: 200, autocomplete: "off", oninput: () => later() });
-  const select = h("select", { id: "of", onchange: () => goTo(select.value) },
-    collections.map((one) => h("option", { value: one.collection, selected: one.collection === chosen }, one.collection)));
-  let timer = 0;
-  let turn = 0;
-  const later = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => load(0), 200);
-  };
-  const load = async (offset) => {
-    const mine = (turn += 1);
-    const query = new URLSearchParams({ collection: chosen, text: find.value, offset, limit: STEP });
-    const found = await json(`/papers?${query}`);
-    if (mine !== turn) return;
-    if (!offset) replace(list);
-    list.append(...found.papers.map((paper) => item(paper, chosen)));
-    count.textContent = t("count", found.total);
-    more.hidden = list.childElementCount >= found.total;
-  };
-  load(0).catch((error) => replace(count, error.message));
-  return h("div", { class: "column" }, h("h1", {}, t("papers")),
-    h("div", { class: "row" }, h("div", { class: "field grow" }, h("label", { for: "find" }, t("find")), find),
-      h("div", { class: "field" }, h("label", { for: "of" }, t("collection")), select)),
-    count, list, more);
-}
-
-function item(paper, collection) {
-  const facts = [[listed(paper.authors.slice(0, 4)), paper.authors.length > 4 ? " …" : ""], paper.year, paper.venue && quoted(paper.venue), paper.page_count ? t("pages", paper.page_count) : paper.document_type];
-  return h("li", {}, h("p", { class: "title" }, paperLink(paper, collection), paper.retracted ? [" ", h("span", { class: "badge" }, t("retracted"))] : null), h("p", { class: "dim" }, parted(facts)));
-}
-
-function listed(names) {
-  return names.flatMap((name, place) => [place ? ", " : "", quoted(name)]);
-}
-
-function parted(facts) {
-  const there = facts.filter((fact) => (Array.isArray(fact) ? fact[0].length : fact));
-  return there.flatMap((fact, place) => [place ? " · " : "", fact]);
-}
-
-export async function paperPage(collection, id, askThis) {
+export async function show({ name: collection, ask }, id) {
   const [paper, links] = await Promise.all([
     loadPaper(id, collection),
     json(paperPath(id, `/citations?collection=${encodeURIComponent(collection)}`)),
@@ -72,7 +23,7 @@ export async function paperPage(collection, id, askThis) {
     h("p", { class: "dim" }, parted(facts)),
     links.notices.length ? h("ul", { class: "warnings" }, links.notices.map(notice)) : null,
     h("div", { class: "row" },
-      h("button", { type: "button", class: "primary", onclick: () => askThis(paper, collection) }, t("askThis")),
+      h("button", { type: "button", class: "primary", onclick: () => ask({ paper_ids: [id] }, paper.title || id) }, t("askThis")),
       h("button", { type: "button", onclick: open(["pdf", "image"].includes(paper.document_type) ? 1 : null) }, t("open"))),
     links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
     paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
@@ -109,4 +60,9 @@ function network(links, collection) {
   return h("div", { class: "network" }, group("citedBy", links.cited_by), group("cites", links.cites),
     together.length ? h("section", { class: "half" }, h("h2", {}, t("coCited")), h("ul", { class: "linked" },
       together.map((paper) => h("li", {}, paperLink(paper, collection), h("span", { class: "dim" }, ` ×${paper.count}`))))) : null);
+}
+
+export function arrived(element) {
+  element.querySelector("h1").focus({ preventScroll: true });
+  scrollTo(0, 0);
 }

@@ -1,10 +1,10 @@
 // A result: the answer with its markers as buttons, the sources, the passages, and what it took.
 
-import { request } from "./api.js";
-import { h, quoted, saved } from "./dom.js";
-import { t } from "./i18n.js";
+import { request } from "../api.js";
+import { h, quoted, saved } from "../dom.js";
+import { t } from "../i18n.js";
 import { explanation } from "./explanation.js";
-import { openCitation } from "./viewer.js";
+import { openCitation } from "../paper/viewer.js";
 
 export function renderResult(result, askFurther = () => {}) {
   return h("div", { class: "result" },

@@ -1,8 +1,8 @@
 // The source beside the answer: the page with the sentence marked, or the text where a paper has no pages.
 
-import { json, paperPath, request } from "./api.js";
-import { h, quoted, replace, say } from "./dom.js";
-import { t } from "./i18n.js";
+import { json, paperPath, request } from "../api.js";
+import { h, quoted, replace, say } from "../dom.js";
+import { t } from "../i18n.js";
 
 const USUAL_WIDTH = 600; // points; only to scroll near the mark
 const panel = document.getElementById("viewer");

@@ -1,7 +1,7 @@
 // A lazy search at work: its subqueries, the budget, every test as a mark, the claims as they arrive.
 
-import { h, replace, say } from "./dom.js";
-import { t } from "./i18n.js";
+import { h, replace, say } from "../dom.js";
+import { t } from "../i18n.js";
 
 const SHOWN = 6;
 

@@ -1,7 +1,7 @@
 // How a lazy search went: why it ended, what its subqueries found, the best sentences, and the concepts they speak of.
 
-import { h, quoted } from "./dom.js";
-import { t } from "./i18n.js";
+import { h, quoted } from "../dom.js";
+import { t } from "../i18n.js";
 
 const SENTENCES = 12;
 const NODES = 18;

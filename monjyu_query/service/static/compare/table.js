@@ -1,9 +1,9 @@
 // A study table: a row a paper, a column for each thing asked of all of them; and the same as files.
 
-import { request } from "./api.js";
-import { answerTable } from "./answer.js";
-import { h, replace, saved, say } from "./dom.js";
-import { t } from "./i18n.js";
+import { request } from "../api.js";
+import { answerTable } from "../ask/answer.js";
+import { h, replace, saved, say } from "../dom.js";
+import { t } from "../i18n.js";
 
 const FORMS = ["csv", "xlsx", "markdown"];
 const ENDINGS = { csv: "csv", xlsx: "xlsx", markdown: "md" };
@@ -12,12 +12,10 @@ function asked(path, body, signal) {
   return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
 }
 
-export function studyTable(collections, chosen, goTo) {
+export function studyTable({ name: chosen }) {
   const columns = h("input", { id: "columns", type: "text", maxlength: 1000, autocomplete: "off", placeholder: t("columnsHint") });
   const about = h("input", { id: "about", type: "text", maxlength: 1000, autocomplete: "off", placeholder: t("aboutHint") });
   const papers = h("input", { id: "most", type: "number", min: 1, max: 200, value: 50 });
-  const select = h("select", { id: "of", onchange: () => goTo(select.value) },
-    collections.map((one) => h("option", { value: one.collection, selected: one.collection === chosen }, one.collection)));
   const made = h("div", { class: "wide" });
   const stop = h("button", { type: "button", hidden: true, onclick: () => running?.abort() }, t("stop"));
   let running = null;
@@ -47,8 +45,7 @@ export function studyTable(collections, chosen, goTo) {
       h("div", { class: "field" }, h("label", { for: "columns" }, t("columns")), columns),
       h("div", { class: "row" },
         h("div", { class: "field grow" }, h("label", { for: "about" }, t("about")), about),
-        h("div", { class: "field" }, h("label", { for: "most" }, t("most")), papers),
-        h("div", { class: "field" }, h("label", { for: "of" }, t("collection")), select)),
+        h("div", { class: "field" }, h("label", { for: "most" }, t("most")), papers)),
       h("div", { class: "row" }, h("button", { class: "primary" }, t("makeTable")), stop))), made);
 }
 

@@ -1,22 +1,23 @@
 // The conversation: a question, the search as it goes, the answer; then the next question.
 
-import { ApiError, stream } from "./api.js";
+import { ApiError, stream } from "../api.js";
 import { answerBlocks, renderResult } from "./answer.js";
-import { h, quoted, replace, say } from "./dom.js";
-import { t } from "./i18n.js";
+import { h, quoted, replace, say } from "../dom.js";
+import { t } from "../i18n.js";
 import { Progress } from "./progress.js";
-import { closeViewer } from "./viewer.js";
+import { closeViewer } from "../paper/viewer.js";
 
 const BUDGETS = ["z100", "z500", "z1500"];
 const REMEMBERED = 6;
 const MODES_WITH_BUDGET = ["lazy", "multi"];
 
 export class Conversation {
-  constructor(collections) {
-    this.collections = collections;
+  constructor() {
+    this.info = null;
     this.history = [];
     this.running = null;
-    this.paper = null;
+    this.filters = {};
+    this.label = "";
     this.turns = h("div", { class: "turns" });
     this.intro = h("div", { class: "intro" });
     this.form = this.makeForm();
@@ -30,16 +31,16 @@ export class Conversation {
 
   // The same form in another language; what was said stays as it was said.
   relabel() {
-    const [asked, collection, mode, budget] = [this.input, this.collection, this.mode, this.budget].map((control) => control.value);
+    const [asked, mode, budget] = [this.input, this.mode, this.budget].map((control) => control.value);
     const before = this.form;
     this.form = this.makeForm();
     before.replaceWith(this.form);
-    [this.input.value, this.collection.value] = [asked, collection];
-    this.choose();
+    this.input.value = asked;
+    this.offerModes();
     [this.mode.value, this.budget.value] = [mode, budget];
     this.describe();
     this.introduce();
-    this.restrict(this.paper, collection);
+    this.restrict(this.filters, this.label);
     this.showState();
   }
 
@@ -48,7 +49,6 @@ export class Conversation {
       id: "question", rows: 2, maxlength: 10000, required: true, placeholder: t("placeholder"),
       onkeydown: (event) => this.key(event), oninput: () => this.grow(),
     });
-    this.collection = h("select", { id: "collection", onchange: () => this.choose() }, this.names());
     this.mode = h("select", { id: "mode", onchange: () => this.describe() });
     this.budget = h("select", { id: "budget" }, BUDGETS.map((name) => h("option", { value: name }, t("tests", name.slice(1)))));
     this.about = h("p", { class: "dim about", id: "about-mode" });
@@ -60,50 +60,37 @@ export class Conversation {
     this.only = h("p", { class: "only", hidden: true });
     const form = h("form", { class: "question", onsubmit: (event) => this.submit(event) },
       h("label", { for: "question" }, t("question")), this.only, this.input,
-      h("div", { class: "row" }, field("collection", this.collection), field("mode", this.mode), this.budgetField,
+      h("div", { class: "row" }, field("mode", this.mode), this.budgetField,
         h("div", { class: "row end" }, this.fresh, this.stopper, this.send)),
       this.about);
-    this.choose();
     return form;
   }
 
-  names() {
-    return this.collections.map((one) => h("option", { value: one.collection }, one.collection));
+  // The collection that is asked; what restricts questions to papers of another one falls away.
+  choose(info) {
+    if (this.info && this.info.collection !== info.collection) this.restrict({}, "");
+    this.info = info;
+    this.offerModes();
   }
 
-  // Collections read anew: the one chosen stays chosen.
-  offer(collections) {
-    const chosen = this.collection.value;
-    this.collections = collections;
-    replace(this.collection, this.names());
-    if (collections.some((one) => one.collection === chosen)) this.collection.value = chosen;
-    this.choose();
-  }
-
-  choose() {
-    const chosen = this.collections.find((one) => one.collection === this.collection.value);
+  offerModes() {
     const before = this.mode.value;
-    replace(this.mode, (chosen?.modes ?? ["auto"]).map((mode) => h("option", { value: mode }, t(`mode_${mode}`))));
-    this.mode.value = chosen?.modes.includes(before) ? before : chosen?.level > 0 && chosen.modes.includes("lazy") ? "lazy" : "auto";
+    replace(this.mode, this.info.modes.map((mode) => h("option", { value: mode }, t(`mode_${mode}`))));
+    const usual = this.info.level > 0 && this.info.modes.includes("lazy") ? "lazy" : "auto";
+    this.mode.value = this.info.modes.includes(before) ? before : usual;
     this.describe();
   }
 
   describe() {
-    const chosen = this.collections.find((one) => one.collection === this.collection.value);
-    const size = chosen ? `${t("count", chosen.papers)}, ${t("level", chosen.level)}. ` : "";
-    this.about.textContent = `${size}${t(`about_${this.mode.value}`)}`;
+    this.about.textContent = `${t("count", this.info.papers)}, ${t("level", this.info.level)}. ${t(`about_${this.mode.value}`)}`;
     this.budgetField.hidden = !MODES_WITH_BUDGET.includes(this.mode.value);
   }
 
-  restrict(paper, collection) {
-    this.paper = paper;
-    this.collection.value = collection;
-    this.choose();
-    this.only.hidden = !paper;
-    if (paper) {
-      replace(this.only, t("only"), quoted(paper.title || paper.paper_id), " ",
-        h("button", { type: "button", class: "quiet small", onclick: () => this.restrict(null, collection) }, t("remove")));
-    }
+  restrict(filters, label) {
+    [this.filters, this.label] = [filters, label];
+    this.only.hidden = !label;
+    replace(this.only, t("only"), quoted(label), " ",
+      h("button", { type: "button", class: "quiet small", onclick: () => this.restrict({}, "") }, t("remove")));
   }
 
   key(event) {
@@ -131,9 +118,9 @@ export class Conversation {
   request(query) {
     const mode = this.mode.value;
     return {
-      query, collection: this.collection.value, mode, history: this.alone ? [] : this.history.slice(-REMEMBERED),
+      query, collection: this.info.collection, mode, history: this.alone ? [] : this.history.slice(-REMEMBERED),
       ...(this.budgetField.hidden ? {} : { budget: this.budget.value }),
-      ...(this.paper ? { filters: { paper_ids: [this.paper.paper_id] } } : {}),
+      ...(this.label ? { filters: this.filters } : {}),
     };
   }
 
@@ -141,7 +128,7 @@ export class Conversation {
     event.preventDefault();
     const query = this.input.value.trim();
     if (!query || this.running) return;
-    const turn = new Turn(query, this.collection.value, () => this.again(turn), () => this.askAlone(turn));
+    const turn = new Turn(query, this.info.collection, () => this.again(turn), () => this.askAlone(turn));
     turn.further = (question) => this.further(question);
     this.intro.classList.add("unseen"); // the page keeps its heading
     this.turns.append(turn.element);

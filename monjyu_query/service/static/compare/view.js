@@ -1,0 +1,7 @@
+// The view `compare`: study tables.
+
+import { studyTable } from "./table.js";
+
+export function show(context) {
+  return studyTable(context);
+}

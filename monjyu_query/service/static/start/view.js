@@ -1,0 +1,8 @@
+// The view `start`: shown while there is no collection.
+
+import { h } from "../dom.js";
+import { t } from "../i18n.js";
+
+export function show() {
+  return h("div", { class: "column" }, h("h1", { tabindex: "-1" }, t("headline")), h("p", {}, t("nothing")));
+}
