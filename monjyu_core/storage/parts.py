@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +33,8 @@ _METADATA = b"monjyu"
 _SUFFIX = ".parquet"
 ROWS_OF_A_GROUP = 16_384
 """Rows of a Parquet row group: readers of one paper skip the others by their smallest and largest ids."""
+MANY_PARTS, READERS = 32, 4
+"""From so many parts on they are read by so many threads: a large collection has a thousand small ones a table."""
 R = TypeVar("R")
 
 
@@ -308,7 +311,11 @@ def read_all(table: str, parts: Iterable[Part], columns: list[str] | None = None
     """The rows of these parts of a table, in their order; without `columns` all of them."""
     schema = TABLES[table].schema
     empty = schema.empty_table() if columns is None else schema.empty_table().select(columns)
-    return pa.concat_tables([empty, *(part.read(columns) for part in parts if part.rows)])
+    there = [part for part in parts if part.rows]
+    if len(there) < MANY_PARTS:
+        return pa.concat_tables([empty, *(part.read(columns) for part in there)])
+    with ThreadPoolExecutor(READERS) as readers:
+        return pa.concat_tables([empty, *readers.map(lambda part: part.read(columns), there)])
 
 
 def file_version(path: Path) -> str:

@@ -6,7 +6,9 @@ of co-occurrences, as microsoft/graphrag's `calculate_pmi_edge_weights`. All sum
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import numpy as np
@@ -22,6 +24,10 @@ BLOCK = 2**22
 """Pairs that are sorted at once: they stay in the processor's cache."""
 KEYS = 2**32
 """Numbers that a sorted key has room for."""
+MOST_THREADS = 4
+"""Blocks are counted side by side, since NumPy sorts without the interpreter; the result is in their order."""
+Counted = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+"""Pairs x < y, and in how many chunks both are."""
 
 # Logarithms are DuckDB's: those of NumPy differ in the last bit from processor to processor.
 _WEIGHTS = """
@@ -50,12 +56,12 @@ class _Cooccurrences:
         starts = runs(chunk)[1]
         lengths = np.diff(starts, append=chunk.size)
         self.followers = np.repeat(starts + lengths, lengths) - np.arange(chunk.size) - 1
+        self._by_phrase = np.argsort(self.phrase, kind="stable")
 
-    def blocks(self) -> Iterator[tuple[int, NDArray[np.uint32]]]:
-        """All pairs x < y, in blocks of whole x and about `BLOCK` pairs: the first x of a block, and sorted keys
-        (x - first) * phrases + y."""
-        by_phrase = np.argsort(self.phrase, kind="stable")
-        phrase, before = self.phrase[by_phrase], np.cumsum(self.followers[by_phrase])
+    def blocks(self) -> Iterator[tuple[int, int, int]]:
+        """All pairs x < y in blocks of whole x and about `BLOCK` pairs: the first x of a block, and from which to
+        which place of the mentions by phrase it goes."""
+        phrase, before = self.phrase[self._by_phrase], np.cumsum(self.followers[self._by_phrase])
         start = 0
         while start < phrase.size:
             first = int(phrase[start])
@@ -63,10 +69,21 @@ class _Cooccurrences:
             end = max(int(np.searchsorted(before, done + BLOCK)), start + 1)
             last = min(int(phrase[min(end, phrase.size) - 1]), first + KEYS // self.phrases - 1)
             end = int(np.searchsorted(phrase, last, side="right"))
-            yield first, self._keys(by_phrase[start:end], first)
+            yield first, start, end
             start = end
 
+    def counted(self, block: tuple[int, int, int], least: int) -> Counted:
+        """The pairs of a block in at least so many chunks, in order."""
+        first, start, end = block
+        key, starts = runs(keys := self._keys(self._by_phrase[start:end], first))
+        count = np.diff(starts, append=keys.size)
+        if least > 1:
+            key, count = key[count >= least], count[count >= least]
+        x = key // self.phrases
+        return (x + first).astype(np.int32), (key - x * self.phrases).astype(np.int32), count.astype(np.int32)
+
     def _keys(self, mentions: Numbers, first: int) -> NDArray[np.uint32]:
+        """Sorted keys (x - first) * phrases + y."""
         followers = self.followers[mentions]
         ends = np.cumsum(followers)
         other = np.repeat(mentions + 1 - (ends - followers), followers)
@@ -79,16 +96,11 @@ class _Cooccurrences:
 
 def _counted(found: _Cooccurrences, least: int) -> tuple[Pairs, int]:
     """The pairs in at least so many chunks, not yet weighed, and the sum of co-occurrences of all pairs."""
-    x, y, times = [np.empty(0, np.int32)], [np.empty(0, np.int32)], [np.empty(0, np.int32)]
-    for first, keys in found.blocks():
-        key, starts = runs(keys)
-        count = np.diff(starts, append=keys.size)
-        if least > 1:
-            key, count = key[count >= least], count[count >= least]
-        x.append((key // found.phrases + first).astype(np.int32))
-        y.append((key % found.phrases).astype(np.int32))
-        times.append(count.astype(np.int32))
-    pairs = Pairs(np.concatenate(x), np.concatenate(y), np.concatenate(times), np.empty(0))
+    none = np.empty(0, np.int32)
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_THREADS)) as threads:
+        blocks = [(none, none, none), *threads.map(lambda block: found.counted(block, least), found.blocks())]
+    x, y, times = map(np.concatenate, zip(*blocks, strict=True))
+    pairs = Pairs(x, y, times, np.empty(0))
     return pairs, int(found.followers.sum())
 
 

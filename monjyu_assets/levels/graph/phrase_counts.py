@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import duckdb
@@ -34,8 +35,8 @@ class PhraseCounts:
 def count_phrases(mentions: pa.Table, rules: GraphRules, connection: duckdb.DuckDBPyConnection) -> PhraseCounts:
     """The counts of these `phrase_mentions`, of which a chunk has one for a phrase; of frequent phrases only where the
     others are pruned first."""
-    codes, names = _coded(mentions["phrase"])
-    chunk, chunks = _coded(mentions["chunk_id"])
+    with ThreadPoolExecutor(2) as threads:  # both are seconds of Arrow, which needs no interpreter
+        (codes, names), (chunk, chunks) = threads.map(_coded, (mentions["phrase"], mentions["chunk_id"]))
     df = np.bincount(codes, minlength=len(names))
     frequent = (df >= rules.min_df) & (df <= max(HUB_FLOOR, math.floor(rules.max_df_share * len(chunks))))
     kept = np.flatnonzero(frequent | (not rules.prune_first))
@@ -51,11 +52,14 @@ def count_phrases(mentions: pa.Table, rules: GraphRules, connection: duckdb.Duck
     some = some if rows.size == codes.size else some.take(pa.array(rows))
     count = some["count"].to_numpy().astype(np.int64)
     times = np.bincount(phrase, count, kept.size).astype(np.int64)  # exact: far below 2**53
+    with ThreadPoolExecutor(2) as threads:
+        surfaces = threads.submit(_surfaces, phrase, some["surface"], count)
+        papers = threads.submit(_papers, phrase, some["paper_id"], kept.size)
     columns = {
         "phrase": names.take(order),
-        "surface": _surfaces(phrase, some["surface"], count),
+        "surface": surfaces.result(),
         "df": df.astype(np.int32),
-        "papers": _papers(phrase, some["paper_id"], kept.size).astype(np.int32),
+        "papers": papers.result().astype(np.int32),
         "tfidf": _tfidf(times, df, len(chunks), connection),
     }
     return PhraseCounts(pa.table(columns), df, frequent[kept], phrase, chunk[rows])

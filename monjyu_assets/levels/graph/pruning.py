@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,10 @@ from numpy.typing import NDArray
 from monjyu_assets.levels.graph.rules import GraphRules
 
 Chosen = NDArray[np.bool_]
+
+
+_LEAST = -(2**31)
+"""The lowest lightness: where a node's keys begin."""
 
 
 @dataclass(frozen=True)
@@ -55,28 +60,43 @@ def _above(degree: NDArray[np.int64], deviations: float | None) -> Chosen:
 
 def _strongest(pairs: Pairs, degree: NDArray[np.int64], most: int) -> Chosen:
     """The edges that are among the `most` heaviest of one of their ends; of equally heavy ones those to the first
-    other end. Shorter floats decide, and where they do not, the few that are left are put in order."""
-    of_x, of_y = degree[pairs.x] > most, degree[pairs.y] > most
-    chosen = ~(of_x & of_y)
-    edge = np.concatenate([np.flatnonzero(of_x), np.flatnonzero(of_y)])
-    node = np.concatenate([pairs.x[of_x], pairs.y[of_y]]).astype(np.int64)
-    key = (node << 32) | _lightness(pairs.weight[edge])
-    ordered = np.sort(key)
-    starts = np.searchsorted(ordered, np.arange(degree.size) << 32)
-    bound = ordered[np.minimum(starts + most - 1, ordered.size - 1)]
-    left = most - (np.searchsorted(ordered, bound) - starts)
-    chosen[edge[key < bound[node]]] = True
-    equal = np.flatnonzero(key == bound[node])
-    edge, node = edge[equal], node[equal]
-    other = pairs.x[edge] + pairs.y[edge].astype(np.int64) - node
-    order = np.lexsort((other, -pairs.weight[edge], node))
-    place = np.arange(order.size) - np.searchsorted(node[order], node[order])
-    chosen[edge[order[place < left[node[order]]]]] = True
+    other end. An end with fewer edges keeps all. The nodes are looked at in two halves side by side."""
+    crowded = degree > most
+    chosen = ~(crowded[pairs.x] & crowded[pairs.y])
+    lightness = _lightness(pairs.weight)
+    middle = int(np.searchsorted(np.cumsum(degree), degree.sum() // 2))
+    low = np.arange(degree.size) < middle
+    with ThreadPoolExecutor(2) as threads:
+        halves = threads.map(lambda nodes: _heaviest(pairs, nodes, lightness, most), (crowded & low, crowded & ~low))
+    for edges in halves:
+        chosen[edges] = True
     return chosen
 
 
-def _lightness(weight: NDArray[np.float64]) -> NDArray[np.int64]:
+def _heaviest(pairs: Pairs, nodes: Chosen, lightness: NDArray[np.int32], most: int) -> NDArray[np.int64]:
+    """Edges that are among the `most` heaviest of one of these nodes. Shorter floats decide, and where they do not, the
+    few that are left are put in order."""
+    of_x, of_y = np.flatnonzero(nodes[pairs.x]), np.flatnonzero(nodes[pairs.y])
+    edge = np.concatenate([of_x, of_y])
+    node = np.concatenate([pairs.x[of_x], pairs.y[of_y]])
+    key = node.astype(np.int64)
+    key <<= 32
+    key += lightness[edge]
+    ordered = np.sort(key)
+    starts = np.searchsorted(ordered, (np.arange(nodes.size) << 32) + _LEAST)
+    bound = ordered[np.minimum(starts + most - 1, ordered.size - 1)] if ordered.size else starts
+    left = most - (np.searchsorted(ordered, bound) - starts)
+    of_node = bound[node]
+    sure, equal = edge[key < of_node], np.flatnonzero(key == of_node)
+    edge, node = edge[equal], node[equal].astype(np.int64)
+    other = pairs.x[edge] + pairs.y[edge].astype(np.int64) - node
+    order = np.lexsort((other, -pairs.weight[edge], node))
+    place = np.arange(order.size) - np.searchsorted(node[order], node[order])
+    return np.concatenate([sure, edge[order[place < left[node[order]]]]])
+
+
+def _lightness(weight: NDArray[np.float64]) -> NDArray[np.int32]:
     """Numbers of 32 bits that fall, or stay, as the weights rise: the bits of the next shorter floats."""
     bits = weight.astype(np.float32).view(np.int32)
     rising = bits ^ ((bits >> 31) & np.int32(2**31 - 1))
-    return np.int64(2**31 - 1) - rising
+    return ~rising

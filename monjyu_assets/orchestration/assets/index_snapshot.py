@@ -143,10 +143,9 @@ def _nearest_result(manifest: Manifest, search_files: SearchFilesResource) -> dg
     nearest, expected = manifest.nearest, sum(entry.rows for entry in manifest.search)
     with search_files.reading(manifest.collection, manifest.snapshot_id) as held:
         there = held.chunks
-        indexed = len(held.nearest.keys()) if held.nearest else 0
     metadata: Metadata = {"chunks": there}
     if nearest:
-        metadata |= {"recall": nearest.recall, "probes": nearest.probes, "indexed": indexed}
+        metadata |= {"recall": nearest.recall, "probes": nearest.probes, "indexed": nearest.rows}
     found = f"{nearest.recall:.1%} of the nearest chunks are candidates." if nearest else "All chunks are compared."
     return dg.AssetCheckResult(
         check_name=NEAREST_SPEC.name,
