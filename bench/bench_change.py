@@ -40,6 +40,7 @@ from monjyu_core.storage.schemas import ASSET_TABLES, SHARDS, TABLES, table_of
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "synthetic"
+FIGURES = "figures.json"
 CHANGES = ("sentence_edited", "paper_added", "paper_deleted")
 TEXT = "# One report on sampling\n\nThis report {} and says so. Its stations report every day.\n"
 
@@ -212,6 +213,36 @@ def measure(folder: Path, like: Work, count: int, level: int, wanted: Sequence[s
     return result
 
 
+def keep_figures(path: Path, line: dict[str, Any]) -> None:
+    """Beside those of other sizes, as `--plot` draws them."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    size = str(line["papers"])
+    path.write_text(json.dumps(kept | {size: kept.get(size, {}) | line}))
+
+
+def draw(figures: dict[str, dict[str, Any]], path: Path) -> None:
+    """Seconds, bytes written and memory by papers."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    sizes = sorted(map(int, figures))
+    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4))
+    shown = (("seconds", "seconds by the clock"), ("written_mb", "MB written"), ("memory_mb", "peak MB"))
+    for axis, (value, label) in zip(axes, shown, strict=True):
+        for what in ("nothing_changed", *CHANGES):
+            known = [size for size in sizes if value in figures[str(size)].get(what, {})]
+            if known:
+                axis.plot(
+                    known, [figures[str(size)][what][value] for size in known], "o-", label=what.replace("_", " ")
+                )
+        axis.set(xlabel="papers", ylabel=label, ylim=(0, None))
+        axis.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--papers", default="200", help="sizes, with commas between")
@@ -220,16 +251,20 @@ def main() -> None:
     options.add_argument("--folder", type=Path, help="keeps the collections; a later run goes on with them")
     options.add_argument("--changes", default=",".join(CHANGES), help="which, with commas between; this order")
     options.add_argument("--json", action="store_true", help="a line for a size, as soon as it is measured")
+    options.add_argument("--plot", type=Path, help="draw the figures of all sizes that the folder has (PNG or SVG)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = (chosen.folder or Path(temporary)).resolve()
         like = Work(DataFolder(folder / "like"), "like")
         run(like.data.root, "index", str(chosen.corpus.resolve()), "-c", "like", "--level", str(chosen.level))
-        for count in map(int, chosen.papers.split(",")):
+        for count in [int(size) for size in chosen.papers.split(",") if size]:
             load = os.getloadavg()[0]
             measured = measure(folder, like, count, chosen.level, chosen.changes.split(","))
             line = {"papers": count, "level": chosen.level, "load": round(load, 2)} | measured
             print(json.dumps(line, indent=None if chosen.json else 1), flush=True)
+            keep_figures(folder / FIGURES, line)
+        if chosen.plot:
+            draw(json.loads((folder / FIGURES).read_text()), chosen.plot)
 
 
 if __name__ == "__main__":
