@@ -52,11 +52,14 @@ class FullTextField:
 
     def frequencies(self, terms: Sequence[str]) -> list[int]:
         """In how many texts each term stands."""
-        found = [0] * len(terms)
-        for _, places in self._places(terms):
+        with self._lock:
+            found = {term: len(self._kept[term][0]) for term in terms if term in self._kept}
+        new = [term for term in terms if term not in found]
+        found |= dict.fromkeys(new, 0)
+        for _, places in self._places(new):
             for number, low, high in places:
-                found[number] += high - low
-        return found
+                found[new[number]] += high - low
+        return [found[term] for term in terms]
 
     def _weighed(self, terms: Sequence[str]) -> dict[str, Entry]:
         """The entries of the terms, those kept first."""

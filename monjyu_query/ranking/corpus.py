@@ -95,7 +95,8 @@ class Corpus:
     def row_of(self, paper_id: str, chunk_id: str) -> int:
         """The row of a paper's chunk, looked for among those of the paper."""
         code = self._codes[paper_id]
-        low, high = np.searchsorted(self.paper, [code, code + 1])
+        ends = np.array([code, code + 1], self.paper.dtype)  # of another type, all of `paper` would be copied
+        low, high = np.searchsorted(self.paper, ends)
         return int(low) + self.chunk_ids[low:high].index(chunk_id)
 
     @cached_property

@@ -61,6 +61,10 @@ class Nearest:
 def best_matches(sparse: Scores, passing: Mask) -> Rows:
     """The rows that pass with the best keyword scores above 0."""
     rows = np.flatnonzero((sparse > 0) & passing)
+    if len(rows) > SAMPLE:  # an even sample tells a score that few exceed: to part all of them takes ten times as long
+        usual = np.sort(sparse[rows[_even(len(rows))]])
+        fewer = rows[sparse[rows] >= usual[-min(4 * CANDIDATES * SAMPLE // len(rows) + 16, SAMPLE)]]
+        rows = fewer if len(fewer) >= CANDIDATES else rows
     if len(rows) > CANDIDATES:
         rows = rows[np.argpartition(-sparse[rows], CANDIDATES)[:CANDIDATES]]
     return rows
