@@ -33,6 +33,7 @@ SUMMARIES: Mapping[str, str] = {
     "compare": "Compare papers aspect by aspect, in their own, cited sentences.",
     "survey": "Survey a topic: theme by theme what each paper says on it.",
     "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
+    "locate": "Find the paper, page and place of a pasted quote.",
     "trace": "Show how a search went, from what is kept of it.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",

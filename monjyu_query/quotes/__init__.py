@@ -1,0 +1,1 @@
+"""Where pasted words stand, and whether the papers that a draft cites say what it says."""

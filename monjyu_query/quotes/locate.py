@@ -1,0 +1,165 @@
+"""The places in the papers of a quote: its words find passages, its letters the sentences in their sections."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import BaseModel
+from rapidfuzz import fuzz
+
+from monjyu_core.errors import QueryError
+from monjyu_core.paper import Box, Span
+from monjyu_query.quotes.squeezed import Squeezed, squeeze, unbroken
+from monjyu_query.search.open_index import OpenIndex
+
+FEWEST_LETTERS, FEWEST_WIDE, MOST_CHARACTERS = 12, 5, 5_000
+"""A quote has at least so many letters and digits (of Chinese, Japanese or Korean fewer), and no more characters."""
+PASSAGES = 40
+"""Passages whose letters are compared with the quote's."""
+LEAST_SCORE = 75.0
+"""Of a hundred: chance alone gives letters of one language about sixty."""
+
+_SECTION = """SELECT DISTINCT s.section_ord, c.text FROM chunk_sentences l JOIN sentences s USING (sentence_id)
+JOIN sections c ON c.paper_id = s.paper_id AND c.section_ord = s.section_ord
+WHERE l.chunk_id = ? AND s.paper_id = ? AND c.paper_id = ?"""
+_SENTENCES = """SELECT sentence_id, spans FROM sentences
+WHERE paper_id = ? AND section_ord = ? AND start < ? AND "end" > ? ORDER BY ord"""
+
+
+class Place(BaseModel):
+    """Where a quote stands. `score` is 1 where all letters and digits agree; `text` is what stands there, `boxes` those
+    on `page`, `spans` those of all its pages; `page` is null where the source has none."""
+
+    paper_id: str
+    paper_title: str
+    section_type: str
+    text: str
+    score: float
+    sentence_ids: list[str]
+    page: int | None
+    boxes: list[Box]
+    spans: list[Span]
+
+
+class Located(BaseModel):
+    """The places of a quote, the best first; none where nothing in the collection is like it."""
+
+    quote: str
+    collection: str
+    snapshot_id: str
+    places: list[Place]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Passage:
+    row: int
+    score: float
+
+
+def locate(index: OpenIndex, quote: str, most: int = 5) -> Located:
+    """Up to `most` places of a quote that may differ from the source in hyphens, line ends, spaces, punctuation, and in
+    some words. QueryError for one that is too short to be told from others, or too long."""
+    started = time.perf_counter()
+    wanted = squeeze(unbroken(quote))
+    _check(quote, wanted)
+    places: list[Place] = []
+    for passage in _passages(index, unbroken(quote), wanted)[: 2 * most]:
+        for place in _places(index, passage, wanted):
+            if len(places) < most and not any(set(place.sentence_ids) & set(other.sentence_ids) for other in places):
+                places.append(place)
+    places.sort(key=lambda place: (-place.score, place.paper_id))
+    return Located(
+        quote=quote,
+        collection=index.snapshot.collection.name,
+        snapshot_id=index.snapshot.id,
+        places=places,
+        seconds=round(time.perf_counter() - started, 4),
+    )
+
+
+def _check(quote: str, wanted: Squeezed) -> None:
+    if len(quote) > MOST_CHARACTERS:
+        raise QueryError(f"A quote has at most {MOST_CHARACTERS:,} characters.", "Look for its first sentences.")
+    wide = sum("\u3040" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7af" for letter in wanted.letters)
+    if len(wanted.letters) < (FEWEST_WIDE if wide > len(wanted.letters) / 2 else FEWEST_LETTERS):
+        raise QueryError("The quote is too short to be found again.", "Give a sentence, or most of one.")
+
+
+def _passages(index: OpenIndex, quote: str, wanted: Squeezed) -> list[_Passage]:
+    """Those that share rare words with the quote and are like it, the most like first."""
+    if not len(index.corpus):
+        return []
+    scores = index.keywords.scores(quote).result()
+    rows = np.flatnonzero(scores > 0)
+    if len(rows) > PASSAGES:
+        rows = rows[np.argpartition(-scores[rows], PASSAGES)[:PASSAGES]]
+    rows = rows[np.argsort(-scores[rows], kind="stable")]
+    found = []
+    for row, chunk in zip(rows.tolist(), index.chunks.at(rows.tolist()), strict=True):
+        score = _likeness(wanted.letters, squeeze(chunk.text).letters)
+        if score >= LEAST_SCORE * 0.6:  # a quote may go on in the next passage
+            found.append(_Passage(row, score))
+    return sorted(found, key=lambda passage: -passage.score)
+
+
+def _likeness(quote: str, text: str) -> float:
+    return 100.0 if quote in text else fuzz.partial_ratio(quote, text)
+
+
+def _places(index: OpenIndex, passage: _Passage, wanted: Squeezed) -> list[Place]:
+    """The quote in the sections that the passage is of."""
+    paper_id = index.corpus.paper_ids[index.corpus.paper[passage.row]]
+    chunk_id = index.corpus.chunk_ids[passage.row]
+    cursor = index.snapshot.cursor_of([paper_id])
+    found = []
+    for section, text in cursor.execute(_SECTION, [chunk_id, paper_id, paper_id]).fetchall():
+        here = squeeze(text)
+        start, end, score = _aligned(wanted.letters, here.letters)
+        if score >= LEAST_SCORE and end > start:
+            first, last = here.span(start, end)
+            about = index.about_papers[paper_id]
+            kind = index.corpus.section_name(passage.row)
+            sentences = cursor.execute(_SENTENCES, [paper_id, section, last, first]).fetchall()
+            found.append(_place(paper_id, about.title, kind, text[first:last], score, sentences))
+    return found
+
+
+def _aligned(quote: str, text: str) -> tuple[int, int, float]:
+    """Where in the text the quote is likest, and how like: the letters that both share, of a hundred."""
+    at = text.find(quote)
+    if at >= 0:
+        return at, at + len(quote), 100.0
+    if not text:
+        return 0, 0, 0.0
+    if len(quote) > len(text):
+        return 0, len(text), fuzz.ratio(quote, text)
+    found = fuzz.partial_ratio_alignment(quote, text)
+    if found is None:
+        return 0, 0, 0.0
+    return found.dest_start, found.dest_end, fuzz.ratio(quote, text[found.dest_start : found.dest_end])
+
+
+def _place(
+    paper_id: str, title: str, kind: str, text: str, score: float, sentences: Sequence[tuple[str, object]]
+) -> Place:
+    pages: dict[int, list[Box]] = {}
+    for _, spans in sentences:
+        for span in map(Span.model_validate, spans or ()):  # type: ignore[call-overload]
+            pages.setdefault(span.page, []).extend(span.boxes)
+    spans = [Span(page=page, boxes=boxes) for page, boxes in pages.items()]
+    return Place(
+        paper_id=paper_id,
+        paper_title=title,
+        section_type=kind,
+        text=text,
+        score=round(score / 100, 4),
+        sentence_ids=[sentence_id for sentence_id, _ in sentences],
+        page=spans[0].page if spans else None,
+        boxes=spans[0].boxes if spans else [],
+        spans=spans,
+    )
+
