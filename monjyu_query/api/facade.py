@@ -11,6 +11,7 @@ from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
+    from monjyu_query.quotes.locate import Located
     from monjyu_query.search.events import Emit
     from monjyu_query.search.request import Filters, SearchRequest, Turn
     from monjyu_query.search.result import SearchResult
@@ -149,6 +150,17 @@ class Monjyu(Collections):
         from monjyu_query.digests.comparison import compare
 
         return compare(self.chosen_searcher(collection), paper_ids, aspects)
+
+    def locate(self, quote: str, collection: str | None = None, *, most: int = 5) -> Located:
+        """Where a pasted quote stands: paper, page, rectangles and how like it is, the best place first.
+
+        >>> found = Monjyu(data).locate("readers hold a shared lease on the snapshot they opened")
+        >>> all(0 < place.score <= 1 for place in found.places)
+        True
+        """
+        from monjyu_query.quotes.locate import locate
+
+        return locate(self.chosen_searcher(collection).current(), quote, most)
 
     def table(
         self,

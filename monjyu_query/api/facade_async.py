@@ -83,6 +83,7 @@ class AsyncMonjyu:
     search_by_vector = _in_a_thread(Monjyu.search_by_vector)
     summarize = _in_a_thread(Monjyu.summarize)
     compare = _in_a_thread(Monjyu.compare)
+    locate = _in_a_thread(Monjyu.locate)
 
     async def search(
         self,

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.option("--most", type=click.IntRange(1, 50), default=5, show_default=True, help="Places at most.")
 @json_option
 def locate(quote: str, collection: str | None, most: int, as_json: bool) -> None:
-    """Find the paper, page and place of a pasted QUOTE; - reads it from stdin.
+    """Find the paper, page and place of a pasted quote.
+
+    QUOTE is the words, or - to read them from stdin.
 
     Line ends, hyphens, spaces and punctuation may differ, and some words. Exit code 1 where nothing is like it.
     """

@@ -1,4 +1,4 @@
-"""Tools about papers: `monjyu_get_paper`, `monjyu_citations`, `monjyu_summarize`, `monjyu_compare`."""
+"""Tools about papers: `monjyu_get_paper`, `monjyu_citations`, `monjyu_summarize`, `monjyu_compare`, `monjyu_locate`."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Annotated, Literal
 from mcp.types import CallToolResult
 from pydantic import Field
 
-from monjyu_query.answers.render import safe
+from monjyu_query.answers.render import quotable, safe
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.citations.citation_view import CitationView
 from monjyu_query.digests.digest_result import Digest
 from monjyu_query.mcp_server.paper_view import PaperView, view_of
 from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
-from monjyu_query.mcp_server.texts import digest_text, given
+from monjyu_query.mcp_server.texts import QUOTED, digest_text, given
 from monjyu_query.mcp_server.tool_errors import as_tool_errors
+from monjyu_query.quotes.locate import Located
 
 PaperId = Annotated[str, Field(description="Id of the paper, as searches and lists give it.")]
 PaperName = Annotated[str, Field(description="Id, DOI, words of the title, or first author and year.")]
@@ -31,6 +32,7 @@ def add_paper_tools(tools: Tools, monjyu: AsyncMonjyu, most_characters: int) -> 
     tools.add("Follow citations", papers.monjyu_citations)
     tools.add("Summarize a paper", papers.monjyu_summarize)
     tools.add("Compare papers", papers.monjyu_compare)
+    tools.add("Find where a quote stands", papers.monjyu_locate)
 
 
 class PaperTools:
@@ -111,6 +113,29 @@ class PaperTools:
             wanted = [*([aspect] if aspect.strip() else []), *aspects]
             digest = await self._monjyu.compare(paper_ids, collection, aspects=list(dict.fromkeys(wanted)))
         return given(digest_text(digest), digest)
+
+    async def monjyu_locate(
+        self,
+        quote: Annotated[str, Field(description="The words, as they were copied; a sentence or more.")],
+        collection: Collection = None,
+        most: Annotated[int, Field(ge=1, le=20, description="Places at most.")] = 5,
+    ) -> Annotated[CallToolResult, Located]:
+        """The paper, page and rectangles where quoted words stand, also where hyphens, spaces or some words differ.
+        Nothing where no paper has them: then the quote is not from this collection."""
+        with as_tool_errors():
+            located = await self._monjyu.locate(quote, collection, most=most)
+        return given(_located(located), located)
+
+
+def _located(located: Located) -> str:
+    if not located.places:
+        return "Nothing in the collection is like this quote."
+    lines = [QUOTED]
+    for place in located.places:
+        where = f", page {place.page}" if place.page else ""
+        named = f"{quotable(place.paper_title)}{where} ({place.paper_id}; {place.score:.0%} alike)"
+        lines.append(f"- {named}: “{quotable(place.text)}”")
+    return "\n".join(lines)
 
 
 def _citations(view: CitationView) -> str:

@@ -17,10 +17,12 @@ from monjyu_query.search.open_index import OpenIndex
 
 FEWEST_LETTERS, FEWEST_WIDE, MOST_CHARACTERS = 12, 5, 5_000
 """A quote has at least so many letters and digits (of Chinese, Japanese or Korean fewer), and no more characters."""
-PASSAGES = 40
+PASSAGES = 20
 """Passages whose letters are compared with the quote's."""
 LEAST_SCORE = 75.0
 """Of a hundred: chance alone gives letters of one language about sixty."""
+LEAST_OF_PASSAGE = 45.0
+"""A quote may go on in the next passage."""
 
 _SECTION = """SELECT DISTINCT s.section_ord, c.text FROM chunk_sentences l JOIN sentences s USING (sentence_id)
 JOIN sections c ON c.paper_id = s.paper_id AND c.section_ord = s.section_ord
@@ -98,16 +100,15 @@ def _passages(index: OpenIndex, quote: str, wanted: Squeezed) -> list[_Passage]:
     if len(rows) > PASSAGES:
         rows = rows[np.argpartition(-scores[rows], PASSAGES)[:PASSAGES]]
     rows = rows[np.argsort(-scores[rows], kind="stable")]
-    found = []
-    for row, chunk in zip(rows.tolist(), index.chunks.at(rows.tolist()), strict=True):
-        score = _likeness(wanted.letters, squeeze(chunk.text).letters)
-        if score >= LEAST_SCORE * 0.6:  # a quote may go on in the next passage
-            found.append(_Passage(row, score))
-    return sorted(found, key=lambda passage: -passage.score)
-
-
-def _likeness(quote: str, text: str) -> float:
-    return 100.0 if quote in text else fuzz.partial_ratio(quote, text)
+    texts = [squeeze(chunk.text).letters for chunk in index.chunks.at(rows.tolist())]
+    whole = [_Passage(row, 100.0) for row, text in zip(rows.tolist(), texts, strict=True) if wanted.letters in text]
+    if whole:
+        return whole
+    alike = [
+        _Passage(row, fuzz.partial_ratio(wanted.letters, text)) for row, text in zip(rows.tolist(), texts, strict=True)
+    ]
+    near = [passage for passage in alike if passage.score >= LEAST_OF_PASSAGE]
+    return sorted(near, key=lambda passage: -passage.score)
 
 
 def _places(index: OpenIndex, passage: _Passage, wanted: Squeezed) -> list[Place]:
@@ -162,4 +163,3 @@ def _place(
         boxes=spans[0].boxes if spans else [],
         spans=spans,
     )
-

@@ -25,6 +25,7 @@ from monjyu_query.service.routes import (
     health_routes,
     page_routes,
     paper_routes,
+    quote_routes,
     search_routes,
     trace_routes,
     whoami_routes,
@@ -40,6 +41,7 @@ Errors are `{"error": {"type", "message", "request_id"}}`."""
 TOPICS = (
     search_routes,
     trace_routes,
+    quote_routes,
     digest_routes,
     collection_routes,
     paper_routes,

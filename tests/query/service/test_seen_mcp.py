@@ -33,6 +33,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "monjyu_citations": {"paper_id": PAPER},
     "monjyu_summarize": {"paper_id": PAPER},
     "monjyu_compare": {"paper_ids": [PAPER, SECOND]},
+    "monjyu_locate": {"quote": "a budget of relevance tests"},
     "monjyu_table": {"columns": ["method"]},
     "monjyu_status": {},
     "monjyu_index": {"folder": "notes"},
