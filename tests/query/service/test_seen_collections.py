@@ -122,6 +122,10 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "GET /papers/{paper_id:path}/citations": OfOne(_get(f"/papers/{PAPER}/citations")),
     "GET /papers/{paper_id:path}/pages/{number}.png": OfOne(_get(f"/papers/{PAPER}/pages/1.png")),
     "GET /graph": OfOne(_get("/graph")),
+    "GET /map": OfOne(_get("/map")),
+    "GET /map/papers": OfOne(lambda client, name: client.get("/map/papers", params={"collection": name, "phrase": "x"})),
+    "GET /themes": OfOne(_get("/themes")),
+    "GET /themes/{theme_id}": OfOne(_get("/themes/x")),
     "POST /admin/index": OfOne(_post("/admin/index"), 409, "admin"),  # there is no Dagster here
     "POST /admin/upgrade": OfOne(_post("/admin/upgrade", level=0), 409, "admin"),
     "POST /admin/rollback": OfOne(_post("/admin/rollback", snapshot_id="x", release=True), 409, "admin"),
