@@ -17,6 +17,8 @@ EDGES_A_NODE = 4
 """Edges drawn for each node, on average."""
 _HEAVIEST = 3
 """Of a concept's edges those are drawn that are among so many heaviest of either end."""
+_MOST_ALIKE = 2
+"""Papers that a paper is joined with though neither cites the other, at most by its own account."""
 _MOST_SHARING = 20
 """A concept of more papers than this makes no two of them alike."""
 _MOST_NAMED = 8
@@ -169,7 +171,7 @@ def _edges(
     if not with_topics:
         return edges
     cited = {frozenset(edge[:2]) for edge in edges}
-    room = {"most": EDGES_A_NODE * most - len(edges), "sharing": _MOST_SHARING, "heaviest": _HEAVIEST}
+    room = {"most": EDGES_A_NODE * most - len(edges), "sharing": _MOST_SHARING, "heaviest": _MOST_ALIKE}
     alike = cursor.execute(_ALIKE, room).fetchall()
     return edges + [edge for edge in alike if frozenset(edge[:2]) not in cited]
 
