@@ -1,11 +1,11 @@
-// A map drawn on a canvas: edges, nodes, words. At most `FRAME` milliseconds go into edges while it moves; at rest all
-// of them are drawn.
+// A map drawn on a canvas: edges, nodes, words. While it moves only the heaviest edges are drawn, at rest all of them.
 
 import { Camera } from "./camera.js";
 import { Labels, shortened } from "./labels.js";
 
 const WHOLE = 2 * Math.PI;
-const EDGES_MOVING = 3500; // edges drawn while the map moves
+const EDGES_MOVING = 2500; // edges drawn while the map moves
+const MOST_WIDE = 2000; // lines wider than a pixel take five times as long to draw
 const REST = 140; // milliseconds after the last movement
 const FAINT = 0.1;
 const DENSITY = 8500; // square pixels for each word
@@ -99,7 +99,8 @@ export class Picture {
   edges(center) {
     const { pen, at, shown, places, graph, colours } = this;
     const { sources, targets, alike } = graph;
-    const most = performance.now() - this.moved < REST ? EDGES_MOVING : sources.length;
+    const still = performance.now() - this.moved >= REST;
+    const most = still ? sources.length : EDGES_MOVING;
     const paths = new Map();
     const { width, height } = this.camera;
     for (let e = 0, drawn = 0; e < sources.length && drawn < most; e += 1) {
@@ -115,16 +116,17 @@ export class Picture {
       drawn += 1;
     }
     const dimmed = this.near !== null;
+    const hair = sources.length > MOST_WIDE;
     const dense = Math.min(1, Math.max(0.35, 60 / Math.sqrt(sources.length + 1)));
     for (const [key, path] of paths) {
       const mine = key === -1;
       const resembling = key >= 0 && key % 2 === 1;
       const own = key >= 0 && key < 198 ? colours.node[key >> 1] : colours.line;
       const usual = resembling ? 0.28 : alike.length ? 0.9 : key < 198 ? 0.6 : 0.3;
-      this.lines(path, mine ? colours.accent : own, mine ? 1.8 : resembling || !alike.length ? 0.8 : 1.4, mine ? 0.9 : (dimmed ? FAINT : usual) * dense);
+      this.lines(path, mine ? colours.accent : own, mine ? 1.8 : resembling || !alike.length || hair ? 0.8 : 1.4, mine ? 0.9 : (dimmed ? FAINT : usual) * dense);
     }
     pen.globalAlpha = 1;
-    if (!alike.length || this.camera.scale < 0.5) return;
+    if (!alike.length || this.camera.scale < 0.5 || (hair && !still)) return;
     this.arrows(center);
   }
 
