@@ -75,7 +75,18 @@ function said(page, name) {
   const pieces = page.findings.map((finding) => ({ text: `\n- ${finding.summary}${written && finding.explanation ? ` ${finding.explanation}` : ""}`, label: written ? finding.summary : null, citations: finding.citations }));
   return h("section", {}, h("h2", {}, t("themes_findings")),
     written ? [h("p", { class: "text" }, page.summary), h("p", { class: "dim" }, t("themes_by_model"))] : null,
-    h("div", { class: "answer findings" }, answerBlocks(pieces, page.citations, name)));
+    h("div", { class: "answer findings" }, sourced(answerBlocks(pieces, page.citations, name), page)));
+}
+
+// Under each finding the papers that say it.
+function sourced(blocks, { findings, citations }) {
+  const byNumber = new Map(citations.map((citation) => [citation.n, citation]));
+  const items = blocks.flatMap((block) => (block.localName === "ul" ? [...block.children] : []));
+  items.forEach((item, place) => {
+    const titles = new Set((findings[place]?.citations ?? []).map((n) => byNumber.get(n)?.paper_title).filter(Boolean));
+    if (titles.size) item.append(h("p", { class: "dim from" }, [...titles].map((title, n) => [n ? " · " : "", quoted(title)])));
+  });
+  return blocks;
 }
 
 function passages({ passages: hits }, name) {
