@@ -35,12 +35,13 @@ class MapCommunity(BaseModel):
 
 class MapColumns(BaseModel):
     """A graph for drawing. The n-th values of `ids`, `labels`, `names`, `sizes`, `years` and `communities` are of one
-    node, the largest first; those of `sources`, `targets` (places of nodes), `weights` and `alike` of one edge.
+    node, the largest first; those of `sources` and `targets` (places of nodes) of one edge, the heaviest first.
 
     Sizes count citing papers of the collection, or passages that speak of a concept; `names` are short forms of the
     labels (none where those are short); `years` those of the paper, or of all papers that speak of the concept;
-    `communities` places in `named`, -1 for none of those. `alike` is 1 for papers that do not cite but speak of the
-    same. `total` counts all nodes of the graph, `unlinked` those drawn papers that neither cite nor are cited here.
+    `communities` places in `named`, -1 for none of those. After `certain` edges come those of papers that do not cite
+    each other but speak of the same. `total` counts all nodes of the graph, `unlinked` those drawn papers that neither
+    cite nor are cited here.
     """
 
     collection: str
@@ -58,8 +59,7 @@ class MapColumns(BaseModel):
     named: list[MapCommunity]
     sources: list[int]
     targets: list[int]
-    weights: list[float]
-    alike: list[int]
+    certain: int
 
 
 _PAPERS = """CREATE TEMP TABLE drawn AS SELECT row_number() OVER (ORDER BY size DESC, id) - 1 AS place, * FROM (
@@ -68,9 +68,9 @@ SELECT p.paper_id AS id, coalesce(nullif(p.title, ''), p.paper_id) AS label, cou
 FROM papers p JOIN paper_identity i USING (paper_id)
 LEFT JOIN citation_edges e ON e.cited_id = p.paper_id AND e.citing_id <> p.paper_id
 WHERE p.paper_id = i.canonical_id GROUP BY p.paper_id, p.title, p.year ORDER BY size DESC, id LIMIT $most)"""
-_CITING = """SELECT a.place, b.place, max(len(e.contexts))::DOUBLE AS weight, 0
+_CITING = """SELECT a.place AS x, b.place AS y, 0
 FROM citation_edges e JOIN drawn a ON a.id = e.citing_id JOIN drawn b ON b.id = e.cited_id
-WHERE a.place <> b.place GROUP BY ALL ORDER BY weight DESC, 1, 2 LIMIT $most"""
+WHERE x <> y GROUP BY x, y ORDER BY max(len(e.contexts)) DESC, x, y LIMIT $most"""
 _ALIKE = """WITH said AS (
     SELECT DISTINCT d.place, m.phrase, n.papers FROM phrase_mentions m JOIN drawn d ON d.id = m.paper_id
     JOIN graph_nodes n ON n.phrase = m.phrase WHERE n.papers BETWEEN 2 AND $sharing),
@@ -78,12 +78,13 @@ pairs AS (SELECT a.place AS x, b.place AS y, sum(1 / ln(1 + a.papers)) AS weight
     FROM said a JOIN said b ON a.phrase = b.phrase AND a.place < b.place GROUP BY ALL HAVING count(*) > 1),
 ranked AS (SELECT *, row_number() OVER (PARTITION BY x ORDER BY weight DESC, y) AS of_x,
     row_number() OVER (PARTITION BY y ORDER BY weight DESC, x) AS of_y FROM pairs)
-SELECT x, y, weight, 1 FROM ranked WHERE of_x <= $heaviest OR of_y <= $heaviest ORDER BY weight DESC, x, y LIMIT $most"""
+SELECT x, y, 1 FROM ranked WHERE of_x <= $heaviest OR of_y <= $heaviest ORDER BY weight DESC, x, y LIMIT $most"""
 _PAPER_COMMUNITIES = """WITH said AS (
     SELECT d.place, s.community_id, sum(s.share::DECIMAL(18, 6)) AS share FROM chunk_communities s
     JOIN chunks k USING (chunk_id) JOIN drawn d ON d.id = k.paper_id WHERE s.level = 0 GROUP BY ALL),
 main AS (SELECT community_id FROM said GROUP BY ALL ORDER BY sum(share) DESC, community_id LIMIT $named)
-SELECT place, max_by(community_id, (share, community_id)) FROM said SEMI JOIN main USING (community_id) GROUP BY place"""
+SELECT place, max_by(community_id, (share, community_id)) FROM said SEMI JOIN main USING (community_id)
+GROUP BY place"""
 _AUTHORS = """SELECT d.place, list(a.name ORDER BY a.ord) FROM authors a JOIN drawn d ON d.id = a.paper_id
 GROUP BY d.place"""
 
@@ -99,8 +100,8 @@ both_ways AS (SELECT x, y, weight, x AS near, y AS far FROM inside
     UNION ALL SELECT x, y, weight, y, x FROM inside),
 ranked AS (SELECT x, y, weight,
     row_number() OVER (PARTITION BY near ORDER BY weight DESC, far) AS rank FROM both_ways)
-SELECT x, y, max(weight) AS weight, 0 FROM ranked WHERE rank <= $heaviest GROUP BY x, y
-ORDER BY weight DESC, x, y LIMIT $most"""
+SELECT x, y, 0 FROM ranked WHERE rank <= $heaviest GROUP BY x, y
+ORDER BY max(weight) DESC, x, y LIMIT $most"""
 _CONCEPT_COMMUNITIES = """WITH main AS (
     SELECT community_id FROM communities WHERE level = 0 ORDER BY size DESC, community_id LIMIT $named)
 SELECT d.place, community_id FROM community_members m SEMI JOIN main USING (community_id)
@@ -138,7 +139,7 @@ def _read(
         belonging = _PAPER_COMMUNITIES if kind == "citations" else _CONCEPT_COMMUNITIES
         of_node = dict(cursor.execute(belonging, {"named": _MOST_NAMED}).fetchall())
     named, places = _communities(cursor, of_node)
-    linked = {place for source, target, _, alike in edges if not alike for place in (source, target)}
+    linked = {place for source, target, alike in edges if not alike for place in (source, target)}
     return MapColumns(
         collection=snapshot.manifest.collection,
         snapshot_id=snapshot.id,
@@ -155,15 +156,12 @@ def _read(
         named=named,
         sources=[edge[0] for edge in edges],
         targets=[edge[1] for edge in edges],
-        weights=[float(f"{edge[2]:.3g}") for edge in edges],
-        alike=[edge[3] for edge in edges] if kind == "citations" else [],
+        certain=sum(not edge[2] for edge in edges),
     )
 
 
-def _edges(
-    cursor: duckdb.DuckDBPyConnection, kind: Kind, most: int, with_topics: bool
-) -> list[tuple[int, int, float, int]]:
-    """Source, target, weight, and whether it only tells that two papers are alike."""
+def _edges(cursor: duckdb.DuckDBPyConnection, kind: Kind, most: int, with_topics: bool) -> list[tuple[int, int, int]]:
+    """Source, target, and whether it only tells that two papers are alike: those come last."""
     values = {"most": EDGES_A_NODE * most}
     if kind == "concepts":
         return cursor.execute(_STANDING, values | {"heaviest": _HEAVIEST}).fetchall()

@@ -90,7 +90,7 @@ def theme_tree(
     )  # fmt: skip
 
 
-@router.get("/themes/{theme_id}", summary="One theme with its findings, papers and words")
+@router.get("/themes/{theme_id:path}", summary="One theme with its findings, papers and words")
 def one_theme(
     service: Shared,
     theme_id: Annotated[str, Path(description="As in `/themes`.", max_length=100)],

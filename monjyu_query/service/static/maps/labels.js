@@ -30,20 +30,20 @@ export class Labels {
   placed(text, font, x, y, radius, force = false) {
     if (!this.left && !force) return null;
     const half = this.width(text, font) / 2 + 3;
-    const places = [[x, y + radius + LINE - 3], [x, y - radius - 5], [x + radius + half + 2, y + 4], [x - radius - half - 2, y + 4]];
+    const places = [[x, y + radius + LINE], [x, y - radius - 5], [x + radius + half + 2, y + 4], [x - radius - half - 2, y + 4]];
     for (const [across, down] of places) {
       const box = [across - half, down - LINE + 2, across + half, down + 5];
-      if (!this.take(box)) continue;
+      if (!this.take(box, force)) continue;
       this.left -= 1;
       return [across, down];
     }
-    return force ? places[0] : null;
+    return null;
   }
 
-  // Whether the box was free; then it is taken.
-  take(box) {
+  // Whether the box was free; then, and where it is forced, it is taken.
+  take(box, force = false) {
     const touched = this.touched(box);
-    for (const cell of touched) {
+    for (const cell of force ? [] : touched) {
       for (const other of this.cells.get(cell) ?? []) {
         if (box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]) return false;
       }

@@ -197,9 +197,22 @@ export class MapView {
     picture.chosen = node;
     replace(this.side, node < 0 ? null : panelOf(graph, picture.neighbours[node], node, palette("community"), this.context, this.acts));
     if (node >= 0 && speak) say(`${graph.labels[node]}. ${t(graph.kind === "citations" ? "map_cited_n" : "map_passages_n", graph.sizes[node])}`);
+    this.reveal(node);
     picture.ask();
     this.keepAddress();
     if (node < 0 && !this.element.contains(document.activeElement)) this.canvas.focus({ preventScroll: true });
+  }
+
+  // What was chosen is not left under the panel, nor outside of the picture.
+  reveal(node) {
+    const { camera, positions } = this.picture;
+    if (node < 0 || !positions) return;
+    const narrow = camera.width < 640;
+    const room = { right: narrow ? camera.width - 30 : camera.width - 360, bottom: narrow ? camera.height * 0.42 : camera.height - 30 };
+    const [x, y] = [camera.across(positions[2 * node]), camera.down(positions[2 * node + 1])];
+    if (x > 30 && x < room.right && y > 30 && y < room.bottom) return;
+    this.touched = true;
+    camera.pan(room.right / 2 - x, room.bottom / 2 - y);
   }
 
   // From one node that is shown to the next, the heaviest first.

@@ -21,7 +21,7 @@ export function panelOf(graph, neighbours, node, colours, context, acts) {
       h("button", { type: "button", class: "quiet close", "aria-label": t("map_close"), onclick: () => acts.choose(-1) }, "×")),
     papers && graph.names[node] ? h("p", { class: "by" }, quoted(graph.names[node])) : null,
     h("p", { class: "dim" }, facts),
-    community ? h("p", { class: "theme" }, spot(colours.node[graph.communities[node]] ?? colours.dim), h("a", { href: acts.themeLink(graph.communities[node]) }, quoted(community.name))) : null,
+    community ? h("p", { class: "of-theme" }, spot(colours.node[graph.communities[node]] ?? colours.dim), h("a", { href: acts.themeLink(graph.communities[node]) }, quoted(community.name))) : null,
     h("div", { class: "row" }, actions),
     papers ? linkedPapers(graph, neighbours, node, acts) : [group("map_near", neighbours.map(([other]) => other), graph, acts), speaking(graph.ids[node], context)]);
 }

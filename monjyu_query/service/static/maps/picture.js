@@ -4,7 +4,9 @@ import { Camera } from "./camera.js";
 import { Labels, shortened } from "./labels.js";
 
 const WHOLE = 2 * Math.PI;
-const EDGES_MOVING = 2500; // edges drawn while the map moves
+const [EDGES_LEAST, EDGES_MOST] = [600, 4000]; // edges drawn while the map moves, by how quick frames are
+const [QUICK, SLOW] = [40, 65]; // milliseconds of a frame
+const MOST_OUTLINED = 1500; // nodes that have an outline while they move
 const MOST_WIDE = 2000; // lines wider than a pixel take five times as long to draw
 const REST = 140; // milliseconds after the last movement
 const FAINT = 0.1;
@@ -20,7 +22,8 @@ export class Picture {
     this.hovered = -1;
     this.asked = false;
     this.moved = 0;
-    this.cost = 0; // milliseconds of the last frame
+    this.budget = 2500;
+    this.last = 0;
   }
 
   // `shown`: 2 drawn, 1 faintly (it does not pass the filter), 0 not at all.
@@ -63,7 +66,7 @@ export class Picture {
 
   draw() {
     if (!this.positions || !this.colours || !this.canvas.width) return;
-    const begun = performance.now();
+    this.pace();
     const { pen } = this;
     pen.setTransform(this.sharp, 0, 0, this.sharp, 0, 0);
     pen.clearRect(0, 0, this.camera.width, this.camera.height);
@@ -73,7 +76,17 @@ export class Picture {
     this.edges(center);
     this.nodes(center);
     this.words(center);
-    this.cost = performance.now() - begun;
+  }
+
+  // Fewer edges where the frames of a movement come slowly, more where they come quickly.
+  pace() {
+    const now = performance.now();
+    const gap = now - this.last;
+    this.last = now;
+    this.still = now - this.moved >= REST;
+    if (this.still || gap > REST) return;
+    if (gap > SLOW) this.budget = Math.max(EDGES_LEAST, this.budget * 0.75);
+    else if (gap < QUICK) this.budget = Math.min(EDGES_MOST, this.budget * 1.15);
   }
 
   // Where every node stands on the canvas.
@@ -99,8 +112,7 @@ export class Picture {
   edges(center) {
     const { pen, at, shown, places, graph, colours } = this;
     const { sources, targets, alike } = graph;
-    const still = performance.now() - this.moved >= REST;
-    const most = still ? sources.length : EDGES_MOVING;
+    const most = this.still ? sources.length : this.budget;
     const paths = new Map();
     const { width, height } = this.camera;
     for (let e = 0, drawn = 0; e < sources.length && drawn < most; e += 1) {
@@ -109,7 +121,7 @@ export class Picture {
       const [x1, y1, x2, y2] = [at[2 * a], at[2 * a + 1], at[2 * b], at[2 * b + 1]];
       if ((x1 < 0 && x2 < 0) || (y1 < 0 && y2 < 0) || (x1 > width && x2 > width) || (y1 > height && y2 > height)) continue;
       const mine = a === center || b === center;
-      const key = mine ? -1 : 2 * (places[a] === places[b] ? places[a] : 99) + (alike[e] ?? 0);
+      const key = mine ? -1 : 2 * (places[a] === places[b] ? places[a] : 99) + alike[e];
       let path = paths.get(key);
       if (!path) paths.set(key, (path = []));
       path.push(x1, y1, x2, y2);
@@ -122,11 +134,11 @@ export class Picture {
       const mine = key === -1;
       const resembling = key >= 0 && key % 2 === 1;
       const own = key >= 0 && key < 198 ? colours.node[key >> 1] : colours.line;
-      const usual = resembling ? 0.28 : alike.length ? 0.9 : key < 198 ? 0.6 : 0.3;
-      this.lines(path, mine ? colours.accent : own, mine ? 1.8 : resembling || !alike.length || hair ? 0.8 : 1.4, mine ? 0.9 : (dimmed ? FAINT : usual) * dense);
+      const usual = resembling ? 0.28 : graph.kind === "citations" ? 0.9 : key < 198 ? 0.6 : 0.3;
+      this.lines(path, mine ? colours.accent : own, mine ? 1.8 : resembling || graph.kind === "concepts" || hair ? 0.8 : 1.4, mine ? 0.9 : (dimmed ? FAINT : usual) * dense);
     }
     pen.globalAlpha = 1;
-    if (!alike.length || this.camera.scale < 0.5 || (hair && !still)) return;
+    if (graph.kind === "concepts" || this.camera.scale < 0.5 || (hair && !this.still)) return;
     this.arrows(center);
   }
 
@@ -177,12 +189,13 @@ export class Picture {
       if (!groups.has(key)) groups.set(key, []);
       groups.get(key).push(n);
     }
+    const outlined = this.still || shown.length < MOST_OUTLINED;
     const rank = (key) => (key & 2) - 4 * (key & 1); // the faint ones below, the large ones above
     for (const [key, group] of [...groups].sort(([a], [b]) => rank(a) - rank(b))) {
       pen.globalAlpha = key & 1 ? 0.22 : 0.94;
       pen.fillStyle = colours.node[key >> 2];
       [pen.strokeStyle, pen.lineWidth] = [colours.paper, 1.2];
-      this.dots(group, Boolean(key & 2));
+      this.dots(group, Boolean(key & 2) && outlined);
     }
     pen.globalAlpha = 1;
     if (center >= 0) this.ring(center);

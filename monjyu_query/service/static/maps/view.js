@@ -39,6 +39,7 @@ async function graphOf(info, kind) {
   if (!graphs.has(key)) {
     const query = new URLSearchParams({ collection: info.collection, kind });
     const graph = await json(`/map?${query}`);
+    graph.alike = Uint8Array.from(graph.sources, (_, edge) => (edge < graph.certain ? 0 : 1));
     if (graphs.size > 5) graphs.clear();
     graphs.set(key, graph);
   }
