@@ -13,7 +13,7 @@ export class Picker {
     this.list = h("ul", { id: "pick-list", role: "listbox", "aria-label": t("compare_pick"), hidden: true });
     this.box = h("input", {
       id: "pick", type: "text", role: "combobox", autocomplete: "off", maxlength: 200, "aria-expanded": "false", "aria-controls": "pick-list", "aria-autocomplete": "list", placeholder: t("compare_pick"),
-      oninput: () => this.later(), onkeydown: (event) => this.key(event), onfocus: () => this.later(0), onblur: () => setTimeout(() => this.close(), 150),
+      oninput: () => this.later(), onkeydown: (event) => this.key(event), onclick: () => this.later(0), onblur: () => setTimeout(() => this.close(), 150),
     });
     this.note = h("p", { class: "dim", hidden: true });
     this.chips = h("ul", { class: "chips picked", "aria-label": t("compare_selected") });

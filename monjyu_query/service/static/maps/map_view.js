@@ -47,7 +47,7 @@ export class MapView {
     this.stage = h("div", { class: "map-stage" }, this.canvas, this.legend, this.waiting, this.told, zoom, this.side);
     this.element = h("div", { class: "maps" },
       h("div", { class: "map-head" }, h("h1", { tabindex: "-1" }, t("maps")), this.kinds, this.controls(),
-        h("a", { class: "unseen-link", href: "#map-table", onclick: (event) => this.toTable(event) }, t("map_to_table"))),
+        h("a", { class: "to-table", href: "#map-table", onclick: (event) => this.toTable(event) }, t("map_to_table"))),
       h("p", { class: "map-line dim" }, t(graph.kind === "citations" && graph.level < 1 ? "map_line_citations_0" : `map_line_${graph.kind}`), " ", this.notes()),
       this.stage, this.table.element);
   }
@@ -81,6 +81,7 @@ export class MapView {
     onTheme(() => this.recolour(), this.signal);
     const size = new ResizeObserver(() => {
       picture.resize();
+      this.turn();
       if (!this.touched) this.fit();
     });
     size.observe(this.canvas);
@@ -94,7 +95,8 @@ export class MapView {
 
   moved(positions, done) {
     if (!done && matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    this.picture.positions = positions;
+    this.places = positions;
+    this.turn();
     this.waiting.hidden = true;
     if (done) {
       laidOut.set(this.graph, positions);
@@ -103,6 +105,13 @@ export class MapView {
     }
     if (!this.touched) this.fit();
     else this.picture.ask(!done);
+  }
+
+  // A map is wider than high; on a screen that is higher than wide it lies on its side.
+  turn() {
+    const { picture, places } = this;
+    if (!places) return;
+    picture.positions = picture.camera.height > 1.15 * picture.camera.width ? places.map((_, n) => places[n % 2 ? n - 1 : n + 1]) : places;
   }
 
   fit() {

@@ -19,7 +19,7 @@ export function panelOf(graph, neighbours, node, colours, context, acts) {
   return h("aside", { class: "map-panel", "aria-labelledby": "map-chosen" },
     h("header", {}, h("h2", { id: "map-chosen", tabindex: "-1" }, quoted(graph.labels[node])),
       h("button", { type: "button", class: "quiet close", "aria-label": t("map_close"), onclick: () => acts.choose(-1) }, "×")),
-    papers && graph.names[node] ? h("p", { class: "by" }, quoted(graph.names[node])) : null,
+    papers && !/^[“「]/.test(graph.names[node]) ? h("p", { class: "by" }, quoted(graph.names[node])) : null,
     h("p", { class: "dim" }, facts),
     community ? h("p", { class: "of-theme" }, spot(colours.node[graph.communities[node]] ?? colours.dim), h("a", { href: acts.themeLink(graph.communities[node]) }, quoted(community.name))) : null,
     h("div", { class: "row" }, actions),

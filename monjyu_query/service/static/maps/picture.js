@@ -267,7 +267,7 @@ export class Picture {
   headings() {
     const { pen, at, shown, colours, titles } = this;
     if (!titles || this.camera.scale > 1.4 || this.near) return;
-    const font = `italic 600 15px ${colours.serif}`;
+    const font = `italic 600 ${this.camera.width < 640 ? 13 : 15}px ${colours.serif}`;
     for (const { name: whole, nodes, place } of titles) {
       const name = whole.split(", ").slice(0, 2).join(" · ");
       let [x, y, count] = [0, 0, 0];
