@@ -50,8 +50,8 @@ def _add_papers(database: duckdb.DuckDBPyConnection) -> None:
     """Paper n cites four of those before it, most often early ones."""
     numbers = f"range(1, {MANY + 1}) r(n)"
     database.execute(f"""INSERT INTO papers BY NAME
-        SELECT 'made-' || n AS paper_id, 'A study of the ' || n || 'th kind of measured things and of their uses' AS title,
-        1980 + n % 45 AS year, 'a' AS shard FROM {numbers}""")
+        SELECT 'made-' || n AS paper_id, 1980 + n % 45 AS year,
+        'A study of the ' || n || 'th kind of measured things and of their uses' AS title, 'a' AS shard FROM {numbers}""")
     database.execute(f"""INSERT INTO paper_identity BY NAME
         SELECT 'made-' || n AS paper_id, 'made-' || n AS canonical_id, 'a' AS shard FROM {numbers}""")
     database.execute(f"""INSERT INTO authors BY NAME
@@ -154,7 +154,11 @@ def test_the_same_graph_gives_the_same_picture(page: Page, address: str) -> None
         const graph = await (await fetch("/map?collection=samples&kind=concepts")).json();
         graph.alike = new Uint8Array(graph.sources.length);
         const radii = Float32Array.from(graph.sizes, () => 5);
-        const lay = () => { const layout = new Layout(graph, radii); while (!layout.done) layout.step(); return layout.positions(); };
+        const lay = () => {
+          const layout = new Layout(graph, radii);
+          while (!layout.done) layout.step();
+          return layout.positions();
+        };
         const worker = new Worker("/static/maps/worker.js", { type: "module" });
         const told = new Promise((done) => { worker.onmessage = ({ data }) => data.done && done(data.positions); });
         worker.postMessage({ graph, radii });
@@ -162,7 +166,8 @@ def test_the_same_graph_gives_the_same_picture(page: Page, address: str) -> None
         let nearest = Infinity;
         for (let a = 0; a < radii.length; a += 1) for (let b = 0; b < a; b += 1)
           nearest = Math.min(nearest, Math.hypot(first[2 * a] - first[2 * b], first[2 * a + 1] - first[2 * b + 1]));
-        return { finite: first.every(Number.isFinite), equal: first.every((x, n) => x === second[n] && x === third[n]), nearest };
+        const equal = first.every((x, n) => x === second[n] && x === third[n]);
+        return { finite: first.every(Number.isFinite), equal, nearest };
     }""")
     assert same["finite"] and same["equal"] and same["nearest"] > 7, same
 
@@ -172,8 +177,11 @@ FRAMES = """async (act) => {
   canvas.setPointerCapture = () => {};
   const box = canvas.getBoundingClientRect();
   const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-  const fire = (type, across, down, more = {}) => canvas.dispatchEvent(new (type === "wheel" ? WheelEvent : PointerEvent)(
-    type, { clientX: across, clientY: down, bubbles: true, cancelable: true, pointerId: 1, ...more }));
+  const fire = (type, across, down, more = {}) => {
+    const kind = type === "wheel" ? WheelEvent : PointerEvent;
+    const where = { clientX: across, clientY: down, bubbles: true, cancelable: true, pointerId: 1 };
+    canvas.dispatchEvent(new kind(type, { ...where, ...more }));
+  };
   if (act === "pan") fire("pointerdown", x, y);
   const gaps = [];
   let last = await new Promise(requestAnimationFrame);
