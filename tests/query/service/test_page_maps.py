@@ -51,7 +51,7 @@ def _add_papers(database: duckdb.DuckDBPyConnection) -> None:
     numbers = f"range(1, {MANY + 1}) r(n)"
     database.execute(f"""INSERT INTO papers BY NAME
         SELECT 'made-' || n AS paper_id, 1980 + n % 45 AS year,
-        'A study of the ' || n || 'th kind of measured things and of their uses' AS title, 'a' AS shard FROM {numbers}""")
+        'A study of the ' || n || 'th kind of measured things and their uses' AS title, 'a' AS shard FROM {numbers}""")
     database.execute(f"""INSERT INTO paper_identity BY NAME
         SELECT 'made-' || n AS paper_id, 'made-' || n AS canonical_id, 'a' AS shard FROM {numbers}""")
     database.execute(f"""INSERT INTO authors BY NAME

@@ -127,9 +127,9 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "GET /papers/{paper_id:path}/pages/{number}.png": OfOne(_get(f"/papers/{PAPER}/pages/1.png")),
     "GET /graph": OfOne(_get("/graph")),
     "GET /map": OfOne(_get("/map")),
-    "GET /map/papers": OfOne(_speaking),
-    "GET /themes": OfOne(_get("/themes")),
-    "GET /themes/{theme_id:path}": OfOne(_get("/themes/x")),
+    "GET /map/papers": OfOne(_speaking, 409),  # this and themes need level 1
+    "GET /themes": OfOne(_get("/themes"), 409),
+    "GET /themes/{theme_id:path}": OfOne(_get("/themes/x"), 409),
     "POST /admin/index": OfOne(_post("/admin/index"), 409, "admin"),  # there is no Dagster here
     "POST /admin/upgrade": OfOne(_post("/admin/upgrade", level=0), 409, "admin"),
     "POST /admin/rollback": OfOne(_post("/admin/rollback", snapshot_id="x", release=True), 409, "admin"),
