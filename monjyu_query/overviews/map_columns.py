@@ -71,10 +71,11 @@ WHERE p.paper_id = i.canonical_id GROUP BY p.paper_id, p.title, p.year ORDER BY 
 _CITING = """SELECT a.place AS x, b.place AS y, 0
 FROM citation_edges e JOIN drawn a ON a.id = e.citing_id JOIN drawn b ON b.id = e.cited_id
 WHERE x <> y GROUP BY x, y ORDER BY max(len(e.contexts)) DESC, x, y LIMIT $most"""
+# Integers: a sum of floats depends on the order in which threads add them, and so would the picture.
 _ALIKE = """WITH said AS (
     SELECT DISTINCT d.place, m.phrase, n.papers FROM phrase_mentions m JOIN drawn d ON d.id = m.paper_id
     JOIN graph_nodes n ON n.phrase = m.phrase WHERE n.papers BETWEEN 2 AND $sharing),
-pairs AS (SELECT a.place AS x, b.place AS y, sum(1 / ln(1 + a.papers)) AS weight
+pairs AS (SELECT a.place AS x, b.place AS y, sum((1e6 / ln(1 + a.papers))::BIGINT) AS weight
     FROM said a JOIN said b ON a.phrase = b.phrase AND a.place < b.place GROUP BY ALL HAVING count(*) > 1),
 ranked AS (SELECT *, row_number() OVER (PARTITION BY x ORDER BY weight DESC, y) AS of_x,
     row_number() OVER (PARTITION BY y ORDER BY weight DESC, x) AS of_y FROM pairs)

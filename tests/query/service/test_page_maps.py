@@ -78,6 +78,21 @@ def painted(page: Page) -> int:
     )
 
 
+PINCH = """() => {
+  const canvas = document.querySelector(".map-stage canvas");
+  canvas.setPointerCapture = () => {};
+  const box = canvas.getBoundingClientRect();
+  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  const finger = (type, pointerId, far) => canvas.dispatchEvent(new PointerEvent(
+    type, { pointerId, pointerType: "touch", clientX: x + far, clientY: y, bubbles: true }));
+  finger("pointerdown", 1, -20);
+  finger("pointerdown", 2, 20);
+  for (let n = 1; n <= 10; n += 1) { finger("pointermove", 1, -20 - 2 * n); finger("pointermove", 2, 20 + 2 * n); }
+  finger("pointerup", 1, -40);
+  finger("pointerup", 2, 40);
+}"""
+
+
 def test_a_map_is_walked_filtered_and_opens_what_it_shows(page: Page, address: str) -> None:
     page.goto(f"{address}/#/maps/samples")
     shown(page)
@@ -101,6 +116,11 @@ def test_a_map_is_walked_filtered_and_opens_what_it_shows(page: Page, address: s
     page.wait_for_timeout(300)
     assert painted(page) != before
     page.keyboard.press("0")
+    page.wait_for_timeout(300)
+    before = painted(page)
+    page.evaluate(PINCH)
+    page.wait_for_timeout(300)
+    assert painted(page) > 1.2 * before, "two fingers apart bring the map nearer"
 
     page.fill("#map-find", "zzz nothing")
     expect(page.locator(".map-table")).to_contain_text("Nothing passes the filter.")
@@ -135,6 +155,7 @@ def test_concepts_lead_to_their_theme(page: Page, address: str) -> None:
     name = phrase.inner_text()
     phrase.click()
     expect(page.locator(".map-panel h2")).to_have_text(name)
+    expect(page.locator(".map-panel h2")).to_be_focused()
     expect(page.locator(".map-panel .speaking a").first).to_be_visible()
     page.get_by_role("link", name="Open the theme").click()
     expect(page.locator(".theme-tree [aria-current]")).to_be_visible()

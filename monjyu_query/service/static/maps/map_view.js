@@ -27,7 +27,7 @@ export class MapView {
     this.degrees = new Uint32Array(graph.ids.length);
     this.acts = {
       hover: (node, x, y) => this.hover(node, x, y), choose: (node) => this.choose(node), open: (node) => this.open(node), walk: (step) => this.walk(step),
-      touched: () => (this.touched = true), fit: () => this.fit(), link: (node) => this.link(node), point: (node) => this.point(node),
+      touched: () => (this.touched = true), fit: () => this.fit(), link: (node) => this.link(node), show: (node) => this.show(node), point: (node) => this.point(node),
       themeLink: (place) => `#/themes/${encodeURIComponent(context.name)}/${encodeURIComponent(graph.named[place].id)}`,
       ask: (node) => context.ask({ paper_ids: [graph.ids[node]] }, graph.labels[node]),
     };
@@ -44,7 +44,7 @@ export class MapView {
     const words = { nearer: t("map_nearer"), further: t("map_further"), whole: t("map_whole") };
     const zoom = h("div", { class: "map-zoom", role: "group" }, zoomButtons(this.picture, this.acts, words).map(([sign, name, act]) => h("button", { type: "button", "aria-label": name, title: name, onclick: act }, sign)));
     this.table = new MapTable(graph, this.degrees, this.acts);
-    this.stage = h("div", { class: "map-stage" }, this.canvas, this.legend, this.waiting, this.told, zoom, this.side);
+    this.stage = h("div", { class: "map-stage" }, this.canvas, h("p", { class: "map-keys", "aria-hidden": "true" }, t("map_keys")), this.legend, this.waiting, this.told, zoom, this.side);
     this.element = h("div", { class: "maps" },
       h("div", { class: "map-head" }, h("h1", { tabindex: "-1" }, t("maps")), this.kinds, this.controls(),
         h("a", { class: "to-table", href: "#map-table", onclick: (event) => this.toTable(event) }, t("map_to_table"))),
@@ -204,12 +204,20 @@ export class MapView {
   choose(node, speak = true) {
     const { picture, graph } = this;
     picture.chosen = node;
+    const inside = this.side.contains(document.activeElement);
     replace(this.side, node < 0 ? null : panelOf(graph, picture.neighbours[node], node, palette("community"), this.context, this.acts));
+    if (inside) (this.side.querySelector("h2") ?? this.canvas).focus({ preventScroll: true });
     if (node >= 0 && speak) say(`${graph.labels[node]}. ${t(graph.kind === "citations" ? "map_cited_n" : "map_passages_n", graph.sizes[node])}`);
     this.reveal(node);
     picture.ask();
     this.keepAddress();
-    if (node < 0 && !this.element.contains(document.activeElement)) this.canvas.focus({ preventScroll: true });
+  }
+
+  // From the table up to the map.
+  show(node) {
+    this.choose(node);
+    this.side.querySelector("h2").focus({ preventScroll: true });
+    this.stage.scrollIntoView({ block: "nearest" });
   }
 
   // What was chosen is not left under the panel, nor outside of the picture.

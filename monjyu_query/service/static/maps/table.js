@@ -7,7 +7,7 @@ import { spot } from "./controls.js";
 const STEP = 100;
 
 export class MapTable {
-  // `acts`: link(node) gives an address or null, choose(node), point(node).
+  // `acts`: link(node) gives an address or null, show(node), point(node).
   constructor(graph, degrees, acts) {
     Object.assign(this, { graph, degrees, acts, by: "size", up: false, most: STEP, shown: [] });
     this.body = h("tbody");
@@ -70,7 +70,7 @@ export class MapTable {
   row(n) {
     const { graph, acts } = this;
     const link = acts.link(n);
-    const name = link ? h("a", { href: link }, quoted(graph.labels[n])) : h("button", { type: "button", class: "link", onclick: () => acts.choose(n) }, quoted(graph.labels[n]));
+    const name = link ? h("a", { href: link }, quoted(graph.labels[n])) : h("button", { type: "button", class: "link", onclick: () => acts.show(n) }, quoted(graph.labels[n]));
     const years = graph.years[n];
     const community = graph.named[graph.communities[n]];
     const point = () => acts.point(n);

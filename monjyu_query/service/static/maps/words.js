@@ -19,7 +19,7 @@ addWords({
     map_cites: "Cites", map_cited: "Cited by", map_alike: "Speak of the same", map_near: "Stands with", map_in: "Papers that speak of it",
     map_open: "Open the paper", map_open_theme: "Open the theme", map_ask: "Ask this paper", map_close: "Close", map_cited_n: (n) => (n === 0 ? "not cited here" : n === 1 ? "cited by 1 paper here" : `cited by ${n} papers here`), map_passages_n: (n) => (n === 1 ? "in 1 passage" : `in ${n} passages`), map_times: (n) => `×${n}`,
     map_level: (name) => `A map of concepts needs level 1. It is built without a model: monjyu upgrade ${name} --level 1`, map_empty: "There is nothing to draw yet.",
-    map_arranging: "Arranging …", map_ready: (n) => `The map is drawn: ${n}.`, map_only: (name) => `Of the theme “${name}”`, map_legend: "What the colours mean",
+    map_arranging: "Arranging …", map_ready: (n) => `The map is drawn: ${n}.`, map_only: (name) => `Of the theme “${name}”`, map_legend: "What the colours mean", map_keys: "← ↑ ↓ → move · + − zoom · 0 all · . , next, previous · Enter opens",
   },
   ja: {
     map_citations: "引用", map_concepts: "概念", map_kind: "表示するもの", map_colour: "色分け", map_by_year: "年", map_by_community: "主題",
@@ -37,6 +37,6 @@ addWords({
     map_cites: "引用している論文", map_cited: "この論文を引用", map_alike: "同じ内容を扱う論文", map_near: "一緒に現れる語", map_in: "この語を扱う論文",
     map_open: "論文を開く", map_open_theme: "主題を開く", map_ask: "この論文に質問", map_close: "閉じる", map_cited_n: (n) => n === 0 ? "ここでの被引用なし" : `ここで ${n} 件の論文が引用`, map_passages_n: (n) => `${n} 箇所に出現`, map_times: (n) => `×${n}`,
     map_level: (name) => `概念の地図にはレベル 1 が必要です。モデルなしで作れます: monjyu upgrade ${name} --level 1`, map_empty: "まだ表示するものがありません。",
-    map_arranging: "配置しています …", map_ready: (n) => `地図を表示しました: ${n}。`, map_only: (name) => `主題「${name}」の範囲`, map_legend: "色の意味",
+    map_arranging: "配置しています …", map_ready: (n) => `地図を表示しました: ${n}。`, map_only: (name) => `主題「${name}」の範囲`, map_legend: "色の意味", map_keys: "← ↑ ↓ → 移動 · + − 拡大・縮小 · 0 全体 · . , 次・前 · Enter 開く",
   },
 });
