@@ -124,6 +124,7 @@ def test_a_map_is_walked_filtered_and_opens_what_it_shows(page: Page, address: s
 
     page.fill("#map-find", "zzz nothing")
     expect(page.locator(".map-table")).to_contain_text("Nothing passes the filter.")
+    expect(page.locator(".map-stage")).to_contain_text("Nothing passes the filter.")
     page.fill("#map-find", "relevance budget")
     expect(rows).to_have_count(1)
     assert "find=relevance+budget" in page.url

@@ -41,10 +41,11 @@ export class MapView {
     this.side = h("div", { class: "map-side" });
     this.legend = h("div");
     this.waiting = h("p", { class: "map-waiting", role: "status" }, t("map_arranging"));
+    this.nothing = h("p", { class: "map-waiting", hidden: true }, t("map_none"));
     const words = { nearer: t("map_nearer"), further: t("map_further"), whole: t("map_whole") };
     const zoom = h("div", { class: "map-zoom", role: "group" }, zoomButtons(this.picture, this.acts, words).map(([sign, name, act]) => h("button", { type: "button", "aria-label": name, title: name, onclick: act }, sign)));
     this.table = new MapTable(graph, this.degrees, this.acts);
-    this.stage = h("div", { class: "map-stage" }, this.canvas, h("p", { class: "map-keys", "aria-hidden": "true" }, t("map_keys")), this.legend, this.waiting, this.told, zoom, this.side);
+    this.stage = h("div", { class: "map-stage" }, this.canvas, h("p", { class: "map-keys", "aria-hidden": "true" }, t("map_keys")), this.legend, this.waiting, this.nothing, this.told, zoom, this.side);
     this.element = h("div", { class: "maps" },
       h("div", { class: "map-head" }, h("h1", { tabindex: "-1" }, t("maps")), this.kinds, this.controls(),
         h("a", { class: "to-table", href: "#map-table", onclick: (event) => this.toTable(event) }, t("map_to_table"))),
@@ -167,6 +168,7 @@ export class MapView {
     Object.assign(this.state, changed);
     this.shown = Uint8Array.from(passing(this.graph, this.state));
     this.picture.set({ shown: this.shown });
+    this.nothing.hidden = this.shown.includes(2);
     clearTimeout(this.filling);
     const fill = () => this.table.show(this.shown, this.state.colour === "community" ? this.colours : palette("community"));
     if (this.table.sorted) this.filling = setTimeout(fill, 120);
