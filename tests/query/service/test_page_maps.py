@@ -228,7 +228,7 @@ def test_five_thousand_nodes_move(page: Page, large: str, record_property: Any) 
     page.goto(f"{large}/#/maps/samples")
     expect(page.locator(".map-table tbody tr").first).to_be_visible(timeout=20_000)
     expect(page.locator(".map-line")).to_contain_text("The 5,000 largest of 5,009 are drawn.")
-    expect(page.locator(".map-waiting")).to_be_hidden(timeout=20_000)
+    expect(page.locator(".map-waiting[role=status]")).to_be_hidden(timeout=20_000)
     figures = {act: page.evaluate(FRAMES, act) for act in ("lay out", "pan", "zoom", "hover")}
     record_property("frames", json.dumps(figures))
     print(f"\nmilliseconds a frame, {MANY} nodes: {figures}; GET /map: {sizes} bytes")

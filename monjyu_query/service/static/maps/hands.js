@@ -51,11 +51,11 @@ export function handle(picture, acts, signal) {
     moved();
   });
   const up = (event) => {
-    const place0 = fingers.get(event.pointerId);
+    const pressed = fingers.get(event.pointerId);
     fingers.delete(event.pointerId);
     apart = spread(fingers);
     canvas.classList.remove("dragging");
-    if (place0 && event.type === "pointerup" && travelled < CLICK) acts.choose(picture.under(...place(event), event.pointerType === "touch" ? 16 : 5));
+    if (pressed && event.type === "pointerup" && travelled < CLICK) acts.choose(picture.under(...place(event), event.pointerType === "touch" ? 16 : 5));
   };
   on("pointerup", up);
   on("pointercancel", up);

@@ -9,6 +9,7 @@ import { passing } from "./filter.js";
 import { handle, zoomButtons } from "./hands.js";
 import { panelOf } from "./panel.js";
 import { Picture } from "./picture.js";
+import { nodesOf, queryOf, radiiOf, stateOf } from "./state.js";
 import { MapTable } from "./table.js";
 
 const laidOut = new WeakMap(); // graph -> places of its nodes
@@ -263,30 +264,7 @@ export class MapView {
   keepAddress() {
     if (this.signal.aborted || !this.stage) return;
     const { state, graph, theme, picture } = this;
-    const values = { kind: graph.kind, colour: state.colour, from: state.from, to: state.to, find: state.text, theme: theme?.theme.id, node: graph.ids[picture.chosen], unlinked: state.unlinked ? "" : "no" };
-    const query = new URLSearchParams(Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+    const query = queryOf(state, graph, theme, graph.ids[picture.chosen]);
     history.replaceState(history.state, "", `#/maps/${encodeURIComponent(this.context.name)}?${query}`);
   }
-}
-
-// Papers by how often they are cited, larger where there are few; concepts by their passages.
-function radiiOf({ kind, sizes }) {
-  const few = Math.min(1.6, Math.max(1, 9 / Math.sqrt(sizes.length)));
-  return Float32Array.from(sizes, (size) => (kind === "citations" ? few * Math.min(30, 5 + 3.5 * Math.sqrt(size)) : Math.min(22, 2 + 1.5 * Math.sqrt(size))));
-}
-
-function stateOf(params, graph) {
-  const year = (name) => (/^\d{1,4}$/.test(params.get(name) ?? "") ? Number(params.get(name)) : null);
-  const colour = params.get("colour");
-  return {
-    colour: graph.named.length ? (colour === "year" ? "year" : "community") : "year",
-    from: year("from"), to: year("to"), text: params.get("find") ?? "", unlinked: params.get("unlinked") !== "no", only: null,
-  };
-}
-
-// The nodes that a theme is about: its papers, or its words.
-function nodesOf(graph, { papers, terms }) {
-  const wanted = new Set(graph.kind === "citations" ? papers.map((paper) => paper.paper_id) : terms.map((term) => term.name.toLocaleLowerCase()));
-  const found = graph.ids.map((_, n) => n).filter((n) => wanted.has(graph.kind === "citations" ? graph.ids[n] : graph.labels[n].toLocaleLowerCase()));
-  return new Set(found);
 }
