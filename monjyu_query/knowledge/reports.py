@@ -85,7 +85,7 @@ def load_reports(cursor: duckdb.DuckDBPyConnection) -> Reports:
     rows = cursor.execute(_REPORTS).fetchall()
     known = {row[0] for row in rows}
     parents = dict(cursor.execute(_PARENTS).fetchall())
-    found = [_report(row, _nearest(row[0], parents, known)) for row in rows]
+    found = [_report(row, nearest(row[0], parents, known)) for row in rows]
     return Reports(tuple(found), _vectors(cursor, [report.id for report in found]))
 
 
@@ -100,7 +100,7 @@ def _report(
     return Report(name, level, above, title or "", summary or "", said, float(rating), text or "", engine or "")
 
 
-def _nearest(name: str, parents: dict[str, str | None], known: set[str]) -> str | None:
+def nearest(name: str, parents: dict[str, str | None], known: set[str]) -> str | None:
     """The first community above that has a report. A loop among parents, which no asset writes, ends it."""
     seen = {name}
     above = parents.get(name)

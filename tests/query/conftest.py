@@ -20,6 +20,13 @@ def known_data(sample_data: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     return copy_data(made, tmp_path_factory.mktemp("known") / "data")
 
 
+@pytest.fixture(scope="session")
+def whole_data(level_1_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, with the noun graph and communities of level 1, which assets made. Its state is this process's own."""
+    made = once(tmp_path_factory, "whole", lambda data: knowledge.build(level_1_data, data))
+    return copy_data(made, tmp_path_factory.mktemp("whole") / "data")
+
+
 @pytest.fixture
 def answer_model(sample_data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeModels]:
     """A server whose model writes the answers over the samples, for objects that are made in the test."""

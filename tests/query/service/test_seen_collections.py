@@ -76,6 +76,10 @@ def _post(path: str, **values: Any) -> Ask:
     return lambda client, name: client.post(path, json={"collection": name, **values})
 
 
+def _speaking(client: httpx2.Client, name: str) -> httpx2.Response:
+    return client.get("/map/papers", params={"collection": name, "phrase": "x"})
+
+
 def _chat(client: httpx2.Client, name: str) -> httpx2.Response:
     values = {"model": f"{name}:keyword", "messages": [{"role": "user", "content": QUESTION["query"]}]}
     return client.post("/v1/chat/completions", json=values)
@@ -122,6 +126,10 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "GET /papers/{paper_id:path}/citations": OfOne(_get(f"/papers/{PAPER}/citations")),
     "GET /papers/{paper_id:path}/pages/{number}.png": OfOne(_get(f"/papers/{PAPER}/pages/1.png")),
     "GET /graph": OfOne(_get("/graph")),
+    "GET /map": OfOne(_get("/map")),
+    "GET /map/papers": OfOne(_speaking, 409),  # this and themes need level 1
+    "GET /themes": OfOne(_get("/themes"), 409),
+    "GET /themes/{theme_id:path}": OfOne(_get("/themes/x"), 409),
     "POST /admin/index": OfOne(_post("/admin/index"), 409, "admin"),  # there is no Dagster here
     "POST /admin/upgrade": OfOne(_post("/admin/upgrade", level=0), 409, "admin"),
     "POST /admin/rollback": OfOne(_post("/admin/rollback", snapshot_id="x", release=True), 409, "admin"),

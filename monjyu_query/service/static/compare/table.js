@@ -1,63 +1,49 @@
 // A study table: a row a paper, a column for each thing asked of all of them; and the same as files.
 
-import { request } from "../api.js";
-import { answerTable } from "../ask/answer.js";
-import { h, replace, saved, say } from "../dom.js";
+import { h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
+import { Running, listed } from "./running.js";
+import { StudyTable } from "./study_table.js";
 
-const FORMS = ["csv", "xlsx", "markdown"];
-const ENDINGS = { csv: "csv", xlsx: "xlsx", markdown: "md" };
+const MOST = 200;
+const USUAL = 50;
 
-function asked(path, body, signal) {
-  return request(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), signal });
-}
-
-export function studyTable({ name: chosen }) {
-  const columns = h("input", { id: "columns", type: "text", maxlength: 1000, autocomplete: "off", placeholder: t("columnsHint") });
-  const about = h("input", { id: "about", type: "text", maxlength: 1000, autocomplete: "off", placeholder: t("aboutHint") });
-  const papers = h("input", { id: "most", type: "number", min: 1, max: 200, value: 50 });
-  const made = h("div", { class: "wide" });
-  const stop = h("button", { type: "button", hidden: true, onclick: () => running?.abort() }, t("stop"));
-  let running = null;
-  const body = () => ({
-    collection: chosen, about: about.value.trim(), papers: Number(papers.value) || null,
-    columns: columns.value.split(/[,、;]/).map((name) => name.trim()).filter(Boolean),
-  });
-  const make = async (event) => {
-    event.preventDefault();
-    running?.abort();
-    const mine = (running = new AbortController());
-    const wanted = body();
-    stop.hidden = false;
-    replace(made, h("p", { class: "dim", role: "status" }, t("reading")));
-    try {
-      const digest = await (await asked("/table", wanted, mine.signal)).json();
-      if (mine === running) replace(made, shown(digest, wanted));
-      say(t("answered"));
-    } catch (error) {
-      if (mine === running) replace(made, error.name === "AbortError" ? null : h("p", { class: "error", role: "alert" }, error.message));
-    } finally {
-      if (mine === running) stop.hidden = true;
-    }
+export function studyTable({ name, params, signal }, keep) {
+  const columns = input("columns", { maxlength: 1000, value: params.getAll("column").join(", "), placeholder: t("compare_columns_hint") });
+  const about = input("about", { maxlength: 1000, value: params.get("about") ?? "", placeholder: t("compare_about_hint") });
+  const papers = h("input", { id: "most", type: "number", min: 1, max: MOST, value: params.get("most") ?? USUAL });
+  let only = params.getAll("papers").slice(0, MOST);
+  const results = h("div", { class: "wide" });
+  const running = new Running(results, signal);
+  const wanted = () => ({ collection: name, columns: listed(columns.value), ...(only.length ? { paper_ids: only } : { about: about.value.trim(), papers: Math.min(MOST, Number(papers.value) || USUAL) }) });
+  const address = (names) => keep([...names.map((one) => ["column", one]), ...only.map((id) => ["papers", id]), ...(only.length ? [] : [["about", about.value.trim()], ["most", papers.value]])]);
+  const make = () => {
+    address(listed(columns.value));
+    const body = wanted();
+    return running.run("/table", body, (digest) => new StudyTable(digest, body, signal, (names) => {
+      columns.value = names.join(", ");
+      address(names);
+    }).element);
   };
-  return h("div", {}, h("div", { class: "column" }, h("h1", {}, t("table")), h("p", { class: "dim" }, t("tableLine")),
-    h("form", { class: "stacked", onsubmit: make },
-      h("div", { class: "field" }, h("label", { for: "columns" }, t("columns")), columns),
-      h("div", { class: "row" },
-        h("div", { class: "field grow" }, h("label", { for: "about" }, t("about")), about),
-        h("div", { class: "field" }, h("label", { for: "most" }, t("most")), papers)),
-      h("div", { class: "row" }, h("button", { class: "primary" }, t("makeTable")), stop))), made);
+  const restricted = h("p", { class: "chip still" }, t("compare_chosen_papers", only.length), " ", h("button", { type: "button", class: "quiet small", onclick: () => {
+    only = [];
+    restricted.remove();
+    choice.hidden = false;
+    about.focus();
+  } }, t("compare_all_papers")));
+  const choice = h("div", { class: "row", hidden: only.length > 0 }, field("compare_about", about, "grow"), field("compare_most", papers));
+  const form = h("form", { class: "stacked", onsubmit: (event) => {
+    event.preventDefault();
+    make();
+  } }, field("compare_columns", columns), only.length ? restricted : null, choice, h("div", { class: "row" }, h("button", { class: "primary" }, t("compare_make_table"))));
+  if (params.has("most") || only.length) make();
+  return { form, results };
 }
 
-function shown(digest, wanted) {
-  const failed = h("p", { class: "error", role: "alert", hidden: true });
-  const files = FORMS.map((form) => h("button", { type: "button", onclick: () => download(form, wanted, failed) }, t(`as_${form}`)));
-  return h("section", { class: "result stacked" },
-    digest.warnings.length ? h("ul", { class: "warnings" }, digest.warnings.map((text) => h("li", {}, text))) : null,
-    h("div", { class: "row" }, h("p", { class: "dim grow" }, t("count", digest.papers.length)), files), failed,
-    digest.tables.map((table) => answerTable(table, digest.citations, digest.collection)));
+export function input(id, properties) {
+  return h("input", { id, type: "text", autocomplete: "off", ...properties });
 }
 
-function download(form, wanted, failed) {
-  return saved(() => asked(`/table?format=${form}`, wanted), `${wanted.collection}.${ENDINGS[form]}`, failed);
+export function field(name, control, more = "") {
+  return h("div", { class: `field ${more}` }, h("label", { for: control.id }, quoted(t(name))), control);
 }

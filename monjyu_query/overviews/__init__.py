@@ -1,0 +1,1 @@
+"""A collection seen whole: its maps of citations and concepts, and its themes as a tree."""

@@ -1,0 +1,40 @@
+// Words of study tables, comparisons and surveys.
+
+import { addWords } from "../i18n.js";
+
+addWords({
+  en: {
+    compare_kind: "What is made", compare_table: "Study table", compare_papers: "Side by side", compare_survey: "Survey",
+    compare_table_line: "A row a paper, a column for each thing that you ask of all of them. Every number opens the page that says it.",
+    compare_papers_line: "Two to five papers by what readers want to know of papers, in their own sentences.",
+    compare_survey_line: "What the papers say on a topic, theme by theme, every sentence with its page.",
+    compare_columns: "Columns, with commas between", compare_columns_hint: "question, method, sample, measure, result, limitation", compare_about: "Only papers on", compare_about_hint: "all papers", compare_most: "Papers at most",
+    compare_make_table: "Make the table", compare_make_papers: "Compare", compare_make_survey: "Make the survey",
+    compare_reading: "Reading the papers …", compare_elapsed: (s) => (s === 1 ? "1 second" : `${s} seconds`), compare_stopped: "Stopped. Nothing is kept of it.",
+    compare_add: "Add a column", compare_add_hint: "What else do you ask of these papers?", compare_add_do: "Add", compare_adding: (name) => `Reading for “${name}” …`, compare_added: (name) => `The column “${name}” is there.`,
+    compare_remove: (name) => `Remove the column “${name}”`, compare_sort: (name) => `Sort by ${name}`, compare_most_columns: "A table has 12 columns at most. Remove one first.",
+    compare_same: (name) => `There is a column “${name}” already.`, compare_chosen_papers: (n) => `Of ${n} chosen papers`, compare_all_papers: "Take all papers instead",
+    compare_pick: "Add a paper: title, author or year", compare_pick_none: "No paper has these words.", compare_pick_most: "Five are enough for one table. Take one away first.", compare_pick_least: "Choose at least two papers.",
+    compare_picked: (title) => `${title} was added.`, compare_unpick: (title) => `Take away ${title}`, compare_unpicked: (title) => `${title} was taken away.`, compare_selected: "Papers chosen", compare_found: (n) => (n === 1 ? "1 paper found" : `${n} papers found`),
+    compare_aspects: "By what, with commas between", compare_aspects_hint: "purpose, data, method, results, limits",
+    compare_links: "Which cite which", compare_cites: "cites", compare_shared: "What all of them speak of", compare_topic: "Topic", compare_topic_hint: "Jupyter notebooks in teaching",
+    compare_depth: "How thorough", compare_quick: "Quick: one pass", compare_tests: (n) => `Thorough: ${n} relevance tests`, compare_nothing: "The papers hold too little for that.", compare_files: "Save as", compare_missing: "This collection has not all of the papers in the address.",
+  },
+  ja: {
+    compare_kind: "作るもの", compare_table: "研究の表", compare_papers: "並べて比較", compare_survey: "概観",
+    compare_table_line: "論文ごとに一行、尋ねることごとに一列。番号から、その文のあるページを開けます。",
+    compare_papers_line: "2 件から 5 件の論文を、読者が知りたい点ごとに、論文自身の文で並べます。",
+    compare_survey_line: "ある話題について論文が述べていることを、主題ごとにまとめます。どの文にもページがあります。",
+    compare_columns: "列（読点で区切る）", compare_columns_hint: "問い、方法、対象、測定、結果、限界", compare_about: "この話題の論文だけ", compare_about_hint: "すべての論文", compare_most: "論文の数の上限",
+    compare_make_table: "表を作る", compare_make_papers: "比較する", compare_make_survey: "概観を作る",
+    compare_reading: "論文を読んでいます …", compare_elapsed: (s) => `${s} 秒`, compare_stopped: "中止しました。途中の結果は残りません。",
+    compare_add: "列を加える", compare_add_hint: "これらの論文にほかに何を尋ねますか。", compare_add_do: "加える", compare_adding: (name) => `「${name}」について読んでいます …`, compare_added: (name) => `列「${name}」を加えました。`,
+    compare_remove: (name) => `列「${name}」を外す`, compare_sort: (name) => `${name}で並べ替え`, compare_most_columns: "列は 12 までです。先に一つ外してください。",
+    compare_same: (name) => `列「${name}」はすでにあります。`, compare_chosen_papers: (n) => `選んだ論文 ${n} 件`, compare_all_papers: "すべての論文を対象にする",
+    compare_pick: "論文を加える: 題名、著者、年", compare_pick_none: "この語を含む論文はありません。", compare_pick_most: "一つの表には 5 件までです。先に一つ外してください。", compare_pick_least: "論文を 2 件以上選んでください。",
+    compare_picked: (title) => `「${title}」を加えました。`, compare_unpick: (title) => `「${title}」を外す`, compare_unpicked: (title) => `「${title}」を外しました。`, compare_selected: "選んだ論文", compare_found: (n) => `${n} 件見つかりました`,
+    compare_aspects: "比べる点（読点で区切る）", compare_aspects_hint: "目的、データ、方法、結果、限界",
+    compare_links: "引用の関係", compare_cites: "が引用", compare_shared: "どの論文も扱うこと", compare_topic: "話題", compare_topic_hint: "授業での Jupyter ノートブック",
+    compare_depth: "詳しさ", compare_quick: "手早く: 一度の検索", compare_tests: (n) => `詳しく: 関連性判定 ${n} 件`, compare_nothing: "論文に十分な記述がありません。", compare_files: "保存", compare_missing: "アドレスにある論文の一部が、このコレクションにはありません。",
+  },
+});
