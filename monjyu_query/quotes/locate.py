@@ -162,4 +162,3 @@ def _place(
         boxes=spans[0].boxes if spans else [],
         spans=spans,
     )
-
