@@ -105,6 +105,15 @@ class Equation(_Model):
     inline: bool = False
 
 
+class CorrectedField(_Model):
+    """A field that someone corrected: what the file says (None: nothing), when it was corrected (ISO, UTC), by whom."""
+
+    field: str
+    original: str | list[str] | None = None
+    at: str
+    by: str
+
+
 class ParsedPaper(_Model):
     """One document. `sentences` of its sections are kept for the index and left out of the printed JSON.
 
@@ -142,6 +151,8 @@ class ParsedPaper(_Model):
     figures: list[Figure] = []
     equations: list[Equation] = []
     warnings: list[str] = []
+    corrected: list[CorrectedField] = []
+    """In a paper of an index: its other fields hold what they were corrected to."""
     unread_pages: Annotated[list[int], Field(exclude=True)] = []
     """Pages that OCR could read and did not: the paper is parsed again once it can."""
     raw_characters: Annotated[int | None, Field(exclude=True)] = None

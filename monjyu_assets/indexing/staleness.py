@@ -15,6 +15,7 @@ from monjyu_assets.stages import chunks, citation_network, scholarly_metadata
 from monjyu_assets.stages import paper_identity as identity
 from monjyu_assets.stages import paper_manifest as manifest
 from monjyu_assets.stages import parsed_papers as parsing
+from monjyu_assets.stages.shared.corrected_papers import stale_by_corrections
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.embedding import load_embedder
 from monjyu_core.storage.ids import shard_of_bucket
@@ -25,7 +26,8 @@ from monjyu_core.storage.schemas import COLLECTION_SHARD, SHARDS
 def stale_shards(work: Work, scanned: pa.Table) -> list[str]:
     """The shards whose parts differ from what the sources, code and settings would give now."""
     recipes = _recipes(work)
-    changed = {shard_of_bucket(bucket) for bucket in manifest.changed_buckets(work, scanned)}
+    other = manifest.changed_buckets(work, scanned) | stale_by_corrections(work, scanned)
+    changed = {shard_of_bucket(bucket) for bucket in other}
     return [
         shard
         for shard in SHARDS

@@ -15,6 +15,7 @@ from monjyu_assets.publishing.retention import collect
 from monjyu_assets.publishing.verify import verify_snapshot
 from monjyu_assets.stages.shared.run_rules import NoCalls, without_scan
 from monjyu_assets.stages.shared.work import Warn, Work, no_warning
+from monjyu_core.corrections.correction_record import forget_corrections
 from monjyu_core.errors import ConfigurationError, MonjyuError, StorageError, UnknownVersion
 from monjyu_core.models.cache.response_cache import forget_answers
 from monjyu_core.remote.holding import delete_remote, keep_nothing_dropped
@@ -205,6 +206,7 @@ def purge_paper(data: DataFolder, name: str, paper_id: str, say: Warn = no_warni
             _check_known(folder, paper_id)
             with changing_record(work):
                 work.record.excluded = sorted({*work.record.excluded, paper_id})
+        forget_corrections(folder, paper_id)
         _finish_killed(work)
         _publish_without(Work(data, name, warn=say))  # the finished command may have raised the level
         with publish_lock(folder):

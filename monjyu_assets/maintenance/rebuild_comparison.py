@@ -23,7 +23,9 @@ from monjyu_assets.stages.noun_graph import build_noun_graph
 from monjyu_assets.stages.noun_phrases import phrase_shards
 from monjyu_assets.stages.paper_identity import find_identities
 from monjyu_assets.stages.parsed_papers import parse_shards
+from monjyu_assets.stages.shared.corrected_papers import corrections_for
 from monjyu_assets.stages.shared.work import ShardReport, Work
+from monjyu_core.corrections.correction_record import hand_over
 from monjyu_core.storage.collection import save_record
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.parts import Part
@@ -96,6 +98,7 @@ def _from_nothing(work: Work, shards: tuple[str, ...], scratch: Path) -> Iterato
     fresh = Work(DataFolder(scratch), work.name, work.progress, work.warn, work.run_id)
     try:
         save_record(fresh.folder, work.record)
+        hand_over(fresh.folder, corrections_for(work))
         for shard in SHARDS:
             fresh.parts.set_buckets(shard, work.parts.bucket_count(shard))
         for part in _parts(work, "manifest", shards):

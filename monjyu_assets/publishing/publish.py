@@ -20,7 +20,9 @@ from monjyu_assets.publishing.checks import CheckResult, run_checks
 from monjyu_assets.publishing.closed_set import is_closed
 from monjyu_assets.publishing.database import Connect
 from monjyu_assets.publishing.retention import collect
+from monjyu_assets.stages.shared.corrected_papers import contents_of
 from monjyu_assets.stages.shared.work import Work
+from monjyu_core.corrections.correction_record import corrections_path, settle_corrections
 from monjyu_core.errors import IndexBuildError
 from monjyu_core.remote.holding import holding
 from monjyu_core.settings.settings import load_settings
@@ -69,6 +71,8 @@ def publish(work: Work, connect: Connect, gate: Gate = lambda snapshot_id: None)
             _pass(gate, work.folder, newest, new=new)
         keep_record(work, manifest.level)
         set_current(work.folder, serve)
+        if corrections_path(work.folder).is_file():
+            settle_corrections(work.folder, contents_of(work))
         if damaged:
             remove_folder(work.folder.snapshot(damaged))
         collect(work.folder, work.settings.publish.keep_snapshots)

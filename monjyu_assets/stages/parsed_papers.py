@@ -15,6 +15,16 @@ from monjyu_assets.indexing.scan import WHOLE_FILES
 from monjyu_assets.parsing.dispatch import PARSER_VERSION
 from monjyu_assets.parsing.ocr_state import ocr_state
 from monjyu_assets.parsing.sandbox.pool import Outcome, ParserPool, Task
+from monjyu_assets.stages.shared.corrected_papers import (
+    INPUT,
+    TABLE,
+    Kept,
+    corrections_for,
+    inputs_of,
+    key_as_read,
+    keyed,
+    with_corrections,
+)
 from monjyu_assets.stages.shared.paper_rows import PaperRows, failure_row, paper_rows, sentence_id
 from monjyu_assets.stages.shared.run_rules import document_at
 from monjyu_assets.stages.shared.source_files import keep_source
@@ -85,6 +95,7 @@ class _Shard:
     manifest: dict[str, ManifestRow]
     inputs: dict[str, str]
     reuse: ReuseKeys
+    corrections: Kept = field(default_factory=dict)
     kept: dict[str, Donor] = field(default_factory=dict)
     waiting: set[str] = field(default_factory=set)
     rows: PaperRows = field(default_factory=dict)
@@ -98,16 +109,17 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
     timer = Timer()
     analyst = Analyst(work, ASSET)
     made_with = parse_recipe(work.settings)
+    corrections = corrections_for(work)
     changed: list[str] = []
     for bucket in work.buckets(shards):
         report = unchanged(work, ASSET, bucket, made_with)
-        if report is None or _rests_on(work, bucket).items() - _inputs_before(work, bucket).items():
+        if report is None or _rests_on_other(work, bucket, corrections):
             changed.append(bucket)
         else:
             yield _with_failures(work, report)
     reuse = ReuseKeys.under(work.settings)
     donors = _donors(work) if changed else {}
-    plans = {bucket: _plan(work, bucket, donors, reuse) for bucket in changed}
+    plans = {bucket: _plan(work, bucket, donors, reuse, corrections) for bucket in changed}
     tasks = [task for plan in plans.values() for task in _ready_tasks(work, plan)]
     for plan in plans.values():
         if not plan.waiting:
@@ -138,13 +150,20 @@ def parse_shards(work: Work, shards: tuple[str, ...]) -> Iterator[ShardReport]:
                 yield _write(work, plan, timer)
 
 
-def _rests_on(work: Work, bucket: str) -> dict[str, str]:
+def _rests_on_other(work: Work, bucket: str, corrections: Kept) -> bool:
+    """Whether the rows of a bucket were made of anything else than there is now."""
+    now, before = _rests_on(work, bucket, corrections), _inputs_before(work, bucket)
+    return bool(now.items() - before.items()) or now.get(INPUT) != before.get(INPUT)
+
+
+def _rests_on(work: Work, bucket: str, corrections: Kept) -> dict[str, str]:
     """What the rows of a bucket are made of. Paths stand outside the manifest's version, and in the rows: its part's
     version stands for them."""
     manifest = work.parts.head("manifest", bucket)
     if manifest is None:
         raise StorageError(f"Shard {bucket} of {work.name} has no manifest.", "Materialise paper_manifest first.")
-    return {"paper_manifest": manifest.asset_version, PATHS: manifest.version}
+    papers = manifest.read(["paper_id"])["paper_id"].to_pylist() if corrections else []
+    return {"paper_manifest": manifest.asset_version, PATHS: manifest.version} | inputs_of(corrections, papers)
 
 
 def _inputs_before(work: Work, bucket: str) -> Mapping[str, str]:
@@ -171,27 +190,29 @@ def _analysed(analyst: Analyst, tasks: list[Task]) -> Iterator[Task]:
 
 
 def _donors(work: Work) -> dict[str, Donor]:
-    """Every current result by reuse key, over all shards: a moved file reuses the result of its old place."""
+    """Every current result by the key of what was read, over all shards: a moved file reuses the result of its old
+    place."""
     return {
-        key: Donor(part, paper_id)
+        key_as_read(key): Donor(part, paper_id)
         for part in reversed(work.parts.heads("papers"))
         for paper_id, key in part.keys.items()
     }
 
 
-def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys) -> _Shard:
-    inputs = _rests_on(work, shard)
+def _plan(work: Work, shard: str, donors: dict[str, Donor], reuse: ReuseKeys, corrections: Kept) -> _Shard:
+    inputs = _rests_on(work, shard, corrections)
     rows = {row["paper_id"]: row for row in records_of(work, "manifest", shard, ManifestRow)}
-    plan = _Shard(shard, rows, inputs, reuse, rows={name: [] for name in ASSET_TABLES[ASSET]})
+    own = {paper_id: corrections[paper_id] for paper_id in rows.keys() & corrections.keys()}
+    plan = _Shard(shard, rows, inputs, reuse, own, rows={name: [] for name in ASSET_TABLES[ASSET]})
     previous = work.parts.head("papers", shard)
     for paper_id, row in rows.items():
-        held = previous.keys.get(paper_id) if previous else None
+        held = key_as_read(previous.keys.get(paper_id, "")) if previous else None
         match = next((key for key in reuse.of(row) if held == key or key in donors), None)
         if match is None:
             plan.waiting.add(paper_id)
         else:
             plan.kept[paper_id] = Donor(previous, paper_id) if previous and held == match else donors[match]
-            plan.keys[paper_id] = match
+            plan.keys[paper_id] = keyed(match, own.get(paper_id))
     plan.report = ShardReport(
         shard,
         total=len(rows),
@@ -240,7 +261,7 @@ def keep_sources(work: Work, shard: str) -> Unparsed:
     """Copy the files that a shard has to parse to `sources/`, for machines that do not see where they lie."""
     found, reuse = Unparsed(), ReuseKeys.under(work.settings)
     for bucket in work.parts.buckets(shard):
-        plan = _plan(work, bucket, {}, reuse)
+        plan = _plan(work, bucket, {}, reuse, {})
         found.papers += len(plan.waiting)
         for paper_id in sorted(plan.waiting):
             row = plan.manifest[paper_id]
@@ -259,21 +280,22 @@ def _take(plan: _Shard, task: Task, outcome: Outcome, *, unanalysed: bool = Fals
     paper_id, row = task["paper_id"], plan.manifest[task["paper_id"]]
     plan.waiting.discard(paper_id)
     key, failed, lacking = plan.reuse.of(row)
+    corrected = plan.corrections.get(paper_id)
     if unanalysed:  # under a key that nothing is looked up by, so that the next run tries again
         plan.unanalysed, key = True, digest(key, "unanalysed")
         failed = lacking = key
     if isinstance(outcome, DocumentError):
         plan.rows["failures"].append(failure_row(paper_id, outcome.error_type, str(outcome)))
-        plan.keys[paper_id] = lacking if isinstance(outcome, ScannedDocument) else failed
+        plan.keys[paper_id] = keyed(lacking if isinstance(outcome, ScannedDocument) else failed, corrected)
         return
     outcome.paper_id = paper_id
-    plan.keys[paper_id] = lacking if outcome.unread_pages else key
+    plan.keys[paper_id] = keyed(lacking if outcome.unread_pages else key, corrected)
     for name, rows in paper_rows(outcome, row["sha256"]).items():
         plan.rows[name] += rows
 
 
 def _write(work: Work, plan: _Shard, timer: Timer) -> ShardReport:
-    tables = {name: _table(work, plan, name) for name in ASSET_TABLES[ASSET]}
+    tables = with_corrections({name: _table(work, plan, name) for name in ASSET_TABLES[ASSET]}, plan.corrections)
     part = work.parts.write(
         ASSET,
         plan.shard,
@@ -301,6 +323,8 @@ def _kept(work: Work, plan: _Shard, name: str) -> Iterator[pa.Table]:
     for paper_id, donor in plan.kept.items():
         by_part.setdefault(donor.part.version, (donor.part, {}))[1][paper_id] = donor.paper_id
     for part, ids in by_part.values():
+        if name == TABLE and name not in part.siblings:
+            continue
         source = part if name == part.table else work.parts.open(name, part.shard, part.siblings[name])
         rows = source.read()
         yield rows_of(rows, [old for new, old in ids.items() if new == old])

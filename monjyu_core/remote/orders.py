@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from monjyu_core.corrections.correction_record import Fields, hand_over
 from monjyu_core.errors import StorageError
 from monjyu_core.remote.holding import Hold
 from monjyu_core.remote.object_store import Objects
@@ -34,7 +35,8 @@ MANIFEST = "paper_manifest"
 class Order(BaseModel):
     """`orders/<token>/<id>.json`: assets to make of shards that each run names. `rests_on` are the assets whose parts
     that takes. `files`: SHA-256 of the sources to be parsed, by shard; `documents`: objects with the files of records
-    (JSONL), by their path on the publisher's machine. `yaml`: the text of the sources' `collection.yaml`."""
+    (JSONL), by their path on the publisher's machine. `yaml`: the text of the sources' `collection.yaml`.
+    `corrections`: those that hold, by paper."""
 
     token: int
     record: CollectionRecord
@@ -43,6 +45,7 @@ class Order(BaseModel):
     rests_on: list[str] = []
     files: dict[str, list[str]] = {}
     documents: dict[str, str] = {}
+    corrections: dict[str, Fields] = {}
 
 
 class Result(BaseModel):
@@ -153,6 +156,7 @@ class TakenOrder:
         if self.order.yaml is not None:
             write_atomically(self.yaml_folder / "collection.yaml", self.order.yaml.encode())
         save_record(self._folder, record)
+        hand_over(self._folder, self.order.corrections)
 
     def _fetch_parts(self, state: RemoteState, shards: set[str]) -> None:
         """HEADs with the parts that they name; that of the manifest says how many buckets a shard has."""

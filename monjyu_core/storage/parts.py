@@ -185,7 +185,8 @@ class PartStore:
         """
         primary, *others = ASSET_TABLES[asset]
         with self.locked(fcntl.LOCK_SH):
-            siblings = {name: self._put(name, bucket, tables[name], {}) for name in others}
+            given = [name for name in others if tables[name].num_rows or not TABLES[name].optional]
+            siblings = {name: self._put(name, bucket, tables[name], {}) for name in given}
             own = self._put(primary, bucket, tables[primary], keys or {})
             versions = {name: one["data_version"] for name, one in (siblings | {primary: own}).items()}
             entry: PartEntry = {

@@ -104,6 +104,17 @@ class AuthorRow(TypedDict):
     is_corresponding: Annotated[bool, "Whether the paper marks the author as the corresponding one."]
 
 
+class CorrectedFieldRow(TypedDict):
+    """One field of a paper that someone corrected: what the other tables say instead of what was read in the file."""
+
+    paper_id: PaperId
+    field: Annotated[str, "`title`, `authors`, `publication_date`, `venue`, `doi`, `abstract` or `language`."]
+    value: Annotated[str, "What it was corrected to, as JSON: a text, or the list of the authors' names."]
+    original: Annotated[str, "What was read in the file, as JSON: a text, null, or the rows of the authors."]
+    corrected_at: Annotated[str, "When it was corrected (ISO, UTC)."]
+    corrected_by: Annotated[str, "By whom, as the audit log names them: `key:ID`, `user:SUBJECT` or `local`."]
+
+
 class SectionRow(TypedDict):
     """One section of a paper, in reading order; subsections follow the section they are in."""
 

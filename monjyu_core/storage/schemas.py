@@ -64,6 +64,7 @@ _SPECS = (
     _table("figures", "parsed_papers", rows.FigureRow, ("paper_id", "ord")),
     _table("equations", "parsed_papers", rows.EquationRow, ("paper_id", "ord")),
     _table("failures", "parsed_papers", rows.FailureRow, ("paper_id",), unhashed=("source_path",)),
+    _table("corrected_fields", "parsed_papers", rows.CorrectedFieldRow, ("paper_id", "field"), optional=True),
     _table("chunks", "chunks", rows.ChunkRow, ("paper_id", "ord")),
     _table("chunk_sentences", "chunks", rows.ChunkSentenceRow, ("chunk_id", "ord")),
     _table(

@@ -38,6 +38,8 @@ class TableSpec:
     served: bool = True
     """Whether the snapshot's `index.duckdb` holds it."""
     view: str = ""
+    optional: bool = False
+    """Whether a bucket without rows has no part of it: what few collections have leaves the others as they were."""
 
     @property
     def shards(self) -> tuple[str, ...]:

@@ -161,6 +161,7 @@ def print_paper(paper: ParsedPaper, console: Console | None = None) -> None:
         "language": paper.language,
         "source": paper.source_path,
         "warnings": "; ".join(paper.warnings),
+        "corrected": "; ".join(f"{one.field} (the file says: {_as_read(one.original)})" for one in paper.corrected),
     }
     for name, value in fields.items():
         if value:
@@ -176,6 +177,10 @@ def print_paper(paper: ParsedPaper, console: Console | None = None) -> None:
     counts = ("references", "inline_citations", "tables", "figures", "equations")
     listed = ", ".join(f"{len(getattr(paper, name))} {name.replace('_', ' ')}" for name in counts)
     console.print(Text(listed, style="dim"))
+
+
+def _as_read(original: str | list[str] | None) -> str:
+    return (", ".join(original) if isinstance(original, list) else original) or "nothing"
 
 
 def _table(*columns: tuple[str, Any]) -> Table:

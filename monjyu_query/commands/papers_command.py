@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from monjyu_core.corrections.corrected_values import FIELDS
 from monjyu_query.commands.options import collection_option, json_option, print_json
 
 if TYPE_CHECKING:
@@ -80,6 +81,55 @@ def papers_show(paper_id: str, collection: str | None, as_json: bool) -> None:
     from monjyu_query.answers.render import print_paper
 
     print_paper(paper)
+
+
+@papers.command("correct")
+@click.argument("paper_id")
+@collection_option
+@click.option("--title")
+@click.option("--author", "authors", multiple=True, help="A name (repeatable): all authors, in order.")
+@click.option("--date", "publication_date", help="2021, 2021-03 or 2021-03-05.")
+@click.option("--venue")
+@click.option("--doi")
+@click.option("--abstract")
+@click.option("--language", help="A code of two letters: en, ja.")
+@click.option("--undo", multiple=True, type=click.Choice(FIELDS), help="Take the correction of this field back.")
+@click.option("--note", default="", help="Why, for those who read it later.")
+@json_option
+def papers_correct(
+    paper_id: str, collection: str | None, undo: tuple[str, ...], note: str, as_json: bool, **given: object
+) -> None:
+    """Correct what was read of a paper; an empty text says that it has none. Without options, list its corrections.
+
+    Corrections outlast each indexing; the next `monjyu index` brings them in, computing only this paper again.
+    """
+    from monjyu_core.corrections.correcting import correct
+    from monjyu_core.corrections.correction_record import CorrectedPaper, read_corrections
+    from monjyu_core.errors import ConfigurationError
+    from monjyu_core.settings.settings import load_settings
+
+    with open_chosen(collection) as snapshot:
+        folder = snapshot.collection
+        row = snapshot.cursor().execute("SELECT sha256 FROM manifest WHERE paper_id = ?", [paper_id]).fetchone()
+    if row is None:
+        raise ConfigurationError(f"{folder.name} has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    wanted = {name: value for name, value in values.items() if value not in (None, [])} | dict.fromkeys(undo)
+    for field in FIELDS:
+        if field in wanted:
+            who = {"sha256": row[0], "by": "local", "note": note}
+            correct(folder, load_settings(), paper_id, field, wanted[field], **who)
+    kept = read_corrections(folder).papers.get(paper_id, CorrectedPaper()).fields
+    if as_json:
+        print_json({name: one.model_dump() for name, one in sorted(kept.items())})
+        return
+    lines = [f"{name}: {_shown(one.value)}  ({one.at}, {one.by})" for name, one in sorted(kept.items())]
+    hint = [f"`monjyu index -c {folder.name}` brings it in."] if wanted else []
+    click.echo("\n".join([*lines, *hint]) or "Nothing of it was corrected.")
+
+
+def _shown(value: str | list[str]) -> str:
+    return "; ".join(value) if isinstance(value, list) else value or "none"
 
 
 def open_chosen(collection: str | None) -> AbstractContextManager[Snapshot]:

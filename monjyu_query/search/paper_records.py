@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import duckdb
 
 from monjyu_core.errors import QueryError
-from monjyu_core.paper import ParsedPaper
+from monjyu_core.paper import CorrectedField, ParsedPaper
 from monjyu_core.retractions import retractions
 from monjyu_core.storage.snapshot import Snapshot
 
@@ -49,14 +50,30 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
     """One paper with its sections, references and all. QueryError where the snapshot does not have it."""
     cursor = snapshot.cursor()
     fields = ParsedPaper.model_fields.items()
-    columns = [name for name, field in fields if name not in _CHILDREN and not field.exclude]
+    columns = [name for name, field in fields if name not in (*_CHILDREN, "corrected") and not field.exclude]
     listed = ", ".join(f'"{name}"' for name in columns)
     row = cursor.execute(f"SELECT {listed} FROM papers WHERE paper_id = ?", [paper_id]).fetchone()
     if row is None:
         raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
-    return ParsedPaper.model_validate(values)
+    return ParsedPaper.model_validate(values | {"corrected": corrected_fields(cursor, paper_id)})
+
+
+def corrected_fields(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
+    """The fields of a paper that people corrected. None in a snapshot without corrections."""
+    query = "SELECT field, original, corrected_at, corrected_by FROM corrected_fields WHERE paper_id = ? ORDER BY field"
+    try:
+        rows = cursor.execute(query, [paper_id]).fetchall()
+    except duckdb.CatalogException:
+        return []
+    return [CorrectedField(field=name, original=_as_read(text), at=at, by=by) for name, text, at, by in rows]
+
+
+def _as_read(text: str) -> str | list[str] | None:
+    """Of authors only the names."""
+    read: str | list[dict[str, Any]] | None = json.loads(text)
+    return [author["name"] for author in read] if isinstance(read, list) else read
 
 
 def _children(cursor: duckdb.DuckDBPyConnection, table: str, paper_id: str) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from monjyu_query.service.chat_api import openai_routes
 from monjyu_query.service.routes import (
     admin_routes,
     collection_routes,
+    correction_routes,
     digest_routes,
     graph_routes,
     health_routes,
@@ -46,6 +47,7 @@ TOPICS = (
     digest_routes,
     collection_routes,
     paper_routes,
+    correction_routes,
     graph_routes,
     overview_routes,
     openai_routes,

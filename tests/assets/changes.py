@@ -11,10 +11,14 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from monjyu_assets.maintenance.index_operations import purge_paper, release_rollback, roll_back
+from monjyu_core.corrections.corrected_values import Field
+from monjyu_core.corrections.correcting import correct
+from monjyu_core.settings.settings import load_settings
 from monjyu_core.storage.collection import known_record
 from monjyu_core.storage.ids import file_paper_id
 from monjyu_core.storage.snapshot import held, published
@@ -36,6 +40,16 @@ SETTINGS = [
     {"levels": {"claims": {"max_per_chunk": 1, "min_confidence": 0.1}}},
 ]
 """What collection.yaml may override: something of each level."""
+
+CORRECTED: list[tuple[Field, list[Any]]] = [
+    ("title", ["On corrected titles", None, "On the graph of evidence"]),
+    ("authors", [["Ada Wilson", "Grace Hopper"], None, ["K. Mori"]]),
+    ("publication_date", ["1999-12-31", "2012", "", None]),
+    ("doi", ["10.1234/work.3", None, "", "10.9999/other"]),
+    ("venue", ["Journal of Corrections", ""]),
+    ("abstract", ["What it is about.\nAnd more.", None]),
+    ("language", ["ja", None]),
+]
 
 Change = tuple[str, int, int]
 
@@ -220,6 +234,15 @@ class Folder:
             known = {row["paper_id"] for row in self.world.tables()["manifest"]}
             if paper_id in known:
                 purge_paper(self.world.data, "c", paper_id)
+
+    def _correct(self, number: int, seed: int) -> None:
+        """A correction of a paper, another one, or one that is taken back."""
+        rows = self.world.tables()["manifest"]
+        if rows:
+            row, (field, values) = rows[number % len(rows)], CORRECTED[seed % len(CORRECTED)]
+            value = values[seed % len(values)]
+            folder = self.world.work.folder
+            correct(folder, load_settings(), row["paper_id"], field, value, sha256=row["sha256"], by="local")
 
     def _rollback(self, number: int, seed: int) -> None:
         folder = self.world.work.folder

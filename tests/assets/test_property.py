@@ -25,6 +25,7 @@ BATCHES = st.lists(st.lists(CHANGE, min_size=1, max_size=5), min_size=1, max_siz
 ALL_LEVELS: list[list[Change]] = [
     [("level", 0, 3), ("bib", 1, 3), ("add", 4, 10), ("record", 2, 6)],
     [("swap", 0, 1), ("move", 1, 4), ("delete", 2, 0), ("setting", 0, 7), ("level", 0, 0), ("shuffle", 0, 1)],
+    [("correct", 0, 0), ("correct", 1, 3), ("correct", 2, 1), ("move", 0, 5), ("level", 0, 1)],
     [("restore", 0, 0), ("edit", 0, 9), ("unrecord", 9, 0), ("level", 0, 1), ("broken", 0, 1)],
 ]
 """Upgrades, changes that levels 2 to 4 do not follow, and what was deleted comes back."""

@@ -22,6 +22,7 @@ EMPTY = {
     "chunk_communities",
     "alike_papers",
     "alike_titles",
+    "corrected_fields",
 }
 """Tables that these papers have no row of; `chunk_communities` is a view."""
 SAMPLES = Path(__file__).resolve().parents[2] / "data" / "samples" / "papers"

@@ -56,9 +56,12 @@ class World:
         return Work(self.data, "c")
 
     def fresh(self, root: Path) -> World:
-        """Another world of the same papers, of which nothing is built, and the choices that were made in this one."""
+        """Another world of the same papers, of which nothing is built, with the choices and corrections of this one."""
         made = World(root, self.papers)
         save_record(made.data.collection("c"), known_record(self.data, "c"))
+        corrections = self.data.collection("c").root / "corrections.json"
+        if corrections.is_file():
+            shutil.copy(corrections, made.data.collection("c").root)
         return made
 
     def build(self, level: int = 0) -> dict[str, set[str]]:

@@ -19,6 +19,7 @@ from monjyu_assets.libraries.syncing import library_files, library_mark
 from monjyu_assets.publishing.closed_set import HIGHEST, level_of, primary
 from monjyu_assets.publishing.closed_set import RESTS_ON as ASSETS
 from monjyu_assets.stages.paper_manifest import current_manifest, keep_other_files
+from monjyu_assets.stages.shared.corrected_papers import corrections_for, inputs_of
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.settings.settings import load_settings
@@ -190,7 +191,8 @@ def _key(work: Work, pending: Pending) -> str:
     """Hash of the sources as they are, what is stale, and the current snapshot."""
     papers = zip(*(pending.scanned[name].to_pylist() for name in ("paper_id", "sha256", "source_path")), strict=True)
     stale = (repr(pending.shards), repr(pending.further), str(pending.level), read_current(work.folder) or "")
-    return digest(work.name, *stale, *("\t".join(paper) for paper in sorted(papers)), length=20)
+    corrected = inputs_of(kept, kept).values() if (kept := corrections_for(work, pending.scanned)) else ()
+    return digest(work.name, *stale, *corrected, *("\t".join(paper) for paper in sorted(papers)), length=20)
 
 
 def describe(pending: Pending) -> str:
@@ -201,5 +203,5 @@ def describe(pending: Pending) -> str:
     if counted:
         return f"Papers: {counted}"
     if any(pending.shards.values()) or pending.further:
-        return "Moved files, other code or other settings"
+        return "Corrections, moved files, other code or other settings"
     return "What is computed is not published"

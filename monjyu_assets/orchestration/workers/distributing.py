@@ -22,6 +22,7 @@ from monjyu_assets.orchestration.partitions import range_tags
 from monjyu_assets.orchestration.workers.launching import LaunchedRun
 from monjyu_assets.orchestration.workers.order_taken import ORDER_TAG
 from monjyu_assets.stages.parsed_papers import Unparsed, keep_sources
+from monjyu_assets.stages.shared.corrected_papers import corrections_for
 from monjyu_assets.stages.shared.model_choice import is_settled, settle_model
 from monjyu_assets.stages.shared.work import Work
 from monjyu_core.errors import ConfigurationError, IndexBuildError
@@ -161,6 +162,7 @@ class _Workers:
             token=self._orders.token,
             record=self._work.record,
             yaml=collection_yaml_text(self._work.record),
+            corrections=corrections_for(self._work) if parses else {},
             assets=list(step.assets),
             rests_on=list(step.rests_on),
             files={shard: found.files for shard, found in unparsed.items()} if parses else {},

@@ -39,6 +39,11 @@ def paper_rows(paper: ParsedPaper, sha256: str) -> PaperRows:
     return rows
 
 
+def year_of(publication_date: str | None) -> int | None:
+    year = _YEAR.search(publication_date or "")
+    return int(year[1]) if year else None
+
+
 def _lists(paper: ParsedPaper) -> dict[str, list[dict[str, object]]]:
     names = ("authors", "references", "inline_citations", "tables", "figures", "equations")
     return {name: [item.model_dump() for item in getattr(paper, name)] for name in names}
@@ -47,10 +52,9 @@ def _lists(paper: ParsedPaper) -> dict[str, list[dict[str, object]]]:
 def _paper_row(paper: ParsedPaper, sha256: str) -> Record:
     columns = set(TABLES["papers"].schema.names)
     row = {key: value for key, value in paper.model_dump(exclude={"sections"}).items() if key in columns}
-    year = _YEAR.search(paper.publication_date or "")
     characters = sum(len(section.text) for section in paper.sections)
     counts = {"characters": characters, "raw_characters": paper.raw_characters}
-    return row | {"sha256": sha256, "year": int(year[1]) if year else None} | counts
+    return row | {"sha256": sha256, "year": year_of(paper.publication_date)} | counts
 
 
 def failure_row(paper_id: str, error_type: str, message: str) -> FailureRow:

@@ -21,7 +21,7 @@ PUBLIC = ("/", "/health", "/docs", "/openapi.json", "/favicon.ico")
 PUBLIC_FOLDERS = ("/static/",)
 ADMIN = "/admin"
 UPLOAD = "/admin/papers"
-EDITING = (UPLOAD, "/admin/index", "/corrections")
+EDITING = (UPLOAD, "/admin/index", "/admin/samples", "/corrections")
 """What an editor may: bring papers in, have them indexed, correct what is known of them."""
 CHAT = "/v1/"
 """Chat programs always send a key, if only a placeholder: where none is needed, one that is none of ours is none."""
@@ -37,8 +37,10 @@ class RequestTimeout(ServiceError):
     status = 408
 
 
-def role_for(path: str) -> Role | None:
+def role_for(path: str, method: str = "GET") -> Role | None:
     """The role that a path needs; None for what anyone may read. Any other path needs a reader's."""
+    if path == "/corrections" and method in _SAFE:
+        return "reader"
     if path in EDITING:
         return "editor"
     if path == ADMIN or path.startswith(f"{ADMIN}/"):
@@ -76,7 +78,7 @@ class Gate:
         if scope["method"] not in _SAFE:
             self._check_origin(headers)
         address = scope["client"][0] if scope.get("client") else "unknown"
-        needed = role_for(scope["path"])
+        needed = role_for(scope["path"], scope["method"])
         if needed is None:
             await self._rates.take(f"public {address}")
             return

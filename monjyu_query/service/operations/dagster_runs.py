@@ -54,12 +54,12 @@ def launch(
         raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `monjyu up` does.")
     server = settings.dagster_url.rstrip("/")
     kept = _level_to_build(data, collection, level)
-    nodes = [node for node in _ask(server, _ASSETS, {})["assetNodes"] if _belongs(node["groupName"], kept)]
+    nodes = [node for node in asked_of(server, _ASSETS, {})["assetNodes"] if _belongs(node["groupName"], kept)]
     if not nodes:
         raise ExternalAPIError("The Dagster web server has no assets of Monjyu.", "Look at its code locations.")
     repository = nodes[0]["repository"]
     selector = {"repositoryName": repository["name"], "repositoryLocationName": repository["location"]["name"]}
-    added = _ask(server, _ADD, {"key": collection, "repository": selector})["addDynamicPartition"]
+    added = asked_of(server, _ADD, {"key": collection, "repository": selector})["addDynamicPartition"]
     if added["__typename"] not in ("AddDynamicPartitionSuccess", "DuplicateDynamicPartitionError"):
         raise ExternalAPIError(f"Dagster refused the collection: {added.get('message', added['__typename'])}.")
     parameters: dict[str, Any] = {
@@ -67,7 +67,7 @@ def launch(
         "title": f"{collection} to level {kept}",
         "tags": [_ALLOW_DELETES] if allow_deletes else [],
     }
-    begun = _ask(server, _LAUNCH, {"params": parameters})["launchPartitionBackfill"]
+    begun = asked_of(server, _LAUNCH, {"params": parameters})["launchPartitionBackfill"]
     if begun["__typename"] != "LaunchBackfillSuccess":
         raise ExternalAPIError(f"Dagster did not begin: {begun.get('message', begun['__typename'])}.")
     backfill = str(begun["backfillId"])
@@ -100,7 +100,8 @@ def _selected(node: dict[str, Any], collection: str) -> dict[str, Any]:
     return {"assetKey": node["assetKey"], "partitions": {"range": {"start": first, "end": last}}}
 
 
-def _ask(server: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+def asked_of(server: str, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+    """The data that the server answers a query with; ExternalAPIError where it does not."""
     request = urllib.request.Request(
         f"{server}/graphql",
         data=json.dumps({"query": query, "variables": variables}).encode(),

@@ -1,19 +1,11 @@
-"""Rolling back by the command line, in a process of its own: what writes to an index stands in another package."""
+"""Snapshots for operators: those kept, two compared, rolling back."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 from pydantic import BaseModel
 
-from monjyu_core.errors import StorageError
 from monjyu_core.storage.folders import DataFolder
-from monjyu_query.service.server.error_responses import Conflict
-
-_SECONDS = 300
+from monjyu_query.service.operations.commands_run import printed
 
 
 class RolledBack(BaseModel):
@@ -24,24 +16,47 @@ class RolledBack(BaseModel):
     held: bool
 
 
+class KeptSnapshot(BaseModel):
+    """Null is what cannot be read, since another version of Monjyu made it."""
+
+    snapshot_id: str
+    created_at: str | None
+    level: int | None
+    papers: int | None
+    chunks: int | None
+    current: bool
+    held: bool
+
+
+class KeptSnapshots(BaseModel):
+    """Oldest first."""
+
+    collection: str
+    snapshots: list[KeptSnapshot]
+
+
+class SnapshotsCompared(BaseModel):
+    """Ids of papers by what happened to them, and [older, newer] rows by table."""
+
+    older: str
+    newer: str
+    added: list[str]
+    changed: list[str]
+    deleted: list[str]
+    rows: dict[str, list[int]]
+
+
+def kept_snapshots(data: DataFolder, collection: str) -> KeptSnapshots:
+    return KeptSnapshots(**printed(data, "snapshots", "list", "-c", collection, "--json"))
+
+
+def compare_snapshots(data: DataFolder, collection: str, older: str, newer: str) -> SnapshotsCompared:
+    return SnapshotsCompared(**printed(data, "snapshots", "diff", "-c", collection, "--json", "--", older, newer))
+
+
 def roll_back(data: DataFolder, collection: str, snapshot_id: str | None, *, release: bool) -> RolledBack:
     """Conflict where there is no such snapshot, StorageError where it is damaged or cannot be set."""
-    command = [sys.executable, "-m", "monjyu_core", "snapshots", "rollback", "-c", collection, "--json"]
+    command = ["snapshots", "rollback", "-c", collection, "--json"]
     command += ["--release"] if release else []
     command += ["--", snapshot_id] if snapshot_id else []
-    try:
-        done = subprocess.run(
-            command,
-            env={**os.environ, "MONJYU_DATA": str(data.root)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise StorageError("The rollback took too long; another publish may be under way.") from error
-    if done.returncode == 0:
-        return RolledBack(**json.loads(done.stdout))
-    message = done.stderr.strip().rpartition("monjyu: ")[2] or "The rollback failed."
-    raise Conflict(message) if done.returncode == 2 else StorageError(message)
+    return RolledBack(**printed(data, *command))

@@ -1,21 +1,35 @@
-"""POST /admin/index and /admin/papers, for editors; /admin/upgrade and /admin/rollback, for administrators."""
+"""POST /admin/index, /admin/papers and /admin/samples, for editors; the rest below /admin for administrators."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service.access import audit
+from monjyu_query.service.access.keys import Role
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.operations.commands_run import Estimated, printed
 from monjyu_query.service.operations.dagster_runs import Launched, launch
-from monjyu_query.service.operations.rollback import RolledBack, roll_back
+from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
+from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
+from monjyu_query.service.operations.rollback import (
+    KeptSnapshots,
+    RolledBack,
+    SnapshotsCompared,
+    compare_snapshots,
+    kept_snapshots,
+    roll_back,
+)
+from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
 from monjyu_query.service.operations.uploads import Stored, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict
 from monjyu_query.service.worker_state import Service, service_of
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+SNAPSHOT = r"^[0-9A-Za-z-]{1,100}$"
 MOST_FILES = 50
 
 router = APIRouter(prefix="/admin", tags=["admin"], responses=COMMON)
@@ -40,8 +54,26 @@ class UpgradeRequest(_Wanted):
 class RollbackRequest(_Wanted):
     """`release` goes back to the newest snapshot; else `snapshot_id`, or without it the one before the current."""
 
-    snapshot_id: str | None = Field(default=None, pattern=r"^[0-9A-Za-z-]{1,100}$")
+    snapshot_id: str | None = Field(default=None, pattern=SNAPSHOT)
     release: Switch = False
+
+
+class KeyRequest(BaseModel):
+    """`expires`: 12h, 30d, 8w, or a date (UTC); null = never. `collections`: all that it may see; null = all."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(default="", max_length=100)
+    role: Role = "reader"
+    expires: str | None = Field(default=None, max_length=40, examples=["30d"])
+    collections: list[Annotated[str, Field(pattern=NAME)]] | None = Field(default=None, max_length=100)
+
+
+class RevokeRequest(BaseModel):
+    """`confirm`: also where it is one's own key, or the last of an administrator."""
+
+    model_config = ConfigDict(extra="forbid")
+    id: str = Field(pattern=r"^[0-9a-f]{8}$")
+    confirm: Switch = False
 
 
 class UploadResult(BaseModel):
@@ -72,6 +104,75 @@ def rollback(asked: RollbackRequest, service: Shared, request: Request) -> Rolle
     if asked.release and asked.snapshot_id:
         raise Conflict("`release` takes no snapshot.", "It goes to the newest.")
     return roll_back(service.data, asked.collection, asked.snapshot_id, release=asked.release)
+
+
+@router.post("/estimate", summary="What an upgrade would cost, before it is begun")
+def estimate(asked: UpgradeRequest, service: Shared, request: Request) -> Estimated:
+    """Counts the calls of models that a level would make, and makes none. It can take a minute."""
+    audit.note(request.scope, collection=asked.collection, level=asked.level)
+    service.folder(asked.collection)
+    command = ("upgrade", asked.collection, "--level", str(asked.level), "--estimate", "--json")
+    return Estimated(collection=asked.collection, level=asked.level, **printed(service.data, *command))
+
+
+@router.get("/snapshots", summary="The snapshots that are kept, oldest first")
+def snapshots(service: Shared, collection: Annotated[str, Query(pattern=NAME)]) -> KeptSnapshots:
+    service.folder(collection)
+    return kept_snapshots(service.data, collection)
+
+
+@router.get("/snapshots/diff", summary="What differs between two snapshots")
+def compare(
+    service: Shared,
+    collection: Annotated[str, Query(pattern=NAME)],
+    older: Annotated[str, Query(pattern=SNAPSHOT)],
+    newer: Annotated[str, Query(pattern=SNAPSHOT)],
+) -> SnapshotsCompared:
+    service.folder(collection)
+    return compare_snapshots(service.data, collection, older, newer)
+
+
+@router.get("/runs", summary="The last runs and the checks, as Dagster has them")
+def runs(
+    service: Shared,
+    collection: Annotated[str | None, Query(pattern=NAME)] = None,
+    most: Annotated[int, Query(ge=1, le=100)] = 12,
+) -> DagsterSeen:
+    """Where no Dagster web server answers, `problem` says so."""
+    return look_at_dagster(service.settings.service, collection, most)
+
+
+@router.get("/keys", summary="The keys, without their secrets")
+def keys(service: Shared, request: Request) -> Keys:
+    return all_keys(service.store, _principal(request))
+
+
+@router.post("/keys", summary="A new key, shown this once", status_code=201)
+def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
+    audit.note(request.scope, role=asked.role, name=asked.name)
+    made = make_key(service.store, asked.name, asked.role, asked.expires, asked.collections)
+    audit.note(request.scope, key_id=made.id)
+    return made
+
+
+@router.post("/keys/revoke", summary="End a key at once")
+def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
+    """409 without `confirm` where the caller, or every administrator, would be locked out."""
+    audit.note(request.scope, key_id=asked.id)
+    return end_one(service.store, asked.id, _principal(request), confirmed=asked.confirm)
+
+
+@router.post("/samples", summary="Bring in the sample papers and index them", status_code=202)
+def samples(service: Shared, request: Request) -> Launched:
+    """Into a collection `samples`. 409 where this installation has no samples, or where no Dagster server is known."""
+    audit.note(request.scope, collection=SAMPLES)
+    service.admit(SAMPLES)
+    return bring_in(service.data, service.settings.service)
+
+
+def _principal(request: Request) -> Principal:
+    found: Principal = request.scope["state"]["principal"]
+    return found
 
 
 @router.post("/papers", summary="Upload papers", status_code=201)

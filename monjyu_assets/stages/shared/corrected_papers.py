@@ -1,0 +1,147 @@
+"""Corrections as an input of `parsed_papers`: which hold for which papers, and what they change in their rows.
+
+What was read in the file is kept beside what it was corrected to, so that neither a correction nor taking it back
+parses a paper again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monjyu_assets.stages.shared.paper_rows import year_of
+from monjyu_assets.stages.shared.work import Work, rows_of
+from monjyu_core.corrections.correction_record import (
+    Fields,
+    corrections_path,
+    read_corrections,
+)
+from monjyu_core.storage.ids import digest
+from monjyu_core.storage.parts import read_all
+from monjyu_core.storage.schemas import table_of
+
+INPUT = "corrections"
+"""What a part's inputs name the corrections of its papers; a part without any does not name them."""
+TABLE = "corrected_fields"
+_MARK = "+"
+Tables = dict[str, pa.Table]
+Row = dict[str, Any]
+Kept = dict[str, Fields]
+"""Corrections by paper."""
+
+
+def contents_of(work: Work) -> dict[str, str]:
+    """The hash of each paper of the current manifest."""
+    return _contents(read_all("manifest", work.parts.heads("manifest"), ["paper_id", "sha256"]))
+
+
+def _contents(manifest: pa.Table) -> dict[str, str]:
+    return dict(zip(manifest["paper_id"].to_pylist(), manifest["sha256"].to_pylist(), strict=True))
+
+
+def corrections_for(work: Work, manifest: pa.Table | None = None) -> Kept:
+    """The corrections that hold for the papers of this manifest (by default the current one). Nothing is read where
+    there are none."""
+    if not corrections_path(work.folder).is_file():
+        return {}
+    return read_corrections(work.folder).applying(contents_of(work) if manifest is None else _contents(manifest))
+
+
+def digest_of(fields: Fields | None) -> str:
+    """Changes with the corrections of a paper; empty where there are none."""
+    return digest(*(f"{name}\t{fields[name].model_dump_json()}" for name in sorted(fields))) if fields else ""
+
+
+def keyed(key: str, fields: Fields | None) -> str:
+    """The key of a paper's rows: that of what was read, with what it was corrected to."""
+    return f"{key}{_MARK}{digest_of(fields)}" if fields else key
+
+
+def key_as_read(key: str) -> str:
+    return key.partition(_MARK)[0]
+
+
+def inputs_of(kept: Kept, papers: Iterable[str]) -> dict[str, str]:
+    """What the inputs of a bucket with these papers say of corrections."""
+    held = [f"{paper_id}\t{digest_of(kept[paper_id])}" for paper_id in sorted(papers) if paper_id in kept]
+    return {INPUT: digest(*held)} if held else {}
+
+
+def stale_by_corrections(work: Work, manifest: pa.Table) -> set[str]:
+    """The buckets whose rows were made with other corrections than hold now."""
+    kept = corrections_for(work, manifest)
+    by_bucket: dict[str, list[str]] = {}
+    for paper_id in kept:
+        by_bucket.setdefault(work.parts.bucket_of(paper_id), []).append(paper_id)
+    return {
+        part.shard
+        for part in work.parts.heads("papers")
+        if part.inputs.get(INPUT) != inputs_of(kept, by_bucket.get(part.shard, ())).get(INPUT)
+    }
+
+
+def with_corrections(tables: Tables, kept: Kept) -> Tables:
+    """The tables of a bucket as corrected. Rows that were kept of an earlier build are first as they were read."""
+    before: list[Row] = tables[TABLE].to_pylist()
+    there = kept.keys() & set(tables["papers"]["paper_id"].to_pylist()) if kept else set()
+    touched = {row["paper_id"] for row in before} | there
+    if not touched:
+        return tables
+    papers: dict[str, Row] = {row["paper_id"]: row for row in rows_of(tables["papers"], touched).to_pylist()}
+    authors: dict[str, list[Row]] = {paper_id: [] for paper_id in papers}
+    for row in rows_of(tables["authors"], touched).sort_by("ord").to_pylist():
+        authors[row["paper_id"]].append(row)
+    for row in before:
+        paper_id, read = row["paper_id"], json.loads(row["original"])
+        if row["field"] == "authors":
+            authors[paper_id] = read
+        else:
+            _set(papers[paper_id], row["field"], read)
+    corrected: list[Row] = []
+    for paper_id in sorted(there):
+        for field, one in sorted(kept[paper_id].items()):
+            read = authors[paper_id] if field == "authors" else papers[paper_id][field]
+            if isinstance(one.value, list):
+                authors[paper_id] = _named(one.value, authors[paper_id])
+            else:
+                _set(papers[paper_id], field, one.value)
+            said = {"value": _json(one.value), "original": _json(read), "corrected_at": one.at, "corrected_by": one.by}
+            corrected.append({"paper_id": paper_id, "field": field} | said)
+    named = [row | {"paper_id": one, "ord": ord} for one, rows in authors.items() for ord, row in enumerate(rows)]
+    return tables | {
+        "papers": pa.concat_tables([_without(tables["papers"], touched), table_of("papers", list(papers.values()))]),
+        "authors": pa.concat_tables([_without(tables["authors"], touched), table_of("authors", named)]),
+        TABLE: table_of(TABLE, corrected),
+    }
+
+
+def _set(paper: Row, field: str, value: str | None) -> None:
+    """An empty text is null where a column can be that."""
+    paper[field] = value if value or field in ("title", "abstract", "language") else None
+    if field == "publication_date":
+        paper["year"] = year_of(value)
+
+
+def _named(names: list[str], read: list[Row]) -> list[Row]:
+    """Authors of these names, with what the file says of those whom it has."""
+    known: dict[object, Row] = {row["name"]: row for row in reversed(read)}
+    nobody: Row = {"affiliation": None, "email": None, "orcid": None, "is_corresponding": False}
+    return [known.get(name, nobody | {"name": name}) for name in names]
+
+
+def _json(value: object) -> str:
+    """Of authors' rows without what says whose and where they are: they may get another id."""
+    plain = [_of_author(row) for row in value] if isinstance(value, list) else value
+    return json.dumps(plain, ensure_ascii=False, sort_keys=True)
+
+
+def _of_author(row: object) -> object:
+    return {key: one for key, one in row.items() if key not in ("paper_id", "ord")} if isinstance(row, dict) else row
+
+
+def _without(table: pa.Table, papers: Collection[str]) -> pa.Table:
+    return table.filter(pc.invert(pc.is_in(table["paper_id"], pa.array(sorted(papers), pa.string()))))

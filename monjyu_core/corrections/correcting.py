@@ -1,0 +1,100 @@
+"""Correcting a field of a paper: here, and in the object store where collections are kept there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from monjyu_core.corrections.corrected_values import Field, checked, checked_note
+from monjyu_core.corrections.correction_record import (
+    FILE,
+    MOST_PAPERS,
+    CorrectedPaper,
+    Correction,
+    Corrections,
+    change_corrections,
+    packed,
+    unpacked,
+)
+from monjyu_core.errors import ConfigurationError
+from monjyu_core.remote.holding import held_by_us
+from monjyu_core.remote.store_opening import open_objects
+from monjyu_core.remote.synchronise import RemoteCollection
+from monjyu_core.settings.settings import Settings
+from monjyu_core.storage.folders import CollectionFolder
+
+Change = Callable[[Corrections], Corrections]
+PATIENCE = 30.0
+"""Seconds to wait for another machine that publishes: a person waits for the answer."""
+
+
+def correct(
+    folder: CollectionFolder,
+    settings: Settings,
+    paper_id: str,
+    field: Field,
+    value: object,
+    *,
+    sha256: str,
+    by: str,
+    note: str = "",
+) -> bool:
+    """Keep a correction of a paper whose file has these bytes (None takes one back); whether that changes anything. It
+    is seen once the collection is indexed again.
+
+    ConfigurationError for a value that the field cannot hold, StorageError where the store's copy is held too long.
+    """
+    kept = None if value is None else checked(field, value)
+    made = None if kept is None else Correction(value=kept, at=_now(), by=by, note=checked_note(note))
+    changed = False
+
+    def change(held: Corrections) -> Corrections:
+        nonlocal changed
+        before = held.papers.get(paper_id, CorrectedPaper()).fields.get(field)
+        if (before and (before.value, before.note)) == (made and (made.value, made.note)):
+            return held
+        changed = True
+        return _with(held, paper_id, sha256, field, made)
+
+    if not _change_in_store(folder, settings, change):
+        change_corrections(folder, change)
+    return changed
+
+
+def _with(held: Corrections, paper_id: str, sha256: str, field: Field, made: Correction | None) -> Corrections:
+    paper = held.papers.pop(paper_id, CorrectedPaper())
+    paper.sha256 = sha256
+    if made is None:
+        paper.fields.pop(field, None)
+    else:
+        paper.fields[field] = made
+    if paper.fields:
+        held.papers[paper_id] = paper
+    if len(held.papers) > MOST_PAPERS:
+        raise ConfigurationError(
+            f"{MOST_PAPERS} papers are corrected already.", "Mend the files themselves, or take corrections back."
+        )
+    return held
+
+
+def _change_in_store(folder: CollectionFolder, settings: Settings, change: Change) -> bool:
+    """Change them in the state of the store, which this machine then has too if it had the state before; whether there
+    is such a collection in a store. Whoever holds the collection already brings the file there at its end."""
+    objects = open_objects(settings)
+    if objects is None or held_by_us(folder):
+        return False
+    remote = RemoteCollection(objects, folder)
+    lease = remote.lease(settings.storage.lease_seconds)
+    untidy = lease.take(PATIENCE, lambda text: None)
+    try:
+        return remote.change_text(lease, FILE, lambda text: _packed(change(unpacked(text))))
+    finally:
+        lease.release(untidy=untidy)
+
+
+def _packed(corrections: Corrections) -> str:
+    return packed(corrections) if corrections.papers else ""
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

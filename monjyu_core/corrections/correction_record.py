@@ -1,0 +1,127 @@
+"""The corrections of a collection: `data/index/<collection>/corrections.json`, beside its record.
+
+They are an input, as the papers are: runs read them, and nothing that is computed changes them. Only the publish that
+follows a move or a deletion names them anew, or drops them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock
+from pydantic import BaseModel, ValidationError
+
+from monjyu_core.corrections.corrected_values import Field, Value
+from monjyu_core.errors import StorageError
+from monjyu_core.storage.folders import CollectionFolder, write_atomically
+
+FILE = "corrections.json"
+MOST_PAPERS = 10_000
+"""Papers of a collection that can be corrected: the record is small, and read as a whole."""
+_SECONDS = 30
+
+
+class Correction(BaseModel):
+    """`at`: when (ISO, UTC); `by`: who, as the audit log names them (`key:ID`, `local`); `note`: why."""
+
+    value: Value
+    at: str
+    by: str
+    note: str = ""
+
+
+Fields = dict[Field, Correction]
+
+
+class CorrectedPaper(BaseModel):
+    """`sha256`: of the file when it was last seen, by which a paper that has moved is known again."""
+
+    sha256: str = ""
+    fields: Fields = {}
+
+
+class Corrections(BaseModel):
+    """By paper."""
+
+    papers: dict[str, CorrectedPaper] = {}
+
+    def applying(self, papers: Mapping[str, str]) -> dict[str, Fields]:
+        """The corrections of each of these papers, which are all of the collection, by id with their hashes. Those of a
+        paper that is gone go to one with the same bytes: the file has moved."""
+        found = {paper_id: one.fields for paper_id, one in self.papers.items() if paper_id in papers}
+        moved = {one.sha256: one.fields for paper_id, one in self.papers.items() if paper_id not in papers}
+        moved.pop("", None)
+        for paper_id in sorted(papers) if moved else ():
+            if paper_id not in found and (fields := moved.pop(papers[paper_id], None)):
+                found[paper_id] = fields
+        return found
+
+
+def corrections_path(folder: CollectionFolder) -> Path:
+    return folder.root / FILE
+
+
+def read_corrections(folder: CollectionFolder) -> Corrections:
+    """StorageError where the file is damaged: computing without it would undo what people did."""
+    try:
+        return unpacked(corrections_path(folder).read_text("utf-8"))
+    except FileNotFoundError:
+        return Corrections()
+
+
+def unpacked(text: str) -> Corrections:
+    try:
+        return Corrections.model_validate_json(text) if text else Corrections()
+    except ValidationError as error:
+        raise StorageError(f"{FILE} of the collection is damaged.", "Restore it, or delete it.") from error
+
+
+def packed(corrections: Corrections) -> str:
+    """Papers in order, so that equal corrections are equal bytes."""
+    ordered = {paper_id: corrections.papers[paper_id] for paper_id in sorted(corrections.papers)}
+    return Corrections(papers=ordered).model_dump_json(indent=1)
+
+
+@contextmanager
+def corrections_lock(folder: CollectionFolder) -> Iterator[None]:
+    """Held while the file is read, changed and written."""
+    folder.root.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.root / "corrections.lock", timeout=_SECONDS):
+        yield
+
+
+def change_corrections(folder: CollectionFolder, change: Callable[[Corrections], Corrections]) -> None:
+    """Write what `change` makes of them, where that is anything else; no file where there are none."""
+    with corrections_lock(folder):
+        before = read_corrections(folder)
+        after = change(before.model_copy(deep=True))
+        if not after.papers:
+            corrections_path(folder).unlink(missing_ok=True)
+        elif after != before:
+            write_atomically(corrections_path(folder), packed(after).encode())
+
+
+def forget_corrections(folder: CollectionFolder, paper_id: str) -> None:
+    """Of a purged paper, whatever has the same bytes."""
+    if corrections_path(folder).is_file():
+        others = lambda held: Corrections(papers={k: v for k, v in held.papers.items() if k != paper_id})  # noqa: E731
+        change_corrections(folder, others)
+
+
+def settle_corrections(folder: CollectionFolder, papers: Mapping[str, str]) -> None:
+    """Name them by the papers that there are, as they are now; those of papers that are gone go."""
+
+    def settled(held: Corrections) -> Corrections:
+        kept = held.applying(papers)
+        return Corrections(papers={one: CorrectedPaper(sha256=papers[one], fields=kept[one]) for one in kept})
+
+    change_corrections(folder, settled)
+
+
+def hand_over(folder: CollectionFolder, kept: Mapping[str, Fields]) -> None:
+    """Give a folder that has not all papers the corrections that hold. They have no hash, so that they go to no other
+    paper."""
+    papers = {paper_id: CorrectedPaper(fields=fields) for paper_id, fields in kept.items()}
+    change_corrections(folder, lambda held: Corrections(papers=papers))

@@ -1,0 +1,114 @@
+"""What a Dagster web server says of the last runs and of the checks, for operators."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel
+
+from monjyu_core.errors import ExternalAPIError
+from monjyu_core.settings.service_settings import ServiceSettings
+from monjyu_query.service.operations.dagster_runs import asked_of
+
+MOST_RUNS = 200
+"""Runs that are looked through: those of one collection stand among those of others."""
+_RUNS = """query ($most: Int!) { runsOrError(limit: $most) { __typename ... on Runs { results {
+  runId jobName status creationTime startTime endTime tags { key value } } } ... on PythonError { message } } }"""
+_CHECKS = """{ assetNodes { assetKey { path } assetChecksOrError { ... on AssetChecks { checks { name description
+  executionForLatestMaterialization { status runId timestamp evaluation { success severity description } } } } } } }"""
+_OF_COLLECTION = (
+    "monjyu/collection",
+    "monjyu/command",
+    "dagster/partition",
+    "dagster/asset_partition_range_start",
+)
+
+
+class SeenRun(BaseModel):
+    """`status` as Dagster has it (SUCCESS, FAILURE, STARTED, ...); times are ISO, UTC; `url` shows it in its UI."""
+
+    run_id: str
+    job: str
+    collection: str | None
+    status: str
+    started_at: str | None
+    ended_at: str | None
+    url: str
+
+
+class SeenCheck(BaseModel):
+    """The last result of a check, over all collections. `passed` is null where it did not run to its end; a failed one
+    of `severity` ERROR keeps a snapshot from readers."""
+
+    asset: str
+    name: str
+    passed: bool | None
+    severity: str | None
+    message: str
+    at: str | None
+    url: str
+
+
+class DagsterSeen(BaseModel):
+    """`url` is where the UI is; `problem` says why nothing is known. Newest runs and failed checks come first."""
+
+    url: str | None
+    problem: str = ""
+    runs: list[SeenRun] = []
+    checks: list[SeenCheck] = []
+
+
+def look_at_dagster(settings: ServiceSettings, collection: str | None, most: int) -> DagsterSeen:
+    if settings.dagster_url is None:
+        return DagsterSeen(
+            url=None, problem="No Dagster web server is known here: `monjyu up` starts one with the page."
+        )
+    server = settings.dagster_url.rstrip("/")
+    try:
+        found = asked_of(server, _RUNS, {"most": MOST_RUNS})["runsOrError"].get("results", [])
+        nodes = asked_of(server, _CHECKS, {})["assetNodes"]
+    except ExternalAPIError as error:
+        return DagsterSeen(url=server, problem=str(error))
+    runs = [_run(server, run) for run in found]
+    checks = [_check(server, node, check) for node in nodes for check in node["assetChecksOrError"].get("checks", [])]
+    return DagsterSeen(
+        url=server,
+        runs=[run for run in runs if collection is None or run.collection == collection][:most],
+        checks=sorted((one for one in checks if one), key=lambda one: (bool(one.passed), one.asset, one.name)),
+    )
+
+
+def _run(server: str, run: dict[str, Any]) -> SeenRun:
+    tags = {tag["key"]: tag["value"] for tag in run["tags"]}
+    named = next((tags[key].partition("|")[0] for key in _OF_COLLECTION if key in tags), None)
+    return SeenRun(
+        run_id=run["runId"],
+        job=run["jobName"],
+        collection=named,
+        status=run["status"],
+        started_at=_iso(run["startTime"] or run["creationTime"]),
+        ended_at=_iso(run["endTime"]),
+        url=f"{server}/runs/{run['runId']}",
+    )
+
+
+def _check(server: str, node: dict[str, Any], check: dict[str, Any]) -> SeenCheck | None:
+    last = check["executionForLatestMaterialization"]
+    if last is None:
+        return None
+    said = last["evaluation"] or {}
+    asset = "/".join(node["assetKey"]["path"])
+    return SeenCheck(
+        asset=asset,
+        name=check["name"],
+        passed=said.get("success"),
+        severity=said.get("severity"),
+        message=said.get("description") or check["description"] or "",
+        at=_iso(last["timestamp"]),
+        url=f"{server}/assets/{asset}?view=checks&checkDetail={check['name']}",
+    )
+
+
+def _iso(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,89 @@
+"""Keys through the interface: list, make, end. Nobody locks themselves out unawares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.service.access.keys import KeyRecord, Role, create_key, expiry, list_keys, revoke_key
+from monjyu_query.service.access.principals import Principal
+from monjyu_query.service.server.error_responses import Conflict, NotFound
+
+
+class KeptKey(BaseModel):
+    """`own`: the caller's. Times are ISO, UTC; no `expires_at` = never; no `collections` = all."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: str
+    expires_at: str | None
+    expired: bool
+    collections: list[str] | None
+    own: bool
+
+
+class Keys(BaseModel):
+    """Oldest first."""
+
+    keys: list[KeptKey]
+
+
+class NewKey(KeptKey):
+    """`key` is shown this once: only its hash is kept."""
+
+    key: str
+
+
+class Revoked(BaseModel):
+    id: str
+    revoked: bool = True
+
+
+def all_keys(store: StateStore, asker: Principal) -> Keys:
+    return Keys(keys=[_shown(record, asker) for record in list_keys(store)])
+
+
+def make_key(
+    store: StateStore, name: str, role: Role, expires: str | None, collections: Sequence[str] | None
+) -> NewKey:
+    """ConfigurationError for an end that is none, or has passed."""
+    key, record = create_key(store, name, role, expiry(expires) if expires else None, collections or None)
+    return NewKey(key=key, **_shown(record, None).model_dump())
+
+
+def end_one(store: StateStore, key_id: str, asker: Principal, *, confirmed: bool) -> Revoked:
+    """NotFound where there is none. Conflict, unless confirmed, for the caller's own key and for the last one of an
+    administrator that holds."""
+    found = {record.id: record for record in list_keys(store)}
+    record = found.get(key_id)
+    if record is None:
+        raise NotFound(f"There is no key {key_id!r}.", "GET /admin/keys lists them.")
+    if not confirmed:
+        _warn(record, list(found.values()), asker)
+    revoke_key(store, key_id)
+    return Revoked(id=key_id)
+
+
+def _warn(record: KeyRecord, others: Sequence[KeyRecord], asker: Principal) -> None:
+    again = "Send `confirm` to do it all the same; `monjyu keys create --role admin` makes another."
+    if asker.name == f"key:{record.id}":
+        raise Conflict("This is your own key: without it you cannot come back here.", again)
+    holding = [one.id for one in others if one.role == "admin" and not one.expired]
+    if holding == [record.id]:
+        raise Conflict("This is the last key of an administrator.", again)
+
+
+def _shown(record: KeyRecord, asker: Principal | None) -> KeptKey:
+    return KeptKey(
+        id=record.id,
+        name=record.name,
+        role=record.role,
+        created_at=record.created_at,
+        expires_at=record.expires_at,
+        expired=record.expired,
+        collections=None if record.collections is None else list(record.collections),
+        own=asker is not None and asker.name == f"key:{record.id}",
+    )
