@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
+from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
 from pydantic import BaseModel, ConfigDict, Field
 
 from monjyu_query.search.request import NUMBER, Switch
 from monjyu_query.service.access import audit
-from monjyu_query.service.operations.dagster_runs import Launched, launch
+from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
 from monjyu_query.service.operations.rollback import RolledBack, roll_back
 from monjyu_query.service.operations.uploads import Stored, store_uploads
 from monjyu_query.service.server.error_responses import COMMON, Conflict
@@ -55,6 +55,17 @@ def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
     audit.note(request.scope, collection=asked.collection)
     service.admit(asked.collection)
     return launch(service.data, service.settings.service, asked.collection, None, allow_deletes=asked.allow_deletes)
+
+
+@router.get("/index", summary="How far a backfill is")
+def index_state(
+    service: Shared,
+    collection: Annotated[str, Query(pattern=NAME)],
+    backfill_id: Annotated[str, Query(pattern=r"^[0-9A-Za-z_-]{1,100}$")],
+) -> RunState:
+    """Of one that POST /admin/index has started for the collection."""
+    service.admit(collection)
+    return run_state(service.settings.service, collection, backfill_id)
 
 
 @router.post("/upgrade", summary="Bring a collection to a higher level, and keep it there", status_code=202)
