@@ -4,6 +4,7 @@ import { json, request } from "../api.js";
 import { h, quoted, replace, saved } from "../dom.js";
 import { t } from "../i18n.js";
 import { listed, paperLink } from "../paper/shared.js";
+import { upload } from "./upload.js";
 import "./words.js";
 
 const STEP = 50;
@@ -11,7 +12,8 @@ const MOST = 200;
 const SORTS = ["title", "year", "venue", "author", "citations", "pages"];
 const FACETS = { venue: "venues", author: "authors", language: "languages", type: "types", tag: "tags", shelf: "shelves" };
 
-export function library({ name: collection, params, signal, ask }) {
+export function library(context) {
+  const { name: collection, params, signal, ask } = context;
   const state = new URLSearchParams(params);
   const chosen = new Map();
   const count = h("p", { class: "dim", role: "status" });
@@ -80,7 +82,7 @@ export function library({ name: collection, params, signal, ask }) {
     h("div", { class: "row" }, h("div", { class: "field grow" }, h("label", { for: "find" }, t("find")), find),
       h("div", { class: "field" }, h("label", { for: "sort" }, t("sortBy")), sort),
       h("button", { type: "button", onclick: all }, t("selectAll", MOST))),
-    bar, failed, h("div", { class: "library-parts" }, facets, h("div", {}, count,
+    upload(context, () => load(0)), bar, failed, h("div", { class: "library-parts" }, facets, h("div", {}, count,
       h("table", { class: "library-table" }, h("thead", {}, h("tr", {}, h("td", {}), heads)), body), more)), problems(collection));
 }
 

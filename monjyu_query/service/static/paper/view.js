@@ -4,6 +4,7 @@ import { json, paperPath } from "../api.js";
 import { h, quoted, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { listed, paperLink, parted } from "./shared.js";
+import { corrections } from "./correct.js";
 import { known, loadDetails } from "./details.js";
 import { reader } from "./reader.js";
 import { loadPaper, openCitation } from "./viewer.js";
@@ -11,7 +12,7 @@ import "./words.js";
 
 const MOST_TOGETHER = 8;
 
-export async function show({ name: collection, ask, params, signal }, id) {
+export async function show({ name: collection, ask, params, signal, who }, id) {
   const [paper, links, details] = await Promise.all([
     loadPaper(id, collection),
     json(paperPath(id, `/citations?collection=${encodeURIComponent(collection)}`)),
@@ -33,7 +34,8 @@ export async function show({ name: collection, ask, params, signal }, id) {
     paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
     network(links, collection),
     reader(paper, id, collection, { signal, page: Number(params.get("page")) || null }),
-    known(paper, details, id, collection));
+    known(paper, details, id, collection),
+    corrections(id, collection, who, Object.fromEntries(details.fields.map((one) => [one.field, one.value]))));
 }
 
 function notice(one) {
