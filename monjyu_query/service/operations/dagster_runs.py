@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
@@ -18,7 +18,7 @@ from monjyu_core.settings.service_settings import ServiceSettings
 from monjyu_core.storage.collection import known_record, target_level
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.schemas import SHARDS
-from monjyu_query.service.server.error_responses import Conflict
+from monjyu_query.service.server.error_responses import Conflict, NotFound
 
 _SECONDS = 60
 _MOST_BYTES = 32 << 20
@@ -31,6 +31,33 @@ _ADD = """mutation ($key: String!, $repository: RepositorySelector!) {
 _LAUNCH = """mutation ($params: LaunchBackfillParams!) { launchPartitionBackfill(backfillParams: $params) {
   __typename ... on LaunchBackfillSuccess { backfillId } ... on PythonError { message }
   ... on PartitionSetNotFoundError { message } } }"""
+
+
+_STATE = """query ($id: String!) { partitionBackfillOrError(backfillId: $id) {
+  __typename ... on PythonError { message } ... on PartitionBackfill { status title error { message }
+    assetBackfillData { assetBackfillStatuses {
+      ... on AssetPartitionsStatusCounts { numPartitionsTargeted numPartitionsMaterialized numPartitionsFailed }
+      ... on UnpartitionedAssetStatus { materialized failed } } } } } }"""
+_ENDED: dict[str, Literal["done", "failed"]] = {
+    "COMPLETED": "done",
+    "COMPLETED_SUCCESS": "done",
+    "COMPLETED_FAILED": "failed",
+    "FAILED": "failed",
+    "CANCELED": "failed",
+}
+
+
+class RunState(BaseModel):
+    """How far a backfill is: `made` of `parts` are there, `failed` are not; `cause` says why it failed, as far as the
+    Dagster web server does."""
+
+    backfill_id: str
+    state: Literal["running", "done", "failed"]
+    parts: int
+    made: int
+    failed: int
+    cause: str = ""
+    url: str
 
 
 class Launched(BaseModel):
@@ -72,6 +99,30 @@ def launch(
         raise ExternalAPIError(f"Dagster did not begin: {begun.get('message', begun['__typename'])}.")
     backfill = str(begun["backfillId"])
     return Launched(collection=collection, level=kept, backfill_id=backfill, url=f"{server}/runs/b/{backfill}?tab=runs")
+
+
+def run_state(settings: ServiceSettings, collection: str, backfill: str) -> RunState:
+    """How far a backfill of this collection is.
+
+    ConfigurationError without a server, NotFound where it is none of the collection's, ExternalAPIError where the
+    server does not say.
+    """
+    if settings.dagster_url is None:
+        raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `monjyu up` does.")
+    server = settings.dagster_url.rstrip("/")
+    found = _ask(server, _STATE, {"id": backfill})["partitionBackfillOrError"]
+    if found["__typename"] != "PartitionBackfill" or not str(found["title"]).startswith(f"{collection} to level "):
+        raise NotFound(f"Collection {collection!r} has no backfill {backfill!r}.", "Look at the Dagster UI.")
+    counts = (found["assetBackfillData"] or {"assetBackfillStatuses": []})["assetBackfillStatuses"]
+    return RunState(
+        backfill_id=backfill,
+        state=_ENDED.get(found["status"], "running"),
+        parts=sum(one.get("numPartitionsTargeted", 1) for one in counts),
+        made=sum(int(one.get("numPartitionsMaterialized", one.get("materialized", 0))) for one in counts),
+        failed=sum(int(one.get("numPartitionsFailed", one.get("failed", 0))) for one in counts),
+        cause=str((found["error"] or {}).get("message", ""))[:2000],
+        url=f"{server}/runs/b/{backfill}?tab=runs",
+    )
 
 
 def _level_to_build(data: DataFolder, collection: str, level: int | None) -> int:

@@ -29,14 +29,16 @@ MOST_BOXES = 2000
 _PROCESSOR_SECONDS = 3600
 
 
-def draw(path: str, number: int, width: int, boxes: list[list[float]]) -> bytes:
+def draw(path: str, number: int, width: int, boxes: list[list[float]], crop: list[float] | None = None) -> bytes:
     """Page `number` (1-based) of a PDF or picture, `width` pixels wide unless that gives too many, with the boxes
-    marked."""
+    marked; of it only what lies in `crop`, if given."""
     with Path(path).open("rb") as file:
         is_picture = file.read(4).startswith(_PICTURE_STARTS)
     image, scale = (_picture if is_picture else _page)(path, number, width)
     if boxes:
         image = _marked(image, boxes[:MOST_BOXES], scale)
+    if crop:
+        image = _cropped(image, crop, scale)
     written = io.BytesIO()
     image.save(written, "PNG", compress_level=3)
     return written.getvalue()
@@ -71,6 +73,15 @@ def _marked(image: Image.Image, boxes: list[list[float]], scale: float) -> Image
         edges = (left - MARGIN, top - MARGIN, right + MARGIN, bottom + MARGIN)
         pen.rounded_rectangle([edge * scale for edge in edges], radius=2 * scale, fill=MARK)
     return ImageChops.multiply(image, marks)
+
+
+def _cropped(image: Image.Image, crop: list[float], scale: float) -> Image.Image:
+    """The part in the box, with a margin; ValueError where it lies outside of the page."""
+    left, top, right, bottom = (round(edge * scale) for edge in crop)
+    edges = max(0, left - 4), max(0, top - 4), min(image.width, right + 4), min(image.height, bottom + 4)
+    if edges[0] >= edges[2] or edges[1] >= edges[3]:
+        raise ValueError("the box lies outside of the page")
+    return image.crop(edges)
 
 
 def _limit(memory_mb: int) -> None:

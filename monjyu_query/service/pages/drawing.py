@@ -31,13 +31,21 @@ class Drawing:
         self._waiting = threading.BoundedSemaphore(MOST_WAITING)
         self._process: subprocess.Popen[bytes] | None = None
 
-    def draw(self, path: str, number: int, width: int, boxes: Sequence[Sequence[float]]) -> bytes:
+    def draw(
+        self,
+        path: str,
+        number: int,
+        width: int,
+        boxes: Sequence[Sequence[float]],
+        crop: Sequence[float] | None = None,
+    ) -> bytes:
         """StorageError where the page cannot be drawn, Busy where too many are waited for."""
         if not self._waiting.acquire(blocking=False):
             raise Busy("Too many pages are being drawn.", "Ask again in a few seconds.", {"Retry-After": "2"})
         try:
             with self._lock:
-                return self._drawn({"path": path, "number": number, "width": width, "boxes": boxes})
+                job = {"path": path, "number": number, "width": width, "boxes": boxes, "crop": crop}
+                return self._drawn(job)
         finally:
             self._waiting.release()
 

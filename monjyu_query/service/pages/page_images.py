@@ -25,9 +25,17 @@ class PageImage:
 
 
 def page_image(
-    service: Service, snapshot: Snapshot, paper_id: str, number: int, sentences: Sequence[str], width: int
+    service: Service,
+    snapshot: Snapshot,
+    paper_id: str,
+    number: int,
+    sentences: Sequence[str],
+    width: int,
+    crop: Sequence[float] | None = None,
 ) -> PageImage:
-    """The page, `width` pixels wide. NotFound where the paper is no PDF or picture, or has no such page or sentence."""
+    """The page, `width` pixels wide, or what of it lies in `crop` (x0, y0, x1, y1 in points).
+
+    NotFound where the paper is no PDF or picture, or has no such page or sentence."""
     cursor = snapshot.cursor()
     query = "SELECT sha256, document_type, page_count FROM papers WHERE paper_id = ?"
     sha256, kind, count = cursor.execute(query, [paper_id]).fetchall()[0]
@@ -36,10 +44,13 @@ def page_image(
     if not 1 <= number <= (count or 0):
         raise NotFound(f"The paper has {count} pages.")
     boxes = _boxes(snapshot, paper_id, number, list(dict.fromkeys(sentences)))
-    name = digest(_FORM, sha256, number, width, boxes, length=32)
+    name = digest(_FORM, sha256, number, width, boxes, *([list(crop)] if crop else []), length=32)
+
+    def draw() -> bytes:
+        return service.drawing.draw(_source(snapshot, sha256), number, width, boxes, crop)
 
     def content() -> bytes:
-        return service.images.get(name, lambda: service.drawing.draw(_source(snapshot, sha256), number, width, boxes))
+        return service.images.get(name, draw)
 
     return PageImage(f'"{name}"', content)
 

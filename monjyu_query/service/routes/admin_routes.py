@@ -12,7 +12,7 @@ from monjyu_query.service.access import audit
 from monjyu_query.service.access.keys import Role
 from monjyu_query.service.access.principals import Principal
 from monjyu_query.service.operations.commands_run import Estimated, printed
-from monjyu_query.service.operations.dagster_runs import Launched, launch
+from monjyu_query.service.operations.dagster_runs import Launched, RunState, launch, run_state
 from monjyu_query.service.operations.dagster_seen import DagsterSeen, look_at_dagster
 from monjyu_query.service.operations.key_keeping import Keys, NewKey, Revoked, all_keys, end_one, make_key
 from monjyu_query.service.operations.rollback import (
@@ -87,6 +87,17 @@ def index(asked: IndexRequest, service: Shared, request: Request) -> Launched:
     audit.note(request.scope, collection=asked.collection)
     service.admit(asked.collection)
     return launch(service.data, service.settings.service, asked.collection, None, allow_deletes=asked.allow_deletes)
+
+
+@router.get("/index", summary="How far a backfill is")
+def index_state(
+    service: Shared,
+    collection: Annotated[str, Query(pattern=NAME)],
+    backfill_id: Annotated[str, Query(pattern=r"^[0-9A-Za-z_-]{1,100}$")],
+) -> RunState:
+    """Of one that POST /admin/index has started for the collection."""
+    service.admit(collection)
+    return run_state(service.settings.service, collection, backfill_id)
 
 
 @router.post("/upgrade", summary="Bring a collection to a higher level, and keep it there", status_code=202)

@@ -1,4 +1,4 @@
-"""GET /papers, one paper, its citations, and its pages as images."""
+"""GET /papers, one paper, what is known of it, its citations, its sentences, and its pages as images."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from pydantic import BaseModel
 
 from monjyu_core.paper import ParsedPaper
 from monjyu_core.storage.snapshot import Snapshot
+from monjyu_query.catalogue.paper_details import (
+    FoundSentences,
+    PaperDetails,
+    find_sentences,
+    paper_details,
+    sentences_at,
+)
 from monjyu_query.citations.citation_export import FORMS, entries, entries_of
 from monjyu_query.citations.citation_view import CitationView, citations_of
 from monjyu_query.search.paper_records import list_papers, show_paper
@@ -24,6 +31,7 @@ Shared = Annotated[Service, Depends(service_of)]
 Collection = Annotated[
     str | None, Query(description="May be left out where there is only one.", examples=["samples"], max_length=64)
 ]
+_BOX = r"^[0-9]{1,6}(\.[0-9]{1,3})?(,[0-9]{1,6}(\.[0-9]{1,3})?){3}$"
 PaperId = Annotated[str, Path(description="As in `/papers`.", max_length=1000)]
 
 
@@ -80,6 +88,29 @@ def citations(
     return citations_of(snapshot, paper_id, depth)
 
 
+@router.get("/papers/{paper_id:path}/details", summary="Where a paper's references lead, and papers like it")
+def details(paper_id: PaperId, service: Shared, collection: Collection = None) -> PaperDetails:
+    """With the claims and entities of the levels that have them."""
+    name = service.only_collection(collection)
+    _snapshot_with(service, name, paper_id)
+    return paper_details(service.served(name).searcher.current(), paper_id)
+
+
+@router.get("/papers/{paper_id:path}/sentences", summary="The sentences of a paper that hold words, or have ids")
+def sentences(
+    paper_id: PaperId,
+    service: Shared,
+    collection: Collection = None,
+    text: Annotated[str, Query(description="All of these words.", max_length=200)] = "",
+    sentence_id: Annotated[list[str], Query(description="Ids of sentences.", max_length=50)] = [],  # noqa: B006
+) -> FoundSentences:
+    """At most 200 are given, in the order of the paper; `total` counts all."""
+    cursor = _snapshot_with(service, collection, paper_id).cursor()
+    if sentence_id:
+        return sentences_at(cursor, paper_id, sentence_id)
+    return find_sentences(cursor, paper_id, text)
+
+
 BibliographyForm = Literal["bibtex", "ris", "csl"]
 
 
@@ -111,11 +142,17 @@ def page(
     collection: Collection = None,
     highlight: Annotated[list[str], Query(description="Ids of sentences.", max_length=50)] = [],  # noqa: B006
     width: Annotated[int, Query(ge=100, le=2400, description="Pixels.")] = 1100,
+    box: Annotated[
+        str | None, Query(description="Only this part: x0,y0,x1,y1 in points.", pattern=_BOX, max_length=80)
+    ] = None,
     if_none_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> Response:
     """404 where the paper is no PDF or has no such page."""
     snapshot = _snapshot_with(service, collection, paper_id)
-    image = page_image(service, snapshot, paper_id, number, highlight, width)
+    crop = [float(edge) for edge in box.split(",")] if box else None
+    if crop and (crop[0] >= crop[2] or crop[1] >= crop[3]):
+        raise NotFound("The box is empty.", "Give left, top, right and bottom.")
+    image = page_image(service, snapshot, paper_id, number, highlight, width, crop)
     headers = {"ETag": image.etag, "Cache-Control": "private, max-age=3600"}
     if if_none_match == image.etag:
         return Response(status_code=304, headers=headers)

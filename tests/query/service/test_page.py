@@ -94,7 +94,7 @@ def test_everyone_can_use_it(browser: Browser, service: Served) -> None:
         expect(page.locator("#viewer .sheet img, #viewer .paper-text")).to_be_visible(timeout=20_000)
         assert not serious(page), scheme
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        for where, there in (("/#/papers", ".papers li"), ("/docs", "details")):
+        for where, there in (("/#/papers", ".papers tr"), ("/docs", "details")):
             page.goto(service.url + where)
             expect(page.locator(there).first).to_be_visible()
             assert not serious(page), (scheme, where)

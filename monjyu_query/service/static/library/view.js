@@ -1,7 +1,7 @@
 // The view `papers`: what the collection holds.
 
-import { paperList } from "./list.js";
+import { library } from "./list.js";
 
 export function show(context) {
-  return paperList(context);
+  return library(context);
 }

@@ -4,14 +4,19 @@ import { json, paperPath } from "../api.js";
 import { h, quoted, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { listed, paperLink, parted } from "./shared.js";
+import { corrections } from "./correct.js";
+import { known, loadDetails } from "./details.js";
+import { reader } from "./reader.js";
 import { loadPaper, openCitation } from "./viewer.js";
+import "./words.js";
 
 const MOST_TOGETHER = 8;
 
-export async function show({ name: collection, ask }, id) {
-  const [paper, links] = await Promise.all([
+export async function show({ name: collection, ask, params, signal, who }, id) {
+  const [paper, links, details] = await Promise.all([
     loadPaper(id, collection),
     json(paperPath(id, `/citations?collection=${encodeURIComponent(collection)}`)),
+    loadDetails(id, collection),
   ]);
   const facts = [paper.publication_date, paper.venue && quoted(paper.venue), paper.doi && quoted(paper.doi), paper.page_count ? t("pages", paper.page_count) : paper.document_type];
   const open = (page) => (event) => openCitation({ paper_id: id, paper_title: paper.title, page, sentence_ids: [] }, collection, event.currentTarget);
@@ -28,9 +33,9 @@ export async function show({ name: collection, ask }, id) {
     links.records.length ? h("section", {}, h("h2", {}, t("told")), h("ul", { class: "told" }, links.records.map(told))) : null,
     paper.abstract ? h("section", {}, h("h2", {}, t("abstract")), h("p", { class: "text" }, paper.abstract)) : null,
     network(links, collection),
-    h("section", {}, h("h2", {}, t("sections")), paper.sections.map((section) => part(section, open))),
-    h("section", {}, h("h2", {}, t("references", paper.references.length)),
-      h("ul", { class: "references" }, paper.references.map((reference) => h("li", {}, reference.raw_text)))));
+    reader(paper, id, collection, { signal, page: Number(params.get("page")) || null }),
+    known(paper, details, id, collection),
+    corrections(id, collection, who, Object.fromEntries(details.fields.map((one) => [one.field, one.value]))));
 }
 
 function notice(one) {
@@ -43,13 +48,6 @@ function told(one) {
     one.open_access ? `${t("access")}: ${one.open_access}` : null, one.fields.length ? quoted(one.fields.slice(0, 3).join(", ")) : null,
     ...one.shelves.slice(0, 5).map(quoted), one.tags.length ? quoted(one.tags.slice(0, 12).map((tag) => `#${tag}`).join(" ")) : null];
   return h("li", { class: "dim" }, parted(facts));
-}
-
-function part(section, open) {
-  return h("details", { class: `section depth-${Math.min(section.level, 4)}` },
-    h("summary", {}, quoted(section.heading || "—"), section.page_start ? h("span", { class: "dim" }, ` ${t("page", section.page_start)}`) : null),
-    section.page_start ? h("p", {}, h("button", { type: "button", class: "link", onclick: open(section.page_start) }, t("page", section.page_start))) : null,
-    h("p", { class: "text" }, section.text));
 }
 
 function network(links, collection) {

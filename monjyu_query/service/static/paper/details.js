@@ -1,0 +1,79 @@
+// What is known of a paper beside its text: origin of its fields, references, claims, entities, figures, papers like it.
+
+import { json, paperPath, request } from "../api.js";
+import { h, quoted, replace } from "../dom.js";
+import { t } from "../i18n.js";
+import { paperLink } from "./shared.js";
+import { openCitation } from "./viewer.js";
+
+const fold = (title, ...content) => h("details", { class: "known" }, h("summary", {}, h("h2", {}, title)), content);
+
+export function known(paper, details, id, collection) {
+  const open = (page, sentence_ids, quote) => (event) => openCitation({ paper_id: id, paper_title: paper.title, page, sentence_ids, quote }, collection, event.currentTarget);
+  const cited = (one) => h("li", {}, h("button", { type: "button", class: "link", onclick: open(one.page, one.sentence_ids, one.statement) }, quoted(one.statement)));
+  return h("div", {},
+    details.warnings.length ? h("section", {}, h("h2", {}, t("caveats")), h("ul", { class: "warnings" }, details.warnings.map((one) => h("li", {}, quoted(one))))) : null,
+    summary(id, collection), figures(paper, id, collection),
+    details.claims?.length ? fold(t("claimsHere", details.claims.length), h("ul", {}, details.claims.map(cited))) : null,
+    details.entities?.length ? fold(t("entitiesHere", details.entities.length), h("p", {}, details.entities.flatMap((one, place) => [place ? " · " : "", quoted(one.name), h("span", { class: "dim" }, ` ×${one.mentions}`)]))) : null,
+    fold(t("origin"), h("p", { class: "dim" }, t("readBy", details.processor)), h("dl", {}, details.fields.map(field))),
+    details.similar.length ? h("section", {}, h("h2", {}, t("similar")), h("ul", { class: "linked" }, details.similar.map((one) => h("li", {}, paperLink(one, collection), one.year ? h("span", { class: "dim" }, ` ${one.year}`) : null)))) : null,
+    h("section", {}, h("h2", {}, t("references", details.references.length)), h("ul", { class: "references" }, details.references.map((one) => reference(one, collection)))));
+}
+
+function field(one) {
+  return [h("dt", {}, t(`field_${one.field}`), h("span", { class: "dim" }, ` – ${t(`from_${one.origin}`)}`)), h("dd", {}, quoted(one.value || "–"),
+    Object.entries(one.told).map(([source, value]) => h("div", { class: "dim" }, `${t("says", source)}: `, quoted(value))))];
+}
+
+function reference(one, collection) {
+  const away = (address, name) => h("a", { href: address, target: "_blank", rel: "noopener noreferrer", title: t("newTab") }, quoted(name));
+  const path = (name) => name.split("/").map(encodeURIComponent).join("/");
+  const where = one.paper_id ? [paperLink({ paper_id: one.paper_id, title: one.paper_title }, collection), h("span", { class: "dim" }, ` (${t("here")})`)]
+    : one.doi ? away(`https://doi.org/${path(one.doi)}`, `doi:${one.doi}`) : one.arxiv_id ? away(`https://arxiv.org/abs/${path(one.arxiv_id)}`, `arXiv:${one.arxiv_id}`) : null;
+  return h("li", {}, quoted(one.text), where ? [" ", where] : null);
+}
+
+function summary(id, collection) {
+  const place = h("div", {});
+  const make = async () => {
+    replace(place, h("span", { class: "skeleton w90", role: "status", "aria-label": t("loading") }));
+    try {
+      const body = JSON.stringify({ paper_id: id, collection, length: "short" });
+      const made = await (await request("/summarize", { method: "POST", headers: { "Content-Type": "application/json" }, body })).json();
+      replace(place, made.parts.map((part) => [h("h3", {}, quoted(part.heading)), h("p", { class: "text" }, part.statements.map((one) => [quoted(one.text), " ",
+        one.citations.map((n) => made.citations.find((held) => held.n === n)).filter(Boolean).map((held) => h("button", { type: "button", class: "link", "aria-label": t("openPage", held.n), onclick: (event) => openCitation(held, collection, event.currentTarget) }, `[${held.n}]`)), " "]))]),
+        made.parts.length ? null : h("p", {}, t("status_abstained")));
+    } catch (error) {
+      replace(place, h("p", { class: "error" }, error.message), h("button", { type: "button", onclick: make }, t("again")));
+    }
+  };
+  replace(place, h("button", { type: "button", onclick: make }, t("summarize")));
+  return h("section", {}, h("h2", {}, t("summary")), place);
+}
+
+function figures(paper, id, collection) {
+  const all = [...paper.figures, ...paper.tables];
+  const shown = (one) => {
+    const place = h("div", { class: "crop" });
+    const draw = async () => {
+      try {
+        const query = new URLSearchParams({ collection, box: one.box.map((edge) => Math.max(0, edge).toFixed(1)).join(",") });
+        const content = await (await request(paperPath(id, `/pages/${one.page}.png?${query}`))).blob();
+        const image = h("img", { alt: one.caption ?? t("page", one.page) });
+        image.src = URL.createObjectURL(content);
+        image.onload = () => URL.revokeObjectURL(image.src);
+        replace(place, image);
+      } catch (error) {
+        replace(place, h("p", { class: "error" }, error.message));
+      }
+    };
+    replace(place, one.page && one.box ? h("button", { type: "button", class: "small", onclick: draw }, t("showImage")) : null);
+    return h("li", {}, h("p", {}, quoted(one.caption ?? "–"), one.page ? h("span", { class: "dim" }, ` ${t("page", one.page)}`) : null), place);
+  };
+  return all.length ? fold(t("figures", all.length), h("ul", { class: "linked" }, all.map(shown))) : null;
+}
+
+export function loadDetails(id, collection) {
+  return json(paperPath(id, `/details?collection=${encodeURIComponent(collection)}`));
+}
