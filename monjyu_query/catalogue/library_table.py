@@ -196,5 +196,5 @@ def _counted(cursor: duckdb.DuckDBPyConnection, base: str, values: list[Any]) ->
         else:
             facets.setdefault(kind, []).append(Count(value=value, papers=papers))
     for kind, counts in facets.items():
-        counts.sort(key=(lambda one: (one.value, 0)) if kind == "years" else (lambda one: (-one.papers, one.value)))  # type: ignore[arg-type,return-value]
+        counts.sort(key=(lambda one: (one.value, 0)) if kind == "years" else (lambda one: (-one.papers, one.value)))
     return facets, total

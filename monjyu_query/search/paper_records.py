@@ -57,11 +57,14 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
         raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
-    return ParsedPaper.model_validate(values | {"corrected": corrected_fields(cursor, paper_id)})
+    return ParsedPaper.model_validate(values | {"corrected": _corrected(cursor, paper_id)})
 
 
-def corrected_fields(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
-    """The fields of a paper that people corrected. None in a snapshot without corrections."""
+def _corrected(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
+    """The fields of a paper that people corrected. None in a snapshot without corrections.
+
+    No name of Python here may be the table's: DuckDB would look into it.
+    """
     query = "SELECT field, original, corrected_at, corrected_by FROM corrected_fields WHERE paper_id = ? ORDER BY field"
     try:
         rows = cursor.execute(query, [paper_id]).fetchall()

@@ -110,7 +110,7 @@ def run_state(settings: ServiceSettings, collection: str, backfill: str) -> RunS
     if settings.dagster_url is None:
         raise ConfigurationError("No Dagster web server is known here.", "Set service.dagster_url; `monjyu up` does.")
     server = settings.dagster_url.rstrip("/")
-    found = _ask(server, _STATE, {"id": backfill})["partitionBackfillOrError"]
+    found = asked_of(server, _STATE, {"id": backfill})["partitionBackfillOrError"]
     if found["__typename"] != "PartitionBackfill" or not str(found["title"]).startswith(f"{collection} to level "):
         raise NotFound(f"Collection {collection!r} has no backfill {backfill!r}.", "Look at the Dagster UI.")
     counts = (found["assetBackfillData"] or {"assetBackfillStatuses": []})["assetBackfillStatuses"]

@@ -25,7 +25,7 @@ from monjyu_query.service.operations.rollback import (
 )
 from monjyu_query.service.operations.sample_papers import SAMPLES, bring_in
 from monjyu_query.service.operations.uploads import Stored, store_uploads
-from monjyu_query.service.server.error_responses import COMMON, Conflict
+from monjyu_query.service.server.error_responses import COMMON, Conflict, Forbidden
 from monjyu_query.service.worker_state import Service, service_of
 
 NAME = r"^[a-z0-9][a-z0-9_-]{0,63}$"
@@ -146,21 +146,28 @@ def compare(
 @router.get("/runs", summary="The last runs and the checks, as Dagster has them")
 def runs(
     service: Shared,
+    request: Request,
     collection: Annotated[str | None, Query(pattern=NAME)] = None,
     most: Annotated[int, Query(ge=1, le=100)] = 12,
 ) -> DagsterSeen:
     """Where no Dagster web server answers, `problem` says so."""
+    if collection is None:
+        _of_all(request)
+    else:
+        service.admit(collection)
     return look_at_dagster(service.settings.service, collection, most)
 
 
 @router.get("/keys", summary="The keys, without their secrets")
 def keys(service: Shared, request: Request) -> Keys:
+    _of_all(request)
     return all_keys(service.store, _principal(request))
 
 
 @router.post("/keys", summary="A new key, shown this once", status_code=201)
 def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
     audit.note(request.scope, role=asked.role, name=asked.name)
+    _of_all(request)
     made = make_key(service.store, asked.name, asked.role, asked.expires, asked.collections)
     audit.note(request.scope, key_id=made.id)
     return made
@@ -170,6 +177,7 @@ def new_key(asked: KeyRequest, service: Shared, request: Request) -> NewKey:
 def end_key(asked: RevokeRequest, service: Shared, request: Request) -> Revoked:
     """409 without `confirm` where the caller, or every administrator, would be locked out."""
     audit.note(request.scope, key_id=asked.id)
+    _of_all(request)
     return end_one(service.store, asked.id, _principal(request), confirmed=asked.confirm)
 
 
@@ -179,6 +187,12 @@ def samples(service: Shared, request: Request) -> Launched:
     audit.note(request.scope, collection=SAMPLES)
     service.admit(SAMPLES)
     return bring_in(service.data, service.settings.service)
+
+
+def _of_all(request: Request) -> None:
+    """Forbidden for an administrator of some collections: keys and runs are of all, and a new key could be for all."""
+    if _principal(request).collections is not None:
+        raise Forbidden("This is of all collections, and the key is of some.")
 
 
 def _principal(request: Request) -> Principal:

@@ -68,12 +68,25 @@ class OfOne:
     role: str = "reader"
 
 
+@dataclass(frozen=True)
+class ByRole:
+    """What it answers to each of `ROLES`, which says nothing of a collection."""
+
+    ask: Callable[[httpx2.Client], httpx2.Response]
+    statuses: tuple[int, int, int, int]
+    path: str = ""
+
+
 def _get(path: str) -> Ask:
     return lambda client, name: client.get(path, params={"collection": name})
 
 
 def _post(path: str, **values: Any) -> Ask:
     return lambda client, name: client.post(path, json={"collection": name, **values})
+
+
+def _with(path: str, **values: Any) -> Ask:
+    return lambda client, name: client.get(path, params={"collection": name, **values})
 
 
 def _speaking(client: httpx2.Client, name: str) -> httpx2.Response:
@@ -100,7 +113,7 @@ def _upload(client: httpx2.Client, name: str) -> httpx2.Response:
     return upload(client, name, ("a.exe", b"x"))  # refused, so that nothing is stored
 
 
-DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
+DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "GET /": Public(),
     "GET /health": Public(),
     "GET /docs": Public(),
@@ -125,6 +138,14 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "GET /papers/{paper_id:path}": OfOne(_get(f"/papers/{PAPER}")),
     "GET /papers/{paper_id:path}/citations": OfOne(_get(f"/papers/{PAPER}/citations")),
     "GET /papers/{paper_id:path}/pages/{number}.png": OfOne(_get(f"/papers/{PAPER}/pages/1.png")),
+    "GET /papers/{paper_id:path}/details": OfOne(_get(f"/papers/{PAPER}/details")),
+    "GET /papers/{paper_id:path}/sentences": OfOne(_with(f"/papers/{PAPER}/sentences", text="budget")),
+    "GET /library": OfOne(_get("/library")),
+    "GET /library/problems": OfOne(_get("/library/problems")),
+    "GET /corrections": OfOne(_with("/corrections", paper_id=PAPER)),
+    "POST /corrections": OfOne(_post("/corrections", paper_id=PAPER, field="title", value=None), 200, "admin"),
+    "POST /locate": OfOne(_post("/locate", quote="a budget of relevance tests")),
+    "GET /whoami": ByRole(lambda client: client.get("/whoami"), (200, 200, 200, 200)),
     "GET /graph": OfOne(_get("/graph")),
     "GET /map": OfOne(_get("/map")),
     "GET /map/papers": OfOne(_speaking, 409),  # this and themes need level 1
@@ -134,6 +155,17 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne] = {
     "POST /admin/upgrade": OfOne(_post("/admin/upgrade", level=0), 409, "admin"),
     "POST /admin/rollback": OfOne(_post("/admin/rollback", snapshot_id="x", release=True), 409, "admin"),
     "POST /admin/papers": OfOne(_upload, 409, "admin"),
+    "GET /admin/index": OfOne(_with("/admin/index", backfill_id="abcdefgh"), 409, "admin"),
+    "POST /admin/estimate": OfOne(_post("/admin/estimate", level=0), 200, "admin"),
+    "GET /admin/snapshots": OfOne(_get("/admin/snapshots"), 200, "admin"),
+    "GET /admin/snapshots/diff": OfOne(_with("/admin/snapshots/diff", older="x", newer="y"), 404, "admin"),
+    "GET /admin/runs": ByRole(lambda client: client.get("/admin/runs"), (403, 200, 403, 403)),
+    "GET /admin/keys": ByRole(lambda client: client.get("/admin/keys"), (403, 200, 403, 403)),
+    "POST /admin/keys": ByRole(lambda client: client.post("/admin/keys", json={"name": "x"}), (403, 201, 403, 403)),
+    "POST /admin/keys/revoke": ByRole(
+        lambda client: client.post("/admin/keys/revoke", json={"id": "00000000"}), (403, 404, 403, 403)
+    ),
+    "POST /admin/samples": ByRole(lambda client: client.post("/admin/samples"), (403, 409, 403, 409)),
 }
 
 
@@ -206,11 +238,18 @@ def test_a_key_of_one_collection_is_told_nothing_of_another(asking: Callable[[st
             continue
 
         def ask(client: httpx2.Client, about: str, decided: Any = decided, path: str = path) -> httpx2.Response:
+            if isinstance(decided, ByRole):
+                return decided.ask(client)
             answer: httpx2.Response = decided.ask(client, about) if isinstance(decided, OfOne) else client.get(path)
             return answer
 
         assert [ask(client, OWN).status_code for client in (nobody, late)] == [401, 401], name
         assert "The key expired at" in ask(late, OWN).text, name
+        if isinstance(decided, ByRole):
+            answers = [ask(client, "") for client in clients.values()]
+            assert tuple(answer.status_code for answer in answers) == decided.statuses, name
+            assert not any(trait in answer.text for answer in answers[2:] for trait in TRAITS), name
+            continue
         if isinstance(decided, Whole):
             assert [ask(client, "").status_code for client in clients.values()] == [200, 200, 403, 403], name
             continue
