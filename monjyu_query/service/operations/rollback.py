@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.service.operations.commands_run import printed
+from monjyu_query.service.server.error_responses import NotFound
 
 
 class RolledBack(BaseModel):
@@ -51,6 +52,10 @@ def kept_snapshots(data: DataFolder, collection: str) -> KeptSnapshots:
 
 
 def compare_snapshots(data: DataFolder, collection: str, older: str, newer: str) -> SnapshotsCompared:
+    """NotFound where one of the two is not kept."""
+    for name in (older, newer):
+        if not data.collection(collection).snapshot(name).is_dir():
+            raise NotFound(f"Snapshot {name} of {collection} is not kept.", "GET /admin/snapshots lists them.")
     return SnapshotsCompared(**printed(data, "snapshots", "diff", "-c", collection, "--json", "--", older, newer))
 
 
