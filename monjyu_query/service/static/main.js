@@ -61,7 +61,7 @@ function showKey(needed) {
 
 // The parts of the address: the view, the collection, what is left, and the named values.
 function address() {
-  const [path, query = ""] = location.hash.slice(1).split("?");
+  const [, path, query = ""] = /^#?([^?]*)\??([^]*)$/.exec(location.hash);
   const [, view = "", name = "", ...rest] = path.split("/").map(decodeURIComponent);
   return { view: view in VIEWS ? view : "ask", name, rest, params: new URLSearchParams(query) };
 }

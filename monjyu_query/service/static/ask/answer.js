@@ -3,18 +3,21 @@
 import { request } from "../api.js";
 import { h, quoted, saved } from "../dom.js";
 import { t } from "../i18n.js";
+import { carryBar, label, namesOf } from "./carry.js";
 import { explanation } from "./explanation.js";
 import { openCitation } from "../paper/viewer.js";
 
 export function renderResult(result, askFurther = () => {}) {
+  const names = namesOf(result);
   return h("div", { class: "result" },
     result.warnings.length ? h("ul", { class: "warnings" }, result.warnings.map((text) => h("li", {}, text))) : null,
     h("div", { class: `answer ${result.status}` },
-      result.status === "complete" ? null : h("p", { class: "badge" }, t(`status_${result.status}`)),
+      result.status === "complete" ? null : [h("p", { class: "badge" }, t(`status_${result.status}`)), h("p", { class: "dim why" }, t(`${result.status}Why`))],
       answerBlocks(result.segments, result.citations, result.collection),
       (result.tables ?? []).map((table) => answerTable(table, result.citations, result.collection))),
+    result.segments.length ? carryBar(result, names) : null,
     result.citations.length ? h("section", { class: "sources" }, h("h3", {}, t("sources")),
-      h("ol", {}, result.citations.map((citation) => source(citation, result.collection))), bibliography(result)) : null,
+      h("ol", {}, result.citations.map((citation) => source(citation, result.collection, names))), bibliography(result)) : null,
     result.hits.length ? h("details", { class: "hits" }, h("summary", {}, t("passages", result.hits.length)),
       h("ol", {}, result.hits.map((hit) => passage(hit, result.collection)))) : null,
     result.lazy ? explanation(result.lazy, result.usage) : null,
@@ -94,12 +97,12 @@ function marker(citation, collection) {
   }, String(citation.n));
 }
 
-function source(citation, collection) {
+function source(citation, collection, names) {
   return h("li", { value: citation.n },
     h("blockquote", {}, quoteText(citation)),
     h("p", { class: "where" },
       h("button", { type: "button", class: "link", onclick: (event) => openCitation(citation, collection, event.currentTarget) },
-        quoted(citation.paper_title || citation.paper_id), citation.page ? `, ${t("page", citation.page)}` : ""),
+        quoted(label(citation, names)), citation.page ? `, ${t("page", citation.page)}` : ""),
       citation.retracted ? h("span", { class: "badge" }, t("retracted")) : null));
 }
 
@@ -126,6 +129,7 @@ function facts(result) {
   const parts = [t(`mode_${result.mode}`), t("level", result.level), t("seconds", used.seconds.toFixed(used.seconds < 1 ? 2 : 1))];
   if (used.budget_total) parts.push(t("spent", used.relevance_tests, used.budget_total));
   parts.push(used.llm_calls ? t("calls", used.llm_calls) : t("noModel"));
+  if (typeof result.confidence === "number" && result.status !== "abstained") parts.unshift(t("confidence", t(result.confidence >= 0.7 ? "sure_high" : result.confidence >= 0.4 ? "sure_some" : "sure_low")));
   if (used.cost_usd) parts.push(t("cost", used.cost_usd.toFixed(4)));
   parts.push(`${t("snapshot")} ${result.snapshot_id}`);
   return h("p", { class: "facts" }, parts.join(" · "));

@@ -93,6 +93,17 @@ export class Conversation {
       h("button", { type: "button", class: "quiet small", onclick: () => this.restrict({}, "") }, t("remove")));
   }
 
+  // A question that an address asks: `?q=...&mode=...&budget=...`.
+  askOf(params) {
+    if (this.running || !params.get("q")) return;
+    this.input.value = params.get("q");
+    if (this.info.modes.includes(params.get("mode"))) this.mode.value = params.get("mode");
+    const budget = `z${params.get("budget")}`;
+    if (BUDGETS.includes(budget)) this.budget.value = budget;
+    this.describe();
+    this.form.requestSubmit();
+  }
+
   key(event) {
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
@@ -235,8 +246,9 @@ class Turn {
   fail(error) {
     const stopped = error.name === "AbortError";
     this.progress.end();
+    if (stopped) this.progress.element.open = true;
     this.body.setAttribute("aria-busy", "false");
-    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t("stopped") : error.message));
+    this.body.append(h("p", { class: stopped ? "dim" : "error", role: "alert" }, stopped ? t(this.progress.claims.length ? "foundSoFar" : "stopped") : error.message));
     if (!stopped) this.body.append(h("button", { type: "button", onclick: this.again }, t("again")));
   }
 }

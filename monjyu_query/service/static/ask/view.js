@@ -6,6 +6,8 @@ import { Conversation } from "./conversation.js";
 let conversation = null;
 let language = null;
 let wanted = null;
+let address = null;
+let lastMarker = null;
 
 export function show(context) {
   conversation ??= new Conversation();
@@ -14,12 +16,32 @@ export function show(context) {
   conversation.choose(context.info);
   if (wanted) conversation.restrict(...wanted);
   wanted = null;
+  address = context.params;
   return conversation.element;
 }
 
 export function arrived() {
   conversation.input.focus({ preventScroll: true });
+  if (address.has("q")) {
+    history.replaceState(null, "", location.hash.split("?")[0]); // so that a reload, or another language, does not ask it again
+    conversation.askOf(address);
+  }
 }
+
+// n and p open the next and the previous citation of the answer that was read last.
+document.addEventListener("keydown", (event) => {
+  if (!["n", "p"].includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select, dialog") || !conversation?.element.isConnected) return;
+  const markers = [...conversation.element.querySelectorAll(".marker")];
+  if (!markers.length) return;
+  const at = markers.indexOf(lastMarker);
+  lastMarker = markers[(at + (event.key === "n" ? 1 : markers.length - (at < 0 ? 0 : 1))) % markers.length];
+  lastMarker.scrollIntoView({ block: "nearest" });
+  lastMarker.click();
+});
+document.addEventListener("click", (event) => {
+  lastMarker = event.target.closest?.(".marker") ?? lastMarker;
+});
 
 // What the next question is restricted to, and what that is called: `{ paper_ids: [...] }`.
 export function restrict(filters, label) {

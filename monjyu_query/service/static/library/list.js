@@ -108,13 +108,18 @@ function filters(counts, state, changed) {
     for (const held of event.target.checked ? [...others, one.value] : others) state.append(name, held);
     changed();
   } }), " ", quoted(one.value), h("span", { class: "dim" }, ` ${one.papers}`)));
-  const year = (name, word) => h("label", {}, `${t(word)} `, h("input", { type: "number", min: 0, max: 9999, value: state.get(name) ?? "", onchange: (event) => {
+  const year = (name, word) => h("input", { type: "number", min: 0, max: 9999, value: state.get(name) ?? "", "aria-label": `${t("f_years")}: ${t(word)}`, onchange: (event) => {
     if (event.target.value) state.set(name, event.target.value);
     else state.delete(name);
     changed();
-  } }));
+  } });
+  const names = ["year_from", "year_to", "retracted", ...Object.keys(FACETS)];
+  const clear = h("button", { type: "button", class: "small", hidden: !names.some((name) => state.has(name)), onclick: () => {
+    for (const name of names) state.delete(name);
+    changed();
+  } }, t("clearFilters"));
   const groups = Object.entries(FACETS).filter(([, kind]) => counts[kind]?.length);
-  return [h("h2", {}, t("filters")), h("fieldset", {}, h("legend", {}, t("f_years")), year("year_from", "from"), year("year_to", "to")),
+  return [h("h2", {}, t("filters")), clear, h("fieldset", {}, h("legend", {}, t("f_years")), h("div", { class: "years" }, year("year_from", "from"), "–", year("year_to", "to"))),
     groups.map(([name, kind]) => h("details", { open: state.has(name) }, h("summary", {}, t(`f_${name}`)), h("ul", {}, counts[kind].map((one) => value(name, one))))),
     counts.retracted?.length ? h("label", {}, h("input", { type: "checkbox", checked: state.has("retracted"), onchange: (event) => {
       if (event.target.checked) state.set("retracted", "true");

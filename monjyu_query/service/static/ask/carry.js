@@ -1,0 +1,48 @@
+// An answer carried away: with its citations as text, as a file, or as an address that asks it again.
+
+import { h, say } from "../dom.js";
+import { t } from "../i18n.js";
+import "./words.js";
+
+// The answer as Markdown with the sources below it, one a line.
+export function asMarkdown(result, names) {
+  const sources = result.citations.map((one) => `[${one.n}] ${label(one, names)}${one.page ? `, ${t("page", one.page)}` : ""}: “${one.quote.replace(/\s+/g, " ")}”`);
+  return [`# ${result.query}`, result.answer, sources.length ? `## ${t("sources")}` : "", ...sources, linkOf(result)].filter(Boolean).join("\n\n") + "\n";
+}
+
+// What a source is called: first author, year, title.
+export function label(citation, names) {
+  const known = names.get(citation.paper_id);
+  const author = known?.authors?.length ? (known.authors.length > 1 ? t("etAl", known.authors[0]) : known.authors[0]) : "";
+  const who = [author, known?.year].filter(Boolean).join(" ");
+  return `${who ? `${who}. ` : ""}${citation.paper_title || citation.paper_id}`;
+}
+
+// Authors and years by paper, as the passages of the result have them.
+export function namesOf(result) {
+  return new Map((result.hits ?? []).map((hit) => [hit.paper_id, { authors: hit.authors ?? [], year: hit.year }]));
+}
+
+export function linkOf(result) {
+  const asked = new URLSearchParams({ q: result.query, mode: result.mode });
+  if (result.usage.budget_total) asked.set("budget", result.usage.budget_total);
+  return `${location.origin}/#/ask/${encodeURIComponent(result.collection)}?${asked}`;
+}
+
+export function carryBar(result, names) {
+  const copy = (text) => async () => {
+    await navigator.clipboard.writeText(text);
+    say(t("copied"));
+    told.textContent = t("copied");
+  };
+  const told = h("span", { class: "dim" });
+  const keep = () => {
+    const address = URL.createObjectURL(new Blob([asMarkdown(result, names)], { type: "text/markdown" }));
+    h("a", { href: address, download: `${result.collection}.md` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+  return h("p", { class: "row carry" },
+    h("button", { type: "button", class: "small", onclick: copy(asMarkdown(result, names)) }, t("copyAnswer")),
+    h("button", { type: "button", class: "small", onclick: copy(linkOf(result)) }, t("copyLink")),
+    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null);
+}

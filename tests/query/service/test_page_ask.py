@@ -1,0 +1,52 @@
+"""An answer in a real browser: asked by an address, read by keys, carried away with its citations."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.query.service.conftest import CHROMIUM, Served
+from tests.query.service.test_page import QUESTION
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
+
+
+def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_away(
+    page: Page, service: Served
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=service.url)
+    page.goto(f"{service.url}/#/ask/samples?q={QUESTION.replace(' ', '%20')}&mode=lazy&budget=100")
+    expect(page.locator(".facts")).to_be_visible(timeout=30_000)
+    assert page.url.endswith("/#/ask/samples")  # a reload does not ask again
+    expect(page.locator(".asked")).to_have_text(QUESTION)
+
+    page.get_by_role("button", name="Copy with citations").click()
+    expect(page.locator(".carry")).to_contain_text("Copied.")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"# {QUESTION}") and "[1]" in copied
+    cited = page.locator(".sources li").count()
+    assert len(re.findall(r"^\[\d+\] .+: “.+”$", copied, re.M)) == cited > 0
+
+    page.locator(".asked").click()
+    page.keyboard.press("n")
+    first = page.locator("#viewer-title")
+    expect(first).to_be_focused(timeout=20_000)
+    page.keyboard.press("n")
+    page.keyboard.press("p")
+    expect(first).to_be_focused(timeout=20_000)
+    page.keyboard.press("Escape")
+    expect(page.locator(".marker").first).to_be_focused()
+
+    page.get_by_role("button", name="Copy the link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    again = page.context.new_page()
+    again.goto(link)
+    expect(again.locator(".answer").first).to_have_text(page.locator(".answer").first.inner_text(), timeout=30_000)
+
+
+def test_what_is_not_answered_says_what_to_try(page: Page, service: Served) -> None:
+    page.goto(f"{service.url}/#/ask/samples?q=What%20is%20the%20capital%20of%20France%3F&mode=hybrid")
+    expect(page.locator(".facts")).to_be_visible(timeout=30_000)
+    expect(page.locator(".answer .why")).to_contain_text("Try other words")
