@@ -108,6 +108,18 @@ def no_instance() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True, scope="module")
+def _no_instance_of_another_module() -> Iterator[None]:
+    """As `no_instance`, where Dagster is there at all."""
+    if "dagster" not in sys.modules:
+        yield
+        return
+    from dagster._core.storage.defs_state.base import set_defs_state_storage
+
+    with set_defs_state_storage(None):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="module")
 def _dagster_home_of_a_module() -> Iterator[None]:
     with dagster_home_put_back():
         yield

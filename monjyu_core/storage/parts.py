@@ -185,7 +185,7 @@ class PartStore:
         """
         primary, *others = ASSET_TABLES[asset]
         with self.locked(fcntl.LOCK_SH):
-            given = [name for name in others if tables[name].num_rows or not TABLES[name].optional]
+            given = [name for name in others if not TABLES[name].optional or (name in tables and tables[name].num_rows)]
             siblings = {name: self._put(name, bucket, tables[name], {}) for name in given}
             own = self._put(primary, bucket, tables[primary], keys or {})
             versions = {name: one["data_version"] for name, one in (siblings | {primary: own}).items()}

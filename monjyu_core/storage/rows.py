@@ -110,7 +110,7 @@ class CorrectedFieldRow(TypedDict):
     paper_id: PaperId
     field: Annotated[str, "`title`, `authors`, `publication_date`, `venue`, `doi`, `abstract` or `language`."]
     value: Annotated[str, "What it was corrected to, as JSON: a text, or the list of the authors' names."]
-    original: Annotated[str, "What was read in the file, as JSON: a text, null, or the rows of the authors."]
+    original: Annotated[str, "What was read in the file, as JSON: a text, nothing, or the rows of the authors."]
     corrected_at: Annotated[str, "When it was corrected (ISO, UTC)."]
     corrected_by: Annotated[str, "By whom, as the audit log names them: `key:ID`, `user:SUBJECT` or `local`."]
 

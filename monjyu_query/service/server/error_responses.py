@@ -157,7 +157,11 @@ async def _http(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, MonjyuError):
         return await _monjyu(request, error)
     content = body_of(name_of(error.status_code), str(error.detail), request_id_of(request))
-    return JSONResponse(content, error.status_code, dict(error.headers or {}))
+    headers = dict(error.headers or {})
+    described_there = request.app.openapi()["paths"].get(request.url.path) if error.status_code == 405 else None
+    if described_there:  # the router says only what the first of several routes of this path allows
+        headers["Allow"] = ", ".join(sorted(method.upper() for method in described_there))
+    return JSONResponse(content, error.status_code, headers)
 
 
 async def _invalid(request: Request, error: Exception) -> JSONResponse:
