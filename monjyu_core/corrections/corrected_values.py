@@ -67,14 +67,21 @@ def _doi(text: str) -> str:
 
 def _date(text: str) -> str:
     found = _DATE.fullmatch(text)
-    try:
-        assert found is not None
-        year, month, day = int(found[1]), int(found[2] or 1), int(found[3] or 1)
-        date(year, month, day)
-        assert _FIRST <= year <= _LAST
-    except (AssertionError, ValueError):
-        raise _wrong("publication_date", "a year, or a date as 2021-03 or 2021-03-05") from None
+    if (
+        found is None
+        or not _FIRST <= int(found[1]) <= _LAST
+        or not _is_day(*(int(part or 1) for part in found.groups()))
+    ):
+        raise _wrong("publication_date", "a year, or a date as 2021-03 or 2021-03-05")
     return text
+
+
+def _is_day(year: int, month: int, day: int) -> bool:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True
 
 
 def _language(text: str) -> str:

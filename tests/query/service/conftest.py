@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import pytest
@@ -164,6 +164,15 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
         started.close()
+
+
+def tabs_of(browser: Browser, *looks: tuple[Literal["light", "dark"], int, str]) -> Iterator[tuple[Page, str]]:
+    """A tab for each (theme, width, locale), one after the other, in which axe may run; and what it looks like."""
+    for theme, width, locale in looks:
+        size = {"width": width, "height": 820}
+        context = browser.new_context(viewport=size, color_scheme=theme, locale=locale, bypass_csp=True)  # type: ignore[arg-type]
+        yield context.new_page(), f"{theme} {width} {locale}"
+        context.close()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served
+from tests.query.service.conftest import CHROMIUM, Served, tabs_of
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
 QUESTION = "How does search under a relevance budget test the passages of communities?"
@@ -78,27 +78,19 @@ _MARKED = """async (image) => {
 
 
 def test_everyone_can_use_it(browser: Browser, service: Served) -> None:
-    for scheme, width, locale in (("light", 1360, "en"), ("dark", 390, "ja-JP")):
-        context = browser.new_context(
-            viewport={"width": width, "height": 820},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            locale=locale,
-            bypass_csp=True,
-        )
-        page = context.new_page()
+    for page, look in tabs_of(browser, ("light", 1360, "en"), ("dark", 390, "ja-JP")):
         page.goto(service.url)
         ask(page, QUESTION)
-        assert page.locator("html").get_attribute("lang") == locale[:2]
-        assert not serious(page), scheme
+        assert page.locator("html").get_attribute("lang") == look.split()[2][:2]
+        assert not serious(page), look
         page.locator(".marker").first.click()
         expect(page.locator("#viewer .sheet img, #viewer .paper-text")).to_be_visible(timeout=20_000)
-        assert not serious(page), scheme
+        assert not serious(page), look
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         for where, there in (("/#/papers", ".papers tr"), ("/docs", "details")):
             page.goto(service.url + where)
             expect(page.locator(there).first).to_be_visible()
-            assert not serious(page), (scheme, where)
-        context.close()
+            assert not serious(page), (look, where)
 
 
 def test_text_of_a_paper_stays_text(page: Page, service: Served, published: list[str]) -> None:

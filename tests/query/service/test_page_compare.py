@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served
+from tests.query.service.conftest import CHROMIUM, Served, tabs_of
 from tests.query.service.test_page import serious
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
@@ -100,20 +100,12 @@ def test_a_survey_is_stopped_and_made(page: Page, service: Served) -> None:
 
 
 def test_everyone_can_compare(browser: Browser, service: Served) -> None:
-    for scheme, width, locale in (("dark", 1360, "ja-JP"), ("light", 390, "en")):
-        context = browser.new_context(
-            viewport={"width": width, "height": 820},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            locale=locale,
-            bypass_csp=True,
-        )
-        page = context.new_page()
+    for page, look in tabs_of(browser, ("dark", 1360, "ja-JP"), ("light", 390, "en")):
         for asked in ("view=table&most=3", f"papers={FIRST}&papers={SECOND}"):
             page.goto(f"{service.url}/#/compare/samples?{asked}")
             expect(page.locator(".answer-table")).to_be_visible(timeout=30_000)
-            assert not serious(page), (scheme, asked)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (scheme, asked)
+            assert not serious(page), (look, asked)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (look, asked)
         page.locator("#pick").fill("a")
         expect(page.locator(".picker").get_by_role("option").first).to_be_visible()
-        assert not serious(page), scheme
-        context.close()
+        assert not serious(page), look

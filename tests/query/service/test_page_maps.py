@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from monjyu_core.storage.folders import DataFolder
 from monjyu_core.storage.snapshot import read_current
 from tests.copies import copy_data
-from tests.query.service.conftest import CHROMIUM, serving
+from tests.query.service.conftest import CHROMIUM, serving, tabs_of
 from tests.query.service.test_page import serious
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
@@ -240,20 +240,12 @@ def test_five_thousand_nodes_move(page: Page, large: str, record_property: Any) 
 
 
 def test_everyone_can_use_the_maps(browser: Browser, address: str) -> None:
-    for scheme, width, locale in (("light", 1360, "ja-JP"), ("dark", 390, "en")):
-        context = browser.new_context(
-            viewport={"width": width, "height": 820},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            locale=locale,
-            bypass_csp=True,
-        )
-        page = context.new_page()
+    for page, look in tabs_of(browser, ("light", 1360, "ja-JP"), ("dark", 390, "en")):
         for kind in ("citations", "concepts"):
             page.goto(f"{address}/#/maps/samples?kind={kind}")
             shown(page)
             page.locator(".map-stage canvas").focus()
             page.keyboard.press(".")
             expect(page.locator(".map-panel h2")).to_be_visible()
-            assert not serious(page), (scheme, kind)
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (scheme, kind)
-        context.close()
+            assert not serious(page), (look, kind)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (look, kind)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.query.service.conftest import CHROMIUM, Served, serving
+from tests.query.service.conftest import CHROMIUM, Served, serving, tabs_of
 from tests.query.service.test_page import serious
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is absent: apt-get install chromium")
@@ -71,19 +71,11 @@ def test_groups_of_words_and_what_a_level_lacks(page: Page, address: str, servic
 
 
 def test_everyone_can_use_the_themes(browser: Browser, address: str) -> None:
-    for scheme, width, locale in (("dark", 1360, "ja-JP"), ("light", 390, "en")):
-        context = browser.new_context(
-            viewport={"width": width, "height": 820},
-            color_scheme=scheme,  # type: ignore[arg-type]
-            locale=locale,
-            bypass_csp=True,
-        )
-        page = context.new_page()
+    for page, look in tabs_of(browser, ("dark", 1360, "ja-JP"), ("light", 390, "en")):
         page.goto(f"{address}/#/themes/samples")
         expect(page.locator(".theme-card").first).to_be_visible()
-        assert not serious(page), scheme
+        assert not serious(page), look
         page.locator(".theme-card").first.click()
         expect(page.locator(".findings .marker").first).to_be_visible()
-        assert not serious(page), scheme
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), scheme
-        context.close()
+        assert not serious(page), look
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
