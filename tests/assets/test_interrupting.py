@@ -55,7 +55,13 @@ def run(what: str, *, interrupt: bool) -> tuple[int, str, float]:
     """Exit code, what stands on stderr, seconds from the interruption to the end."""
     program = START.format(what=what)
     process = subprocess.Popen(
-        [sys.executable, "-c", program, "go"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", program, "go"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        ),  # ignored where the tests run in the background
     )
     assert process.stdout
     assert process.stdout.readline() == "ready\n"

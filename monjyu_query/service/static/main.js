@@ -1,7 +1,8 @@
 // Which view is shown for an address, and the bar above it.
 //
 // Addresses are `#/VIEW/COLLECTION/...?name=value`. A view is a module whose `show(context, ...rest)` gives (a promise
-// of) its element; it is fetched when it is first shown. `context` has: `name` and `info` of the collection chosen,
+// of) its element; it is fetched when it is first shown. `chosen(info)`, where it has that, hears of another collection
+// at once, before its address is shown. `context` has: `name` and `info` of the collection chosen,
 // `collections`, `who` (role, collections), `params` of the address, `signal` (aborted when the view is left),
 // `go(view, ...rest)`, `ask(filters, label)`.
 
@@ -90,7 +91,7 @@ async function show() {
   main.setAttribute("aria-busy", "true");
   const waiting = setTimeout(() => mine === left && shownView !== view && replace(main, skeleton()), 150);
   try {
-    const module = await VIEWS[view].load();
+    const module = (VIEWS[view].module = await VIEWS[view].load());
     const element = await module.show({ name: info?.collection, info, collections, who, params, signal: mine.signal, go, ask, refresh }, ...rest);
     if (mine !== left) return;
     replace(main, element);
@@ -166,6 +167,7 @@ async function start() {
 chosen.addEventListener("change", () => {
   const { view } = address();
   localStorage.setItem("monjyu-collection", chosen.value);
+  VIEWS[view].module?.chosen?.(collections.find((one) => one.collection === chosen.value));
   go(view === "paper" ? "papers" : view, chosen.value);
 });
 document.getElementById("language").addEventListener("click", () => {

@@ -50,3 +50,21 @@ def test_what_is_not_answered_says_what_to_try(page: Page, service: Served) -> N
     page.goto(f"{service.url}/#/ask/samples?q=What%20is%20the%20capital%20of%20France%3F&mode=hybrid")
     expect(page.locator(".facts")).to_be_visible(timeout=30_000)
     expect(page.locator(".answer .why")).to_contain_text("Try other words")
+
+
+def test_who_chooses_a_collection_and_asks_at_once_asks_that_one(
+    page: Page, service: Served, published: list[str]
+) -> None:
+    page.goto(f"{service.url}/#/ask/hostile")
+    expect(page.locator("#question")).to_be_focused()
+    at_once = """() => {
+      const [chosen, question] = ["collection", "question"].map((id) => document.getElementById(id));
+      chosen.value = "samples";
+      chosen.dispatchEvent(new Event("change"));
+      question.value = "What is a budget?";
+      question.form.requestSubmit();
+    }"""
+    with page.expect_request("**/search/stream") as asked:
+        page.evaluate(at_once)
+    assert asked.value.post_data_json["collection"] == "samples"
+    expect(page.locator(".facts")).to_be_visible(timeout=30_000)

@@ -20,6 +20,11 @@ export function show(context) {
   return conversation.element;
 }
 
+// Who chooses a collection and asks at once asks that one.
+export function chosen(info) {
+  conversation?.choose(info);
+}
+
 export function arrived() {
   conversation.input.focus({ preventScroll: true });
   if (address.has("q")) {
