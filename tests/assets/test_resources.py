@@ -26,6 +26,7 @@ from monjyu_assets.orchestration.resources import (
     SnapshotDuckDB,
     resources_of,
 )
+from monjyu_assets.orchestration.resources.io_manager import current_rows, published_rows
 from monjyu_assets.stages.shared.run_rules import current_cap, spending_of
 from monjyu_core.errors import MonjyuError, QueryError
 from monjyu_core.models.accounting.caps import SpendingCap
@@ -224,6 +225,14 @@ def test_what_cannot_be_loaded_says_what_to_do(
         chain.append(str(error))
         error = error.__cause__  # type: ignore[assignment]
     assert re.search(says, " ".join(" ".join(chain).split())), chain
+
+
+def test_an_optional_table_without_rows_is_empty(level_1_data: Path) -> None:
+    folder = DataFolder(level_1_data).collection("samples")
+    snapshot = open_current(folder)
+    for rows in (current_rows(folder, "corrected_fields", SHARDS), published_rows(snapshot, "corrected_fields")):
+        assert rows.fetchall() == [] and rows.columns == TABLES["corrected_fields"].schema.names
+    snapshot.close()
 
 
 def test_a_snapshot_stays_while_its_connection_is_open(level_1_data: Path) -> None:

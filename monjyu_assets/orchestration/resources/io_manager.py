@@ -16,7 +16,7 @@ from monjyu_core.errors import ConfigurationError, QueryError, StorageError
 from monjyu_core.storage.folders import CollectionFolder
 from monjyu_core.storage.ids import shard_of_bucket
 from monjyu_core.storage.parts import PartStore
-from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES
+from monjyu_core.storage.schemas import ASSET_TABLES, COLLECTION_SHARD, TABLES, empty
 from monjyu_core.storage.snapshot import Snapshot, open_current
 from monjyu_core.wording import did_you_mean
 
@@ -117,10 +117,13 @@ def shards_by_collection(context: dg.InputContext) -> Mapping[str, tuple[str, ..
 
 
 def current_rows(folder: CollectionFolder, table: str, shards: tuple[str, ...]) -> duckdb.DuckDBPyRelation:
-    """The rows of a table's current parts of these shards. StorageError where one has not been made."""
+    """The rows of a table's current parts of these shards. StorageError where one has not been made; of an optional
+    table those are not made that would have no rows."""
     parts = [part for part in PartStore(folder.parts).heads(table) if shard_of_bucket(part.shard) in shards]
     missing = sorted({*shards} - {shard_of_bucket(part.shard) for part in parts})
-    if missing:
+    if TABLES[table].optional and not parts:
+        return _no_rows(table)
+    if missing and not TABLES[table].optional:
         what = "" if missing == [COLLECTION_SHARD] else f" of shard {', '.join(missing)}"
         raise StorageError(
             f"{folder.name} has no {table}{what}.", f"Materialise {TABLES[table].asset} of this partition first."
@@ -134,11 +137,17 @@ def published_rows(snapshot: Snapshot, table: str) -> duckdb.DuckDBPyRelation:
     try:
         return snapshot.cursor().table(table)
     except duckdb.CatalogException:
+        if TABLES[table].optional:
+            return _no_rows(table)
         name, level = snapshot.collection.name, TABLES[table].level
         raise QueryError(
             f"The snapshot of {name} is of level {snapshot.manifest.level} and has no {table}.",
             f"`monjyu upgrade {name} --level {level}` makes it.",
         ) from None
+
+
+def _no_rows(table: str) -> duckdb.DuckDBPyRelation:
+    return duckdb.connect().from_arrow(empty(table))
 
 
 def arrow_rows(rows: duckdb.DuckDBPyRelation, table: str, columns: Sequence[str]) -> pa.Table:
