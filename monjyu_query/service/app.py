@@ -28,11 +28,11 @@ from monjyu_query.service.routes import (
     overview_routes,
     page_routes,
     paper_routes,
-    quote_routes,
     search_routes,
     trace_routes,
     whoami_routes,
 )
+from monjyu_query.service.routes.products import quote_routes
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.worker_state import Service

@@ -1,0 +1,1 @@
+"""Tools of what is made from answers, one module a topic."""

@@ -1,0 +1,1 @@
+"""Routes of what is made from answers, one module a topic."""
