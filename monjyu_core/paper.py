@@ -157,6 +157,16 @@ class ParsedPaper(_Model):
     """Pages that OCR could read and did not: the paper is parsed again once it can."""
     raw_characters: Annotated[int | None, Field(exclude=True)] = None
 
+    def get_full_text(self) -> str:
+        """Headings and texts of all sections in reading order, with a blank line between; the abstract is among them
+        where the file prints it under a heading."""
+        pieces = (piece for section in self.sections for piece in (section.heading, section.text))
+        return "\n\n".join(filter(None, pieces))
+
+    def get_section_by_type(self, section_type: SectionType) -> Section | None:
+        """The first section of a type; None where there is none. Others of the type, and subsections, follow it."""
+        return next((section for section in self.sections if section.section_type == section_type), None)
+
     def to_wire(self) -> dict[str, Any]:
         """Everything, what is not printed included: what a parser process hands to its parent."""
         data = self.model_dump() | {"unread_pages": self.unread_pages, "raw_characters": self.raw_characters}
