@@ -96,6 +96,17 @@ class Monjyu(Collections):
         """
         return self.events(self.request(query, collection, **options))
 
+    def embed(self, text: str, collection: str | None = None) -> list[float]:
+        """The vector (d,) of a text by the collection's own model, as a question's: what `search_by_vector` takes.
+
+        >>> len(Monjyu(data).embed("reader leases"))
+        384
+        """
+        from monjyu_query.api.vector_search import embedded
+
+        request = self.request(text, collection)
+        return embedded(self.searcher(request.collection), request.query)
+
     def search_by_vector(
         self,
         vector: Sequence[float],

@@ -80,6 +80,7 @@ class AsyncMonjyu:
     papers = _in_a_thread(Monjyu.papers)
     paper = _in_a_thread(Monjyu.paper)
     citations = _in_a_thread(Monjyu.citations)
+    embed = _in_a_thread(Monjyu.embed)
     search_by_vector = _in_a_thread(Monjyu.search_by_vector)
     summarize = _in_a_thread(Monjyu.summarize)
     compare = _in_a_thread(Monjyu.compare)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from monjyu_core.errors import QueryError
+from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.modes.passages.best_passages import passages_at
 from monjyu_query.ranking.best_rows import best_rows
 from monjyu_query.ranking.filters import passing_chunks
@@ -51,6 +52,15 @@ def search_by_vector(
         answer_engine="none",
         hits=[hit_of(passage) for passage in passages],
     )
+
+
+def embedded(searcher: Searcher, text: str) -> list[float]:
+    """The vector (d,) of a text, as of a question; a call of a server's model is on the ledger. QueryError where the
+    snapshot was embedded with another model."""
+    index = searcher.current()
+    with charged_to(searcher.account(index)):
+        vector = searcher.tools.embedder.embed(text, index.snapshot.manifest)
+    return [float(value) for value in vector]
 
 
 def _unit(vector: Sequence[float], index: OpenIndex) -> NDArray[np.float32]:

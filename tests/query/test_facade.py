@@ -60,6 +60,15 @@ def test_a_stored_vector_finds_its_own_chunk_first(monjyu_api: Monjyu) -> None:
     assert {hit.paper_id for hit in hits} == {corpus.paper_ids[0]}
 
 
+def test_an_embedded_question_finds_what_mode_vector_finds(monjyu_api: Monjyu) -> None:
+    vector = monjyu_api.embed(f"  {QUESTION}\n", "samples")
+    found = monjyu_api.search_by_vector(vector, top_k=5).hits
+    asked = monjyu_api.search(QUESTION, mode="vector", top_k=5, answer=False).hits
+    assert [hit.chunk_id for hit in found] == [hit.chunk_id for hit in asked]
+    with pytest.raises(QueryError, match="query"):
+        monjyu_api.embed(" ")
+
+
 @pytest.mark.parametrize("vector", [[0.1] * 3, [0.0] * 384, [float("nan")] * 384, ["a"] * 384, []])
 def test_a_wrong_vector_is_refused(monjyu_api: Monjyu, vector: list[float]) -> None:
     with pytest.raises(QueryError):
