@@ -61,6 +61,8 @@ def test_the_result_explains_itself(searcher: Searcher) -> None:
     assert names and all(edge.source in names and edge.target in names for edge in told.graph.edges)
     assert set(result.phases) == {"route", "refine", "match", "map", "reduce", "describe"}
     assert any(claim["concepts"] for claim in result.claims)
+    best = told.sentences[0]
+    assert best.community_id is not None, "what no community led to has the one that it is at home in"
 
 
 def test_hits_say_why_they_were_found(searcher: Searcher) -> None:

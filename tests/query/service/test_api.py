@@ -189,6 +189,10 @@ def test_a_page_is_drawn_with_its_sentence_marked(client: httpx2.Client) -> None
     assert any(pixel == (255, 232, 115) for pixel in inside)
     assert before.getpixel((5, 5)) == after.getpixel((5, 5)) == (255, 255, 255)
     assert not any(pixel == (255, 232, 115) for pixel in before.get_flattened_data())
+    box = f"{left:.1f},{top:.1f},{left + 100:.1f},{top + 50:.1f}"
+    cut = Image.open(io.BytesIO(client.get(where, params={**wide, "box": box}).content))
+    assert 100 <= cut.width <= 110 and 50 <= cut.height <= 60, "a part of a page, as a figure is cut out"
+    assert client.get(where, params={**wide, "box": "9,9,9,9"}).status_code == 404
     same = client.get(where, params=wide, headers={"If-None-Match": plain.headers["etag"]})
     assert same.status_code == 304 and same.content == b""
 
