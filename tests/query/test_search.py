@@ -152,6 +152,9 @@ def test_without_an_answer(searcher: Searcher) -> None:
     result = searcher.search(ask(answer=False))
     assert (result.answer, result.citations, result.verified, result.status) == ("", [], False, "complete")
     assert result.hits
+    assert set(result.phases) == {"route", "search", "describe"}
+    told = searcher.search(ask()).phases
+    assert list(told) == ["route", "search", "answer", "describe"] and told["answer"] > 0
 
 
 def test_min_score(searcher: Searcher) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -35,6 +36,7 @@ _REWORDED_WEIGHT = 1 / 2
 def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     """Hits and, unless `answer` is off, an answer from the best of them."""
     index, request, settings = ask.index, ask.request, ask.settings
+    started = time.perf_counter()
     asked = index.keywords.query_terms(request.query) if request.answer else None
     ranking = rank(index, tools.embedder, request.query, ask.mode, request.filters, settings)
     more = Expanded(ranking)
@@ -51,10 +53,12 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
     if reranks:
         passages, note = tools.reranker().rerank(request.query, passages, ask.account)
     answer, engine = Answer([], "complete"), "none"
+    phases = {"search": time.perf_counter() - started}
     if asked:
         closest = _closest(tools, ask, ranking, rows)
         evidence = passages[:EVIDENCE_PASSAGES] if reranks else evidence_passages(ask, ranking)
         answer, engine = _answer(tools, ask, passages[:ANSWER_PASSAGES], evidence, asked.result(), closest)
+        phases["answer"] = time.perf_counter() - started - phases["search"]
     warnings = ask.warnings()
     return SearchResult(
         query=request.query,
@@ -75,6 +79,7 @@ def search_passages(tools: Tools, ask: Ask) -> SearchResult:
         citations=answer.citations,
         hits=[found_by(hit_of(passage), more) for passage in passages[: settings.top_k]],
         subqueries=more.texts,
+        phases=phases,
         usage=Usage(**vars(ask.account.used)),
     )
 
