@@ -246,7 +246,7 @@ def test_writers_readers_and_gathering_at_once_lose_and_double_nothing(data: Dat
 names = st.text(max_size=400) | st.text(st.characters(categories=["Cs", "Cc"]), max_size=5)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.lists(st.tuples(names, names, st.integers(0, 10**9), st.floats(0, 1e6)), min_size=1, max_size=5))
 def test_any_names_and_numbers_add_up(
     tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, str, int, float]]

@@ -82,7 +82,7 @@ def searches(draw: st.DrawFn) -> MadeUpSearch:
     return MadeUpSearch(tree, scores, set(draw(rows)), walk, broken, draw(st.integers(1, 6)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(searches(), st.integers(0, 60))
 def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(search: MadeUpSearch, budget: int) -> None:
     state = search.run(budget)
@@ -93,7 +93,7 @@ def test_a_budget_is_never_passed_and_no_chunk_is_tested_twice(search: MadeUpSea
     assert (state.ended == "budget") <= (state.budget.used == budget)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(searches(), st.integers(0, 40), st.integers(0, 30))
 def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
     search: MadeUpSearch, small: int, more: int
@@ -107,7 +107,7 @@ def test_a_larger_budget_repeats_the_tests_of_a_smaller_one_and_goes_on(
     assert search.calls[: len(calls)] == calls, "what is judged together does not depend on the budget either"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(searches())
 def test_the_budget_is_spent_until_everything_is_tested(search: MadeUpSearch) -> None:
     search.broken = set()
@@ -115,7 +115,7 @@ def test_the_budget_is_spent_until_everything_is_tested(search: MadeUpSearch) ->
     assert state.ended == "exhausted" and state.visited == set(range(len(search.scores[0])))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(searches(), st.integers(1, 40))
 def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, budget: int) -> None:
     search.broken = set()
@@ -124,7 +124,7 @@ def test_the_first_tests_are_the_chunks_that_rank_best(search: MadeUpSearch, bud
     assert [row for _, row in search.tested[: len(best)]] == best[:budget]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(searches(), st.integers(0, 60))
 def test_an_unreadable_judgement_is_an_error_and_never_relevant(search: MadeUpSearch, budget: int) -> None:
     state = search.run(budget)
@@ -135,7 +135,7 @@ def test_an_unreadable_judgement_is_an_error_and_never_relevant(search: MadeUpSe
     assert told == {f"c{row}" for row in (rows & search.relevant) - search.broken}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(searches())
 def test_where_all_is_relevant_all_is_reached(search: MadeUpSearch) -> None:
     """No chunk is lost on the way down, whatever the communities look like."""
@@ -203,7 +203,7 @@ def test_the_presets() -> None:
         Budget(3).spend(4)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(searches())
 def test_patience_and_depth_hold_whatever_is_relevant(search: MadeUpSearch) -> None:
     walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)
@@ -222,7 +222,7 @@ def test_patience_and_depth_hold_whatever_is_relevant(search: MadeUpSearch) -> N
         barren = 0 if relevant else barren + (visit.community.id is not None)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(searches())
 def test_it_opens_with_the_closest_chunks_in_order(search: MadeUpSearch) -> None:
     walker = IterativeDeepener(search.tree, search.scores[0].astype(np.float32), search.walk)
