@@ -1,0 +1,246 @@
+"""Claims with the paper that is cited for them and what the paper says of them: the set of `bench_drafts.py`.
+
+Made from real texts, seeded, so that each run makes the same:
+
+- `abstract`: a sentence of an abstract, held against the paper without its abstract: the authors' own paraphrase (supported)
+- `conclusion`: a sentence of a PubMedQA conclusion, held against the abstract without it (supported)
+- `quoted`: a sentence of a CovidQA article with a figure, as it stands there (supported)
+- `swapped`, `near_swap`: the same, cited from another paper: any, or the one that search ranks next (not_found)
+- `number`, `negation`, `direction`: one figure, one negation, one word of direction changed (contradicted)
+- `question_yes`, `question_no`: PubMedQA's question turned into a statement, by its answer: judged by its makers, never
+  learned from (supported, contradicted)
+- `citing`: real sentences of jose that cite another paper of jose (supported, as far as their authors are right)
+
+The develop and the held-out part share no paper; all of `layouts` is held out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import random
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.text.sentences import split_sentences
+from monjyu_query.search.searcher import Searcher
+
+CORPORA = Path(__file__).resolve().parent.parent.parent / "shared" / "corpora"
+PER_KIND = {"conclusion": 260, "question_yes": 60, "question_no": 60, "quoted": 60}
+_NUMBER = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:\.\d+)?)(?=\s?%|\s[a-z])")
+_AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|have|may|should|does|do|did)\b(?! not| no\b)")
+_TURNED = dict(
+    pair
+    for one, other in (
+        ("increased", "decreased"), ("increase", "decrease"), ("increases", "decreases"), ("higher", "lower"),
+        ("reduced", "raised"), ("reduces", "raises"), ("improved", "worsened"), ("improves", "worsens"),
+        ("improve", "worsen"), ("more", "less"), ("better", "worse"), ("positive", "negative"), ("safe", "unsafe"),
+        ("effective", "ineffective"), ("simple", "complicated"), ("easy", "hard"), ("easily", "hardly"),
+        ("significant", "negligible"), ("significantly", "insignificantly"), ("free", "paid"), ("open", "closed"),
+        ("early", "late"), ("large", "small"), ("high", "low"), ("longer", "shorter"), ("common", "rare"),
+        ("associated with", "unrelated to"), ("able", "unable"), ("feasible", "infeasible"), ("useful", "useless"),
+        ("encourages", "discourages"), ("without", "with"), ("beginner", "expert"), ("beginners", "experts"),
+    )
+    for pair in ((one, other), (other, one))
+)  # fmt: skip
+_TURN = re.compile(rf"\b(?:{'|'.join(sorted(_TURNED, key=len, reverse=True))})\b")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """`label`: supported, not_found or contradicted; `without`: section types of the paper that are not looked at."""
+
+    text: str
+    collection: str
+    paper_id: str
+    label: str
+    kind: str
+    part: str
+    without: tuple[str, ...] = ()
+
+
+def part_of(collection: str, paper_id: str) -> str:
+    held = collection == "layouts" or hashlib.sha256(paper_id.encode()).digest()[0] % 2 == 0
+    return "held_out" if held else "develop"
+
+
+def make(data: Path) -> list[Claim]:
+    """All claims. `data` has the collections jose, layouts, covid (CovidQA's articles) and pubmed (PubMedQA without its
+    conclusions: `--pubmed FILE` writes it)."""
+    chance = random.Random(23)
+    found: list[Claim] = []
+    for name in ("jose", "layouts", "pubmed", "covid"):
+        searcher = Searcher(DataFolder(data), name, None)
+        made = {"pubmed": lambda: _conclusions(chance), "covid": lambda: _quoted(chance)}
+        said = list(made[name]() if name in made else _of_abstracts(searcher))
+        found += said
+        for claim in said:
+            found += _changed(claim, chance)
+        found += _swapped(searcher, said, chance)
+        if name == "jose":
+            found += _citing(searcher)
+    return found + list(_questions(chance))
+
+
+def _good(text: str) -> bool:
+    return 50 <= len(text) <= 320 and text[0].isupper() and text[-1] == "." and not re.search(r"https?:|\[\d", text)
+
+
+def _of_abstracts(searcher: Searcher) -> Iterator[Claim]:
+    cursor = searcher.current().snapshot.cursor()
+    query = "SELECT paper_id, abstract FROM papers WHERE length(abstract) > 200 ORDER BY paper_id"
+    for paper_id, abstract in cursor.sql(query).fetchall():
+        rows = cursor.execute(
+            "SELECT text FROM sections WHERE paper_id = ? AND section_type <> 'abstract'", [paper_id]
+        ).fetchall()
+        body = " ".join(" ".join(row[0].split()) for row in rows)
+        if len(body) < 2000:
+            continue
+        for start, end in split_sentences(abstract):
+            text = " ".join(abstract[start:end].split())
+            if _good(text) and text[20:70] not in body:
+                collection = searcher.collection
+                part = part_of(collection, paper_id)
+                yield Claim(text, collection, paper_id, "supported", "abstract", part, ("abstract",))
+
+
+def _rows(corpus: str, name: str = "queries.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (CORPORA / corpus / name).read_text(encoding="utf-8").splitlines()]
+
+
+def _pubmed() -> list[dict[str, Any]]:
+    return _rows("pubmedqa_dev")
+
+
+def write_pubmed(out: Path) -> None:
+    """PubMedQA's abstracts without their conclusions, to be indexed as the collection pubmed."""
+    answers = {row["doc"]: row["answers"][0] for row in _pubmed()}
+    with out.open("w", encoding="utf-8") as file:
+        for row in _rows("pubmedqa_dev", "corpus.jsonl"):
+            start, end = answers[row["id"]]["start"], answers[row["id"]]["start"] + len(answers[row["id"]]["text"])
+            text = (row["text"][:start] + row["text"][end:]).strip()
+            file.write(json.dumps({"id": row["id"], "title": f"Study {row['id']}", "text": text}) + "\n")
+
+
+def _quoted(chance: random.Random) -> Iterator[Claim]:
+    rows = sorted({(row["id"], row["text"]) for row in _rows("covidqa_dev", "corpus.jsonl")})
+    said = []
+    for paper_id, text in rows:
+        for start, end in split_sentences(text[:20_000]):
+            one = " ".join(text[start:end].split())
+            if _good(one) and _NUMBER.search(one):
+                said.append((paper_id, one))
+    for paper_id, one in chance.sample(said, PER_KIND["quoted"]):
+        yield Claim(one, "covid", paper_id, "supported", "quoted", part_of("covid", paper_id))
+
+
+def _conclusions(chance: random.Random) -> Iterator[Claim]:
+    rows = _pubmed()
+    chance.shuffle(rows)
+    for row in rows[: PER_KIND["conclusion"]]:
+        text = row["answers"][0]["text"]
+        said = [" ".join(text[a:b].split()) for a, b in split_sentences(text)]
+        good = [one for one in said if _good(one)]
+        if good:
+            yield Claim(good[0], "pubmed", row["doc"], "supported", "conclusion", part_of("pubmed", row["doc"]))
+
+
+def _changed(claim: Claim, chance: random.Random) -> Iterator[Claim]:
+    for kind, text in (("number", _number(claim.text, chance)), ("negation", _negated(claim.text)), ("direction", _turned(claim.text))):
+        if text:
+            yield Claim(text, claim.collection, claim.paper_id, "contradicted", kind, claim.part, claim.without)
+
+
+def _number(text: str, chance: random.Random) -> str:
+    found = [one for one in _NUMBER.finditer(text) if not 1900 < float(one[1]) < 2100]
+    if not found:
+        return ""
+    one = chance.choice(found)
+    new = f"{float(one[1]) * chance.choice((0.4, 0.6, 1.7, 2.4)):.{len(one[1].partition('.')[2])}f}"
+    return "" if new == one[1] else text[: one.start()] + new + text[one.end() :]
+
+
+def _negated(text: str) -> str:
+    if " not " in text:
+        return text.replace(" not ", " ", 1)
+    return _AUXILIARY.sub(r"\1 not", text, count=1) if _AUXILIARY.search(text) else ""
+
+
+def _turned(text: str) -> str:
+    return _TURN.sub(lambda found: _TURNED[found[0]], text, count=1) if _TURN.search(text) else ""
+
+
+def _swapped(searcher: Searcher, said: list[Claim], chance: random.Random) -> Iterator[Claim]:
+    for place, claim in enumerate(said):
+        if place % 2:
+            near = [paper for paper, _ in searcher.rank_papers(claim.text, "hybrid", 3) if paper != claim.paper_id]
+            if near:
+                yield Claim(claim.text, claim.collection, near[0], "not_found", "near_swap", claim.part)
+        else:
+            other = chance.choice([one.paper_id for one in said if one.paper_id != claim.paper_id])
+            yield Claim(claim.text, claim.collection, other, "not_found", "swapped", claim.part)
+
+
+def _citing(searcher: Searcher) -> Iterator[Claim]:
+    rows = searcher.current().snapshot.cursor().sql(
+        "SELECT DISTINCT i.context, e.cited_id, e.paper_id FROM citation_edges e "
+        "JOIN inline_citations i ON i.paper_id = e.paper_id AND i.ref_id = e.ref_id ORDER BY ALL"
+    )
+    for context, cited, citing in rows.fetchall():
+        if 40 <= len(context) <= 500 and cited != citing:
+            yield Claim(" ".join(context.split()), "jose", cited, "supported", "citing", part_of("jose", cited))
+
+
+@lru_cache(maxsize=1)
+def _tagger() -> Any:
+    from monjyu_assets.levels.phrases.model import load_model
+
+    return load_model()
+
+
+def statement(question: str) -> str:
+    """A yes/no question as the statement that "yes" makes true; empty where its grammar is another."""
+    text = question.strip().rstrip("?").strip()
+    if ":" in text or not re.match(r"(?:Do|Does|Did|Is|Are|Was|Were|Can|Could|Should|Will|Has|Have)\b", text):
+        return ""
+    document = _tagger()(text)
+    root = next((token for token in document if token.dep_ == "ROOT"), None)
+    subjects = [t for t in root.children if t.dep_ in ("nsubj", "nsubjpass") and t.i > 0] if root is not None else []
+    if not subjects:
+        return ""
+    end = max(token.i for token in subjects[0].subtree) + 1
+    subject, rest, verb = document[1:end].text, document[end:].text, document[0].text.lower()
+    return f"{subject[:1].upper()}{subject[1:]} {verb} {rest}." if rest else ""
+
+
+def _questions(chance: random.Random) -> Iterator[Claim]:
+    rows = _pubmed()
+    chance.shuffle(rows)
+    for answer, label in (("yes", "supported"), ("no", "contradicted")):
+        said = [(row["doc"], text) for row in rows if row["yes_no"] == answer and (text := statement(row["text"]))]
+        for paper_id, text in said[: PER_KIND[f"question_{answer}"]]:
+            yield Claim(text, "pubmed", paper_id, label, f"question_{answer}", "outside")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="Data folder with the collections.")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--pubmed", action="store_true", help="Write PubMedQA without its conclusions to OUT instead.")
+    given = parser.parse_args()
+    if given.pubmed:
+        write_pubmed(given.out)
+        return
+    claims = make(given.data)
+    given.out.write_text("".join(json.dumps(asdict(one)) + "\n" for one in claims), encoding="utf-8")
+    print(len(claims), "claims")
+
+
+if __name__ == "__main__":
+    main()

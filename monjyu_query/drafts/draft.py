@@ -1,0 +1,87 @@
+"""What every format of a draft is read into: sentences with marks where they cite, and the works that marks name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+OPEN, CLOSE = "\ue000", "\ue001"
+"""A citation stands in a text under way as OPEN, its number, CLOSE: private characters that no draft may bring."""
+MARK = re.compile(f"{OPEN}(\\d+){CLOSE}")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a draft says of a work: by fields (.bib, Zotero), or as printed in a list (`raw`). `authors` are family
+    names; `label` is its number in the list."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str | None = None
+    arxiv_id: str | None = None
+    raw: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One work as a mark names it: by one of key, number, address, fields, or by names and year ("2020a" has letter a).
+
+    `doubtful`: words and a year that may be no citation at all, unless a work fits."""
+
+    key: str = ""
+    number: str = ""
+    names: tuple[str, ...] = ()
+    year: int | None = None
+    letter: str = ""
+    work: Work | None = None
+    doubtful: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A citation as written, with the works it names. `spoken`: it is a part of the sentence, as "Smith (2020)"."""
+
+    text: str
+    wanted: tuple[Wanted, ...]
+    spoken: bool = False
+
+
+@dataclass
+class Works:
+    """The works of a draft: of its .bib or fields by key, of its list by number, all in order."""
+
+    by_key: dict[str, Work] = field(default_factory=dict)
+    listed: list[Work] = field(default_factory=list)
+
+    def numbered(self, number: str) -> Work | None:
+        """By the printed number; where the list prints none, by place."""
+        found = next((work for work in self.listed if work.label == number), None)
+        if found is None and number.isdigit() and not any(work.label for work in self.listed):
+            return self.listed[int(number) - 1] if 0 < int(number) <= len(self.listed) else None
+        return found
+
+    def all(self) -> list[Work]:
+        return [*self.by_key.values(), *self.listed]
+
+
+@dataclass
+class Pages:
+    """A draft in the making: its texts (a paragraph each) with marks in them, and the marks by number."""
+
+    texts: list[str] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    works: Works = field(default_factory=Works)
+    warnings: list[str] = field(default_factory=list)
+
+    def mark(self, text: str, wanted: Sequence[Wanted], *, spoken: bool = False) -> str:
+        """What stands in a text for a new mark."""
+        self.marks.append(Mark(" ".join(text.split()), tuple(wanted), spoken))
+        return f"{OPEN}{len(self.marks) - 1}{CLOSE}"
+
+
+def without_marks(text: str) -> str:
+    """A draft's text without the private characters that stand for marks."""
+    return text.replace(OPEN, " ").replace(CLOSE, " ").replace("\0", " ")

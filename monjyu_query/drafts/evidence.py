@@ -1,0 +1,71 @@
+"""What a cited paper has on a claim: its passages by hybrid search, their sentences by meaning and by shared words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from monjyu_query.answers.verification.alignment import Words, normal
+from monjyu_query.ranking.best_rows import best_rows
+from monjyu_query.ranking.ranker import rank
+from monjyu_query.ranking.similarity_scale import nearness
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.passages import PassageSentence, load_passages, sentences_by_chunk
+from monjyu_query.search.request import Filters
+from monjyu_query.search.tools import Tools
+
+PASSAGES = 5
+"""Passages of the paper whose sentences are compared."""
+LEAST_CHARACTERS = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """A sentence of the paper; `near` (0 to 1) by meaning, `shared` the share of the claim's words that it has."""
+
+    sentence: PassageSentence
+    near: float
+    shared: float
+
+    @property
+    def score(self) -> float:
+        return round((self.near + self.shared) / 2, 4)
+
+
+class Evidence:
+    """Sentences of papers of one snapshot."""
+
+    def __init__(self, index: OpenIndex, tools: Tools) -> None:
+        self.index = index
+        self._tools = tools
+
+    def find(self, claim: str, paper_id: str, without: Collection[str] = ()) -> list[Found]:
+        """The paper's sentences that are likest to the claim, best first; none of sections of the types `without`."""
+        kinds = self.index.corpus
+        filters = Filters(paper_ids=[paper_id])
+        settings = self._tools.settings.search.model_copy(update={"retracted": "mark"})  # it is cited: it is asked
+        ranking = rank(self.index, self._tools.embedder, claim, "hybrid", filters, settings)
+        rows = best_rows(ranking.scores, kinds.paper, PASSAGES + (4 if without else 0))
+        rows = [row for row in rows if kinds.section_name(row) not in without][:PASSAGES]
+        chunks = [kinds.chunk_ids[row] for row in rows]
+        cursor = self.index.snapshot.cursor_of([paper_id])
+        passages = load_passages(cursor, chunks, [float(ranking.scores[row]) for row in rows])
+        found: dict[str, PassageSentence] = {}
+        for sentences in sentences_by_chunk(cursor, passages).values():
+            found |= {one.sentence_id: one for one in sentences if one.sentence_id not in found}
+        return self._compared(claim, [one for one in found.values() if len(one.text) >= LEAST_CHARACTERS])
+
+    def _compared(self, claim: str, sentences: list[PassageSentence]) -> list[Found]:
+        own = {term for _, term in Words(normal(claim)).content}
+        shares = [
+            len(own & {term for _, term in Words(normal(one.text)).content}) / len(own) if own else 0.0 for one in sentences
+        ]
+        near = self._near(claim, sentences) or shares
+        found = [Found(one, n, share) for one, n, share in zip(sentences, near, shares, strict=True)]
+        return sorted(found, key=lambda one: (-one.score, one.sentence.sentence_id))
+
+    def _near(self, claim: str, sentences: list[PassageSentence]) -> list[float] | None:
+        """None where the model does not read the claim's script, or is paid for by the text."""
+        manifest = self.index.snapshot.manifest
+        similar = self._tools.embedder.similarities_to(claim, manifest)([one.text for one in sentences])
+        return None if similar is None else [nearness(float(value), self.index.scale) for value in similar]

@@ -1,0 +1,64 @@
+"""Learn how much each sign weighs in the check of a draft's claims: `claim_weights.json` in `monjyu_query/drafts/`.
+
+A multinomial logistic regression over `claim_signs.NAMES` with an L2 penalty, learned from the develop part of the set
+that `bench/citation_set.py` makes; each class weighs alike. `--write` writes the weights.
+
+    PYTHONPATH=.:bench .venv/bin/python bench/citation_set.py --data DATA --out set.jsonl
+    PYTHONPATH=.:bench .venv/bin/python training/drafts.py --data DATA --claims set.jsonl --write
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+from bench_drafts import Signed, claims_of, confusion_of, signed
+from numpy.typing import NDArray
+
+from monjyu_query.drafts.claim_signs import NAMES
+from monjyu_query.drafts.judging import LABELS, chances
+
+OUT = Path("monjyu_query/drafts/claim_weights.json")
+STEPS, RATE, PENALTY = 3000, 0.3, 0.003
+Array = NDArray[np.float64]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--claims", type=Path, required=True)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    rows = signed(given.data, claims_of(given.claims))
+    develop = [row for row in rows if row.claim.part == "develop"]
+    weights = learned(develop)
+    for part in ("develop", "held_out", "outside"):
+        of_part = [row for row in rows if row.claim.part == part]
+        said = chances(np.array([[row.signs[name] for name in NAMES] for row in of_part]), weights).argmax(axis=1)
+        print(part, confusion_of(of_part, [LABELS[one] for one in said]))
+    if given.write:
+        table = {
+            label: {name: round(float(value), 3) for name, value in zip(("bias", *NAMES), weights[:, place], strict=True)}
+            for place, label in enumerate(LABELS)
+        }
+        OUT.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+
+
+def learned(rows: list[Signed]) -> Array:
+    """(1 + signs, labels), by gradient descent."""
+    signs = np.array([[1.0, *(row.signs[name] for name in NAMES)] for row in rows])
+    truth = np.array([[float(row.claim.label == label) for label in LABELS] for row in rows])
+    share = (truth / truth.sum(axis=0)).sum(axis=1) / len(LABELS)
+    weights = np.zeros((signs.shape[1], len(LABELS)))
+    for _ in range(STEPS):
+        chance = chances(signs[:, 1:], weights)
+        slope = signs.T @ (share[:, None] * (chance - truth))
+        slope[1:] += PENALTY * weights[1:]
+        weights -= RATE * slope
+    return weights
+
+
+if __name__ == "__main__":
+    main()
