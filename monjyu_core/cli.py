@@ -34,6 +34,7 @@ SUMMARIES: Mapping[str, str] = {
     "survey": "Survey a topic: theme by theme what each paper says on it.",
     "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
     "locate": "Find the paper, page and place of a pasted quote.",
+    "check-citations": "Check whether the papers that a draft cites say what it says of them.",
     "trace": "Show how a search went, from what is kept of it.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",

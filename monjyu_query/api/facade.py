@@ -11,6 +11,7 @@ from monjyu_query.api.facade_base import AS_ARGUMENT, Collections
 
 if TYPE_CHECKING:
     from monjyu_query.digests.digest_result import Digest
+    from monjyu_query.drafts.checked import CheckedDraft
     from monjyu_query.quotes.locate import Located
     from monjyu_query.search.events import Emit
     from monjyu_query.search.request import Filters, SearchRequest, Turn
@@ -172,6 +173,27 @@ class Monjyu(Collections):
         from monjyu_query.quotes.locate import locate
 
         return locate(self.chosen_searcher(collection).current(), quote, most)
+
+    def check_citations(
+        self,
+        draft: str | bytes,
+        collection: str | None = None,
+        *,
+        format: Literal["markdown", "latex", "docx", "text"] = "markdown",
+        bibliography: str = "",
+    ) -> CheckedDraft:
+        """Whether the papers that a draft cites say what it says of them; of a Word file its bytes. `bibliography` is
+        the text of the .bib file (or CSL JSON) that its keys are of.
+
+        >>> draft = "Readers hold a shared lease on their snapshot [@r]. Whales eat krill [@x]."
+        >>> entry = "@article{r, title={Readers That Never Wait: Leases on Published Snapshots}}"
+        >>> checked = Monjyu(data).check_citations(draft, bibliography=entry)
+        >>> [(one.verdict, bool(one.checks[0].citations)) for one in checked.sentences]
+        [('supported', True), ('not_resolved', False)]
+        """
+        from monjyu_query.drafts.check import check_citations
+
+        return check_citations(self.chosen_searcher(collection), draft, format, bibliography)
 
     def table(
         self,

@@ -85,6 +85,7 @@ class AsyncMonjyu:
     summarize = _in_a_thread(Monjyu.summarize)
     compare = _in_a_thread(Monjyu.compare)
     locate = _in_a_thread(Monjyu.locate)
+    check_citations = _in_a_thread(Monjyu.check_citations)
 
     async def search(
         self,

@@ -9,6 +9,7 @@ from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.graph_command import graph
 from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
+from monjyu_query.commands.products.check_citations_command import check_citations
 from monjyu_query.commands.products.quotes_command import locate
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
@@ -17,6 +18,7 @@ from monjyu_query.commands.trace_command import trace
 
 __all__ = [
     "chat",
+    "check_citations",
     "citations",
     "compare",
     "evaluate",

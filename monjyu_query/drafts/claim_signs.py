@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from monjyu_query.answers.verification.alignment import Words, normal
 from monjyu_query.answers.verification.contexts import alike, context_of
 from monjyu_query.answers.verification.numbers import SMALL, figures, same_value
+from monjyu_query.answers.verification.polarity import DIRECTION, DIRECTION_JA, NEGATIONS, SIDES, negated_ja, sides_ja
 from monjyu_query.answers.verification.signs import NAMES as OF_TEXT
 from monjyu_query.answers.verification.signs import Source, signs_of
 from monjyu_query.drafts.evidence import Found
@@ -15,11 +16,15 @@ CLOSEST, WIDER = 2, 6
 """Sentences that a claim is held against one by one, and together."""
 AGAINST = ("negation", "opposite", "missing_number", "moved_number", "absolute")
 """Signs that count more the nearer the sentence is."""
+TOGETHER = ("denies", "polarity_against", "polarity_with", "directed", "direction_against", "direction_with")
+"""Of the claim's negation and words of direction, against those of all sentences by how near they are."""
 NAMES = (
-    "near", "shared", "near_shared", "few", "other_figure",
+    "near", "shared", "near_shared", "few", "other_figure", *TOGETHER,
     *(f"wide_{name}" for name in OF_TEXT), *(f"close_{name}" for name in OF_TEXT),
     *(f"near_{name}" for name in AGAINST), "near_other_figure",
 )  # fmt: skip
+TELLING = 0.1
+"""How much nearer sentences of the other polarity must be to be named."""
 ALIKE = 0.3
 """How alike the surroundings of two figures must be for one to stand where the other does."""
 
@@ -34,10 +39,13 @@ def claim_signs(claim: str, found: Sequence[Found], about: str) -> tuple[dict[st
     other = other_figure(claim, [one.sentence.text for one in best], about)
     values = {"near": near, "shared": shared, "near_shared": near * shared, "few": 1.0 if len(Words(claim).content) < 6 else 0.0}
     values |= {"other_figure": 1.0 if other else 0.0, "near_other_figure": shared if other else 0.0}
+    values |= polarity_signs(claim, found[:WIDER])
     values |= {f"wide_{name}": value for name, value in wide.values.items()}
     values |= {f"close_{name}": value for name, value in close.values.items()}
     values |= {f"near_{name}": near * shared * close.values[name] for name in AGAINST}
-    reasons = [*([f"the paper has {other} there"] if other else []), *close.reasons]
+    turned = values["direction_against"] > TELLING and "the nearest sentences go the other way"
+    denied = values["polarity_against"] > TELLING and "negated here or there only"
+    reasons = [*(one for one in (denied, turned) if one), *([f"the paper has {other} there"] if other else []), *close.reasons]
     return values, list(dict.fromkeys(reasons))
 
 
@@ -62,3 +70,36 @@ def other_figure(claim: str, sentences: Sequence[str], about: str) -> str:
         if score >= ALIKE:
             return shown
     return ""
+
+
+def polarity_signs(claim: str, found: Sequence[Found]) -> dict[str, float]:
+    """How much nearer the sentences are that negate as the claim does, or turn the same way, than those that do not."""
+    said = Words(normal(claim))
+    texts = [(Words(normal(one.sentence.text)), one.score) for one in found]
+    denies = _denies(said)
+    same = max((score for text, score in texts if _denies(text) == denies), default=0.0)
+    other = max((score for text, score in texts if _denies(text) != denies), default=0.0)
+    values = {"denies": float(denies), "polarity_against": max(0.0, other - same), "polarity_with": max(0.0, same - other)}
+    own = _sides(said)
+    with_it = against = 0.0
+    for pair, side in own:
+        sides = [(_sides(text), score) for text, score in texts]
+        here = max((score for known, score in sides if (pair, side) in known), default=0.0)
+        there = max((score for known, score in sides if (pair, 1 - side) in known and (pair, side) not in known), default=0.0)
+        against, with_it = max(against, there - here), max(with_it, here - there)
+    return values | {"directed": float(bool(own)), "direction_against": against, "direction_with": with_it}
+
+
+def _denies(text: Words) -> bool:
+    if text.wide:
+        return negated_ja(text.text) > 0
+    return any(word in NEGATIONS or word.endswith("n't") for word in text.plain)
+
+
+def _sides(text: Words) -> set[tuple[int, int]]:
+    pattern = DIRECTION_JA if text.wide else DIRECTION
+    return {
+        side
+        for found in pattern.finditer(text.text)
+        for side in (sides_ja(found[0]) if text.wide else SIDES.get(found[0].casefold(), ()))
+    }

@@ -1,0 +1,172 @@
+"""A draft held against the collection: each citation found, each claim compared with the paper that it cites."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from monjyu_core.errors import QueryError
+from monjyu_core.models.calls.embedding_calls import charged_to
+from monjyu_query.answers.citing import cite
+from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.drafts.bibliography import works_of_bib
+from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence
+from monjyu_query.drafts.claim_signs import WIDER, claim_signs
+from monjyu_query.drafts.evidence import Evidence, Found
+from monjyu_query.drafts.judging import verdict_of
+from monjyu_query.drafts.reading import Cited, CitingSentence, Draft, Format, read_draft
+from monjyu_query.drafts.resolving import Library, Resolved
+from monjyu_query.drafts.second_opinion import Read, ask_model
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.result import Citation, Usage
+from monjyu_query.search.searcher import Searcher
+
+MOST_SENTENCES = 2_000
+"""That cite, in one draft."""
+MOST_SECONDS = 300.0
+PASSAGES = 3
+"""Sentences of the paper that are given for a citation."""
+
+
+@dataclass
+class _Check:
+    """One draft under way. `kept` are verdicts by paper and claim: a group of keys asks for one claim several times."""
+
+    index: OpenIndex
+    evidence: Evidence
+    library: Library
+    draft: Draft
+    until: float
+    cancel: threading.Event
+    citations: list[Citation] = field(default_factory=list)
+    read: list[Read] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def over(self) -> bool:
+        return self.cancel.is_set() or time.monotonic() > self.until
+
+    def sentence(self, sentence: CitingSentence) -> list[CheckedCitation]:
+        found = []
+        for cited in sentence.cited:
+            for wanted in cited.mark.wanted:
+                resolved = self.library.resolve(wanted, self.draft.works)
+                if resolved.paper_id is None and wanted.doubtful and not self.draft.works.listed:
+                    continue
+                found.append(self.citation(sentence, cited, resolved))
+        return found
+
+    def citation(self, sentence: CitingSentence, cited: Cited, resolved: Resolved) -> CheckedCitation:
+        check = CheckedCitation(
+            cited=cited.mark.text,
+            claim=cited.claim,
+            verdict="not_in_collection" if resolved.known else "not_resolved",
+            work=resolved.work,
+            found_by=resolved.how,
+            reasons=[resolved.why] if resolved.why else [],
+        )
+        if resolved.paper_id is not None:
+            check.paper_id = resolved.paper_id
+            check.paper_title = self.index.about_papers[resolved.paper_id].title
+            check.verdict = "not_checked"
+            if not self.over:
+                self.judge(check, sentence)
+        return check
+
+    def judge(self, check: CheckedCitation, sentence: CitingSentence) -> None:
+        """Search the paper for the claim; where that says next to nothing, for what stands before it as well."""
+        paper_id = check.paper_id or ""
+        if len(check.claim.split()) < 3:
+            check.claim = f"{sentence.before} {check.claim}".strip()
+        found = self.evidence.find(check.claim, paper_id) if check.claim.strip(" .,;:") else []
+        if not found:
+            check.verdict, check.reasons = "not_found", ["the paper has no text to compare, or the sentence says nothing"]
+            return
+        signs, reasons = claim_signs(check.claim, found, self.about(paper_id))
+        check.verdict, check.score = verdict_of(signs)
+        check.method = "words"
+        check.reasons = reasons if check.verdict != "supported" else []
+        check.citations = self.cited(found[:PASSAGES])
+        self.read.append(Read(check, "\n".join(one.sentence.text for one in found[:WIDER])))
+
+    def about(self, paper_id: str) -> str:
+        if paper_id not in self.labels:
+            self.labels |= paper_labels(self.index, [paper_id])
+        return f"{self.labels.get(paper_id, '')} {self.index.about_papers[paper_id].title}"
+
+    def cited(self, found: list[Found]) -> list[int]:
+        """Numbers of the passages in the document's list, each once."""
+        near = {one.sentence.sentence_id: one.score for one in found}
+        numbers = []
+        for citation in cite(self.index.snapshot.cursor(), [one.sentence for one in found]):
+            same = next((one for one in self.citations if one.sentence_ids == citation.sentence_ids), None)
+            if same is None:
+                same = citation.model_copy(
+                    update={"n": len(self.citations) + 1, "relevance": near.get(citation.sentence_ids[0])}
+                )
+                self.citations.append(same)
+            numbers.append(same.n)
+        return numbers
+
+
+def check_citations(
+    searcher: Searcher,
+    content: str | bytes,
+    kind: Format,
+    bibliography: str = "",
+    *,
+    seconds: float = MOST_SECONDS,
+    cancel: threading.Event | None = None,
+) -> CheckedDraft:
+    """Every citation of a draft, with what the cited paper says of the sentence.
+
+    `content` is text, or the bytes of a file; `bibliography` the text of a .bib file or CSL JSON. Nothing that the draft
+    names is opened. After `seconds` the rest is `not_checked` and the status `partial`. QueryError for a draft that is
+    too large or cannot be read.
+    """
+    started = time.monotonic()
+    draft = read_draft(content, kind)
+    if bibliography:
+        draft.works.by_key |= works_of_bib(bibliography)
+    if len(draft.sentences) > MOST_SENTENCES:
+        raise QueryError(f"More than {MOST_SENTENCES:,} sentences of the draft cite.", "Check it chapter by chapter.")
+    index = searcher.current()
+    account = searcher.account(index)
+    evidence = Evidence(index, searcher.tools)
+    check = _Check(index, evidence, Library(index), draft, started + seconds, cancel or threading.Event())
+    with charged_to(account):
+        checked = [(sentence, check.sentence(sentence)) for sentence in draft.sentences]
+    failed = ask_model(searcher.tools, account, check.read)
+    usage = Usage(**vars(account.used))
+    usage.seconds = round(time.monotonic() - started, 4)
+    counts = Counter(one.verdict for _, checks in checked for one in checks)
+    return CheckedDraft(
+        format=kind,
+        collection=searcher.collection,
+        snapshot_id=index.snapshot.id,
+        status="partial" if counts["not_checked"] else "complete",
+        counts={verdict: counts[verdict] for verdict in WORST_FIRST},
+        sentences=[_sentence(sentence, checks) for sentence, checks in checked if checks],
+        citations=check.citations,
+        warnings=[*_warnings(draft, counts, bibliography), *([failed] if failed else [])],
+        usage=usage,
+    )
+
+
+def _sentence(sentence: CitingSentence, checks: list[CheckedCitation]) -> CheckedSentence:
+    worst = min((one.verdict for one in checks), key=WORST_FIRST.index)
+    return CheckedSentence(number=sentence.number, text=sentence.text, verdict=worst, checks=checks)
+
+
+def _warnings(draft: Draft, counts: Counter[str], bibliography: str) -> list[str]:
+    found = list(draft.warnings)
+    if not draft.sentences:
+        found.append("No sentence of the draft cites anything in a way that is understood.")
+    keyed = any(wanted.key for one in draft.sentences for cited in one.cited for wanted in cited.mark.wanted)
+    if keyed and counts["not_resolved"] and not bibliography:
+        found.append("The draft cites keys: give its .bib file.")
+    if counts["not_checked"]:
+        found.append(f"{counts['not_checked']} citations were not checked: the time was over.")
+    return found

@@ -1,0 +1,50 @@
+"""The model of `roles.verify` on claims and the passages that were found for them; it has the last word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from monjyu_core.models.accounting.account import Account
+from monjyu_core.models.call_errors import ModelCallError
+from monjyu_core.models.calls.event_loop import run
+from monjyu_core.text.search_text import count_wide
+from monjyu_query.answers.verification.model_check import LONGEST_REASON, MOST_AT_ONCE, ModelVerifier, Stated
+from monjyu_query.drafts.checked import CheckedCitation
+from monjyu_query.search.tools import Tools
+
+
+@dataclass(frozen=True)
+class Read:
+    """A check under way with the sentences of the paper that the model is shown."""
+
+    check: CheckedCitation
+    text: str
+
+
+def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
+    """Let the model say the verdicts, a few claims a call. What could not be asked keeps the words' verdict: why not."""
+    if not tools.uses_model("verify") or not read:
+        return ""
+    session = tools.llm_answers().session(account)
+    papers = sorted({one.check.paper_id for one in read if one.check.paper_id})
+    language = "ja" if count_wide(read[0].check.claim) else "en"
+    verifier = ModelVerifier(session, tools.settings, language, papers)
+    for start in range(0, len(read), MOST_AT_ONCE):
+        some = read[start : start + MOST_AT_ONCE]
+        stated = [Stated(one.check.claim, ((number, one.text),)) for number, one in enumerate(some, start=1)]
+        try:
+            verdicts = run(verifier.verify(stated))
+        except ModelCallError as error:
+            return f"Not all citations were checked by the model: {error}"
+        for one, verdict in zip(some, verdicts, strict=True):
+            if verdict is not None:
+                _judged(one.check, verdict.verdict, verdict.reason[:LONGEST_REASON])
+    return ""
+
+
+def _judged(check: CheckedCitation, verdict: str, reason: str) -> None:
+    partly = ["a part of it stands there"] if verdict == "partly" else []
+    check.verdict = verdict if verdict in ("supported", "contradicted") else "not_found"  # type: ignore[assignment]
+    check.reasons = [*partly, *([reason] if reason else [])]
+    check.method = "model"

@@ -1,0 +1,48 @@
+"""A tool about drafts: `monjyu_check_citations`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from mcp.types import CallToolResult
+from pydantic import Field
+
+from monjyu_query.api.facade_async import AsyncMonjyu
+from monjyu_query.drafts.checked import CheckedDraft
+from monjyu_query.drafts.render import as_text
+from monjyu_query.mcp_server.register import Tools
+from monjyu_query.mcp_server.search_tools import Collection
+from monjyu_query.mcp_server.texts import QUOTED, given
+from monjyu_query.mcp_server.tool_errors import as_tool_errors
+
+MOST_TEXT = 200_000
+"""Characters of a draft, and of its bibliography."""
+Text = Annotated[str, Field(max_length=MOST_TEXT, description="The draft, or sentences of it, with their citations.")]
+
+
+def add_draft_tools(tools: Tools, monjyu: AsyncMonjyu) -> None:
+    """Register them."""
+    tools.add("Check the citations of a draft", DraftTools(monjyu).monjyu_check_citations)
+
+
+class DraftTools:
+    """The tools; their names, parameters and docstrings are what clients see."""
+
+    def __init__(self, monjyu: AsyncMonjyu) -> None:
+        self._monjyu = monjyu
+
+    async def monjyu_check_citations(
+        self,
+        text: Text,
+        collection: Collection = None,
+        format: Annotated[Literal["markdown", "latex", "text"], Field(description="How it is written.")] = "markdown",
+        bibliography: Annotated[
+            str, Field(max_length=MOST_TEXT, description="The .bib file (or CSL JSON) that its keys are of.")
+        ] = "",
+    ) -> Annotated[CallToolResult, CheckedDraft]:
+        """Whether the papers that a draft cites say what it says of them: each citing sentence is supported, not found
+        or contradicted, with the passages of the cited paper; or its paper is not in the collection. A verdict by words
+        is a hint: read the passages."""
+        with as_tool_errors():
+            checked = await self._monjyu.check_citations(text, collection, format=format, bibliography=bibliography)
+        return given(f"{QUOTED}\n\n{as_text(checked)}", checked)
