@@ -16,11 +16,13 @@ CLOSEST, WIDER = 2, 6
 """Sentences that a claim is held against one by one, and together."""
 AGAINST = ("negation", "opposite", "missing_number", "moved_number", "absolute")
 """Signs that count more the nearer the sentence is."""
-TOGETHER = ("denies", "polarity_against", "polarity_with", "directed", "direction_against", "direction_with")
+TOGETHER = ("polarity_against", "polarity_with", "direction_against", "direction_with")
 """Of the claim's negation and words of direction, against those of all sentences by how near they are."""
+PLAIN = tuple(name for name in OF_TEXT if name not in ("merged", "new_direction"))
+"""One paper has nothing to merge; a word of direction is no sign by itself."""
 NAMES = (
     "near", "shared", "near_shared", "few", "other_figure", *TOGETHER,
-    *(f"wide_{name}" for name in OF_TEXT), *(f"close_{name}" for name in OF_TEXT),
+    *(f"wide_{name}" for name in PLAIN), *(f"close_{name}" for name in PLAIN),
     *(f"near_{name}" for name in AGAINST), "near_other_figure",
 )  # fmt: skip
 TELLING = 0.1
@@ -40,8 +42,8 @@ def claim_signs(claim: str, found: Sequence[Found], about: str) -> tuple[dict[st
     values = {"near": near, "shared": shared, "near_shared": near * shared, "few": 1.0 if len(Words(claim).content) < 6 else 0.0}
     values |= {"other_figure": 1.0 if other else 0.0, "near_other_figure": shared if other else 0.0}
     values |= polarity_signs(claim, found[:WIDER])
-    values |= {f"wide_{name}": value for name, value in wide.values.items()}
-    values |= {f"close_{name}": value for name, value in close.values.items()}
+    values |= {f"wide_{name}": value for name, value in wide.values.items() if name in PLAIN}
+    values |= {f"close_{name}": value for name, value in close.values.items() if name in PLAIN}
     values |= {f"near_{name}": near * shared * close.values[name] for name in AGAINST}
     turned = values["direction_against"] > TELLING and "the nearest sentences go the other way"
     denied = values["polarity_against"] > TELLING and "negated here or there only"
@@ -79,15 +81,14 @@ def polarity_signs(claim: str, found: Sequence[Found]) -> dict[str, float]:
     denies = _denies(said)
     same = max((score for text, score in texts if _denies(text) == denies), default=0.0)
     other = max((score for text, score in texts if _denies(text) != denies), default=0.0)
-    values = {"denies": float(denies), "polarity_against": max(0.0, other - same), "polarity_with": max(0.0, same - other)}
-    own = _sides(said)
+    values = {"polarity_against": max(0.0, other - same), "polarity_with": max(0.0, same - other)}
     with_it = against = 0.0
-    for pair, side in own:
+    for pair, side in _sides(said):
         sides = [(_sides(text), score) for text, score in texts]
         here = max((score for known, score in sides if (pair, side) in known), default=0.0)
         there = max((score for known, score in sides if (pair, 1 - side) in known and (pair, side) not in known), default=0.0)
         against, with_it = max(against, there - here), max(with_it, here - there)
-    return values | {"directed": float(bool(own)), "direction_against": against, "direction_with": with_it}
+    return values | {"direction_against": against, "direction_with": with_it}
 
 
 def _denies(text: Words) -> bool:

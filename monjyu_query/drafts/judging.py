@@ -15,6 +15,8 @@ from monjyu_query.drafts.claim_signs import NAMES
 
 Support = Literal["supported", "not_found", "contradicted"]
 LABELS: tuple[Support, ...] = ("supported", "not_found", "contradicted")
+SURE = 0.6
+"""The chance from which a claim is said to be contradicted: it is a grave word, and rarely true of what people write."""
 Array = NDArray[np.float64]
 
 
@@ -36,4 +38,6 @@ def verdict_of(signs: Mapping[str, float]) -> tuple[Support, float]:
     """The likeliest verdict and its chance (0 to 1), as far as the set that was learned from is like the draft."""
     chance = chances(np.array([[signs[name] for name in NAMES]]), _weights())[0]
     best = int(chance.argmax())
+    if LABELS[best] == "contradicted" and chance[best] < SURE:
+        best = int(chance[:best].argmax())
     return LABELS[best], round(float(chance[best]), 3)

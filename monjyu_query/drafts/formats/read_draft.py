@@ -11,10 +11,10 @@ from monjyu_core.errors import QueryError
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
 from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.drafts.draft import CLOSE, MARK, OPEN, Mark, Pages, Works, without_marks
-from monjyu_query.drafts.latex_draft import read_latex
-from monjyu_query.drafts.markdown_draft import read_markdown
-from monjyu_query.drafts.word_draft import MOST_BYTES, read_word
+from monjyu_query.drafts.formats.draft import CLOSE, MARK, OPEN, Mark, Pages, Works, without_marks
+from monjyu_query.drafts.formats.latex_draft import read_latex
+from monjyu_query.drafts.formats.markdown_draft import read_markdown
+from monjyu_query.drafts.formats.word_draft import MOST_BYTES, read_word
 
 Format = Literal["markdown", "latex", "docx", "text"]
 FORMATS: dict[str, Format] = {
@@ -28,7 +28,7 @@ FEWEST_WORDS = 4
 _ONE = f"{OPEN}\\d+{CLOSE}"
 _BEHIND = re.compile(rf"([.!?。]+)(\s?)((?:{_ONE}[\s,;]{{0,2}})+)(?=\s+[^\Wa-z\d_]|\s*$)")
 _GROUPS = re.compile(rf"{_ONE}(?:[\s,;()\[\]]*{_ONE})*")
-_LOOSE = re.compile(r"\(\s*[,;]?\s*\)|\[\s*[,;]?\s*\]|\s+(?=[,.;:!?)])")
+_LOOSE = re.compile(r"[(\[](?:\s*(?:see|see also|cf\.|e\.g\.))?\s*[,;]?\s*[)\]]|\s+(?=[,.;:!?)])")
 _LEADING = re.compile(r"^(?:according to|as shown (?:by|in)|following|see|in|by)?[\s,;:.]+", re.I)
 
 
