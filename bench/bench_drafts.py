@@ -58,7 +58,11 @@ def confusion_of(rows: Sequence[Signed], said: Sequence[str]) -> dict[str, dict[
         right = sum(row.claim.label == label == one for row, one in zip(rows, said, strict=True))
         truth = sum(row.claim.label == label for row in rows)
         named = sum(one == label for one in said)
-        found[label] = {"precision": round(right / max(1, named), 2), "recall": round(right / max(1, truth), 2), "n": truth}
+        found[label] = {
+            "precision": round(right / max(1, named), 2),
+            "recall": round(right / max(1, truth), 2),
+            "n": truth,
+        }
     return found
 
 

@@ -2,7 +2,7 @@
 
 Made from real texts, seeded, so that each run makes the same:
 
-- `abstract`: a sentence of an abstract, held against the paper without its abstract: the authors' own paraphrase (supported)
+- `abstract`: a sentence of an abstract, held against the paper without it: the authors' paraphrase (supported)
 - `conclusion`: a sentence of a PubMedQA conclusion, held against the abstract without it (supported)
 - `quoted`: a sentence of a CovidQA article with a figure, as it stands there (supported)
 - `swapped`, `near_swap`: the same, cited from another paper: any, or the one that search ranks next (not_found)
@@ -152,7 +152,11 @@ def _conclusions(chance: random.Random) -> Iterator[Claim]:
 
 
 def _changed(claim: Claim, chance: random.Random) -> Iterator[Claim]:
-    for kind, text in (("number", _number(claim.text, chance)), ("negation", _negated(claim.text)), ("direction", _turned(claim.text))):
+    for kind, text in (
+        ("number", _number(claim.text, chance)),
+        ("negation", _negated(claim.text)),
+        ("direction", _turned(claim.text)),
+    ):
         if text:
             yield Claim(text, claim.collection, claim.paper_id, "contradicted", kind, claim.part, claim.without)
 
@@ -188,9 +192,13 @@ def _swapped(searcher: Searcher, said: list[Claim], chance: random.Random) -> It
 
 
 def _citing(searcher: Searcher) -> Iterator[Claim]:
-    rows = searcher.current().snapshot.cursor().sql(
-        "SELECT DISTINCT i.context, e.cited_id, e.paper_id FROM citation_edges e "
-        "JOIN inline_citations i ON i.paper_id = e.paper_id AND i.ref_id = e.ref_id ORDER BY ALL"
+    rows = (
+        searcher.current()
+        .snapshot.cursor()
+        .sql(
+            "SELECT DISTINCT i.context, e.cited_id, e.paper_id FROM citation_edges e "
+            "JOIN inline_citations i ON i.paper_id = e.paper_id AND i.ref_id = e.ref_id ORDER BY ALL"
+        )
     )
     for context, cited, citing in rows.fetchall():
         if 40 <= len(context) <= 500 and cited != citing:

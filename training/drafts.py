@@ -1,7 +1,7 @@
 """Learn how much each sign weighs in the check of a draft's claims: `claim_weights.json` in `monjyu_query/drafts/`.
 
 A multinomial logistic regression over `claim_signs.NAMES` with an L2 penalty, learned from the develop part of the set
-that `bench/citation_set.py` makes; each class weighs alike. `--write` writes the weights.
+that `bench/citation_set.py` makes, without its real citing sentences; each class weighs alike. `--write` writes the weights.
 
     PYTHONPATH=.:bench .venv/bin/python bench/citation_set.py --data DATA --out set.jsonl
     PYTHONPATH=.:bench .venv/bin/python training/drafts.py --data DATA --claims set.jsonl --write
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     rows = signed(given.data, claims_of(given.claims))
-    develop = [row for row in rows if row.claim.part == "develop"]
+    develop = [row for row in rows if row.claim.part == "develop" and row.claim.kind != "citing"]
     weights = learned(develop)
     for part in ("develop", "held_out", "outside"):
         of_part = [row for row in rows if row.claim.part == part]
@@ -40,7 +40,9 @@ def main() -> None:
         print(part, confusion_of(of_part, [LABELS[one] for one in said]))
     if given.write:
         table = {
-            label: {name: round(float(value), 3) for name, value in zip(("bias", *NAMES), weights[:, place], strict=True)}
+            label: {
+                name: round(float(value), 3) for name, value in zip(("bias", *NAMES), weights[:, place], strict=True)
+            }
             for place, label in enumerate(LABELS)
         }
         OUT.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")

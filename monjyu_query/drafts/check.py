@@ -11,12 +11,12 @@ from monjyu_core.errors import QueryError
 from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
-from monjyu_query.drafts.formats.bibliography import works_of_bib
-from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence
+from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence, Verdict
 from monjyu_query.drafts.claim_signs import WIDER, claim_signs
 from monjyu_query.drafts.evidence import Evidence, Found
-from monjyu_query.drafts.judging import verdict_of
+from monjyu_query.drafts.formats.bibliography import works_of_bib
 from monjyu_query.drafts.formats.read_draft import Cited, CitingSentence, Draft, Format, read_draft
+from monjyu_query.drafts.judging import verdict_of
 from monjyu_query.drafts.resolving import Library, Resolved
 from monjyu_query.drafts.second_opinion import Read, ask_model
 from monjyu_query.search.open_index import OpenIndex
@@ -82,7 +82,10 @@ class _Check:
             check.claim = f"{sentence.before} {check.claim}".strip()
         found = self.evidence.find(check.claim, paper_id) if check.claim.strip(" .,;:") else []
         if not found:
-            check.verdict, check.reasons = "not_found", ["the paper has no text to compare, or the sentence says nothing"]
+            check.verdict, check.reasons = (
+                "not_found",
+                ["the paper has no text to compare, or the sentence says nothing"],
+            )
             return
         signs, reasons = claim_signs(check.claim, found, self.about(paper_id))
         check.verdict, check.score = verdict_of(signs)
@@ -122,9 +125,9 @@ def check_citations(
 ) -> CheckedDraft:
     """Every citation of a draft, with what the cited paper says of the sentence.
 
-    `content` is text, or the bytes of a file; `bibliography` the text of a .bib file or CSL JSON. Nothing that the draft
-    names is opened. After `seconds` the rest is `not_checked` and the status `partial`. QueryError for a draft that is
-    too large or cannot be read.
+    `content` is text, or the bytes of a file; `bibliography` the text of a .bib file or CSL JSON. Nothing that the
+    draft names is opened. After `seconds` the rest is `not_checked` and the status `partial`. QueryError for a draft
+    that is too large or cannot be read.
     """
     started = time.monotonic()
     draft = read_draft(content, kind)
@@ -160,7 +163,7 @@ def _sentence(sentence: CitingSentence, checks: list[CheckedCitation]) -> Checke
     return CheckedSentence(number=sentence.number, text=sentence.text, verdict=worst, checks=checks)
 
 
-def _warnings(draft: Draft, counts: Counter[str], bibliography: str) -> list[str]:
+def _warnings(draft: Draft, counts: Counter[Verdict], bibliography: str) -> list[str]:
     found = list(draft.warnings)
     if not draft.sentences:
         found.append("No sentence of the draft cites anything in a way that is understood.")

@@ -63,4 +63,4 @@ class CheckedDraft(BaseModel):
     @property
     def faults(self) -> int:
         """Citations whose paper was read and does not say it."""
-        return sum(self.counts.get(verdict, 0) for verdict in FAULTS)
+        return sum(self.counts.get(verdict, 0) for verdict in WORST_FIRST if verdict in FAULTS)

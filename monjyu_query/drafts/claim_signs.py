@@ -1,4 +1,4 @@
-"""Signs, from 0 to about 1, of what a paper's sentences say of a claim: how near they are, and what speaks against it."""
+"""Signs, from 0 to about 1, of what a paper's sentences say of a claim: how near they are, what speaks against it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,12 @@ def claim_signs(claim: str, found: Sequence[Found], about: str) -> tuple[dict[st
     wide = signs_of(claim, [Source(" ".join(one.sentence.text for one in found[:WIDER]), about)])
     close = signs_of(claim, [Source(" ".join(one.sentence.text for one in best), about)])
     other = other_figure(claim, [one.sentence.text for one in best], about)
-    values = {"near": near, "shared": shared, "near_shared": near * shared, "few": 1.0 if len(Words(claim).content) < 6 else 0.0}
+    values = {
+        "near": near,
+        "shared": shared,
+        "near_shared": near * shared,
+        "few": 1.0 if len(Words(claim).content) < 6 else 0.0,
+    }
     values |= {"other_figure": 1.0 if other else 0.0, "near_other_figure": shared if other else 0.0}
     values |= polarity_signs(claim, found[:WIDER])
     values |= {f"wide_{name}": value for name, value in wide.values.items() if name in PLAIN}
@@ -47,7 +52,11 @@ def claim_signs(claim: str, found: Sequence[Found], about: str) -> tuple[dict[st
     values |= {f"near_{name}": near * shared * close.values[name] for name in AGAINST}
     turned = values["direction_against"] > TELLING and "the nearest sentences go the other way"
     denied = values["polarity_against"] > TELLING and "negated here or there only"
-    reasons = [*(one for one in (denied, turned) if one), *([f"the paper has {other} there"] if other else []), *close.reasons]
+    reasons = [
+        *(one for one in (denied, turned) if one),
+        *([f"the paper has {other} there"] if other else []),
+        *close.reasons,
+    ]
     return values, list(dict.fromkeys(reasons))
 
 
@@ -86,7 +95,9 @@ def polarity_signs(claim: str, found: Sequence[Found]) -> dict[str, float]:
     for pair, side in _sides(said):
         sides = [(_sides(text), score) for text, score in texts]
         here = max((score for known, score in sides if (pair, side) in known), default=0.0)
-        there = max((score for known, score in sides if (pair, 1 - side) in known and (pair, side) not in known), default=0.0)
+        there = max(
+            (score for known, score in sides if (pair, 1 - side) in known and (pair, side) not in known), default=0.0
+        )
         against, with_it = max(against, there - here), max(with_it, here - there)
     return values | {"direction_against": against, "direction_with": with_it}
 

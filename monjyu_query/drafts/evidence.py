@@ -58,7 +58,8 @@ class Evidence:
     def _compared(self, claim: str, sentences: list[PassageSentence]) -> list[Found]:
         own = {term for _, term in Words(normal(claim)).content}
         shares = [
-            len(own & {term for _, term in Words(normal(one.text)).content}) / len(own) if own else 0.0 for one in sentences
+            len(own & {term for _, term in Words(normal(one.text)).content}) / len(own) if own else 0.0
+            for one in sentences
         ]
         near = self._near(claim, sentences) or shares
         found = [Found(one, n, share) for one, n, share in zip(sentences, near, shares, strict=True)]

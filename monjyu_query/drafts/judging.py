@@ -16,7 +16,7 @@ from monjyu_query.drafts.claim_signs import NAMES
 Support = Literal["supported", "not_found", "contradicted"]
 LABELS: tuple[Support, ...] = ("supported", "not_found", "contradicted")
 SURE = 0.6
-"""The chance from which a claim is said to be contradicted: it is a grave word, and rarely true of what people write."""
+"""The chance from which a claim is said to be contradicted: a grave word, and rarely true of what people write."""
 Array = NDArray[np.float64]
 
 

@@ -1,4 +1,4 @@
-"""A checked draft for a terminal, the worst first. Draft and papers are untrusted: no control character gets through."""
+"""A checked draft as text, the worst first. Draft and papers are untrusted: no control character gets through."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ SHOWN = {"supported": 1, "contradicted": 2, "not_found": 2}
 def as_text(draft: CheckedDraft) -> str:
     """The counts, then sentence by sentence."""
     counts = [f"{draft.counts[verdict]} {WORDS[verdict].lower()}" for verdict in WORST_FIRST if draft.counts[verdict]]
-    lines = [f"{sum(draft.counts.values())} citations in {len(draft.sentences)} sentences: {', '.join(counts) or 'none'}"]
+    lines = [
+        f"{sum(draft.counts.values())} citations in {len(draft.sentences)} sentences: {', '.join(counts) or 'none'}"
+    ]
     lines += [f"Note: {safe(warning)}" for warning in draft.warnings]
     for sentence in sorted(draft.sentences, key=lambda one: (WORST_FIRST.index(one.verdict), one.number)):
         lines += ["", *_sentence(draft, sentence)]

@@ -90,7 +90,9 @@ class Library:
             return Resolved(self._by_arxiv[work.arxiv_id], True, "arxiv", said)
         found = self._by_title(work) if work.title else self._in_entry(work)
         known = bool(work.title or work.raw or work.doi or work.arxiv_id)
-        return Resolved(found, known, "title" if found else "", said, "" if known else "its entry says nothing of the work")
+        return Resolved(
+            found, known, "title" if found else "", said, "" if known else "its entry says nothing of the work"
+        )
 
     def _by_title(self, work: Work) -> str | None:
         title = squeeze(work.title).letters
@@ -131,7 +133,9 @@ class Library:
             if len(found) == 1:
                 return self._of_work(listed[0])
             return Resolved(None, False, work=said, why=f"{len(found)} works of the list fit")
-        named = [p for p in self._papers if p.year and abs(p.year - (wanted.year or 0)) <= 1 and _same_first(p, wanted.names)]
+        named = [
+            p for p in self._papers if p.year and abs(p.year - (wanted.year or 0)) <= 1 and _same_first(p, wanted.names)
+        ]
         exact = [p for p in named if p.year == wanted.year] or named
         both = [p for p in exact if len(wanted.names) < 2 or _plain(wanted.names[1]) in p.names]
         if len(both) == 1:
@@ -156,7 +160,11 @@ def _names_work(wanted: Wanted, work: Work) -> bool:
     if work.authors:
         return work.year == wanted.year and _one_name(first, _plain(work.authors[0]))
     head = _plain(work.raw)[:AT_HEAD]
-    return bool(first) and str(wanted.year) in work.raw and (head.startswith(first) or first in head.split(str(wanted.year))[0][: AT_HEAD // 2])
+    return (
+        bool(first)
+        and str(wanted.year) in work.raw
+        and (head.startswith(first) or first in head.split(str(wanted.year))[0][: AT_HEAD // 2])
+    )
 
 
 def _same_first(paper: Known, authors: Iterable[str]) -> bool:
@@ -166,7 +174,13 @@ def _same_first(paper: Known, authors: Iterable[str]) -> bool:
 
 def _one_name(one: str, other: str) -> bool:
     """Equal, or one with particles or a second family name."""
-    return bool(one and other) and (one == other or (len(min(one, other, key=len)) > 3 and (one.endswith(other) or other.endswith(one) or one.startswith(other) or other.startswith(one))))
+    return bool(one and other) and (
+        one == other
+        or (
+            len(min(one, other, key=len)) > 3
+            and (one.endswith(other) or other.endswith(one) or one.startswith(other) or other.startswith(one))
+        )
+    )
 
 
 def _plain(name: str) -> str:

@@ -23,7 +23,7 @@ class Read:
 
 
 def ask_model(tools: Tools, account: Account, read: Sequence[Read]) -> str:
-    """Let the model say the verdicts, a few claims a call. What could not be asked keeps the words' verdict: why not."""
+    """Let the model say the verdicts, a few claims a call; why not, where some keep the verdict by words."""
     if not tools.uses_model("verify") or not read:
         return ""
     session = tools.llm_answers().session(account)

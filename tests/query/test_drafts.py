@@ -45,7 +45,9 @@ def test_what_a_sentence_cites(text: str, expected: list[Wanted]) -> None:
     assert found == expected
 
 
-@pytest.mark.parametrize("text", ["In June (March 2020) it grew.", "Write to me@example.org.", "`x[1]`'s (n = 20) rows."])
+@pytest.mark.parametrize(
+    "text", ["In June (March 2020) it grew.", "Write to me@example.org.", "`x[1]`'s (n = 20) rows."]
+)
 def test_what_is_no_citation(text: str) -> None:
     assert not [one for marks in wanted(read_draft(text, "markdown")) for one in marks if not one.number]
 
@@ -112,21 +114,31 @@ def complex_field(told: str, shown: str) -> str:
 
 
 def test_word_fields_and_plain_citations() -> None:
-    item = {"title": "Things that grow", "DOI": "10.1000/x", "author": [{"family": "Smith"}], "issued": {"date-parts": [[2020]]}}
+    item = {
+        "title": "Things that grow",
+        "DOI": "10.1000/x",
+        "author": [{"family": "Smith"}],
+        "issued": {"date-parts": [[2020]]},
+    }
     zotero = "ADDIN ZOTERO_ITEM CSL_CITATION " + json.dumps({"citationItems": [{"itemData": item}]})
     raised = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
-    source = f'<b:Sources xmlns:b="x"><b:Source><b:Tag>Lee01</b:Tag><b:Title>Things that fall</b:Title><b:Year>2001</b:Year></b:Source></b:Sources>'
+    source = '<b:Sources xmlns:b="x"><b:Source><b:Tag>Lee01</b:Tag><b:Title>Things that fall</b:Title><b:Year>2001</b:Year></b:Source></b:Sources>'
     draft = read_draft(
         word(
             f"<w:p>{run('It grows ')}{complex_field(zotero, '(Smith 2020)')}{run('. It falls ')}"
             f"{complex_field(' CITATION Lee01 ', '(Lee, 2001)')}{run('. It stays.')}{run('1', raised)}</w:p>"
-            f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>{run("References")}</w:p><w:p>{run("1. Ray, C. Staying put. 1999.")}</w:p>',
+            f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr>{run("References")}</w:p>'
+            f"<w:p>{run('1. Ray, C. Staying put. 1999.')}</w:p>",
             item1=source,
         ),
         "docx",
     )
     first, second, third = wanted(draft)
-    assert first[0].work and (first[0].work.title, first[0].work.year, first[0].work.doi) == ("Things that grow", 2020, "10.1000/x")
+    assert first[0].work and (first[0].work.title, first[0].work.year, first[0].work.doi) == (
+        "Things that grow",
+        2020,
+        "10.1000/x",
+    )
     assert second == [Wanted(key="Lee01")] and draft.works.by_key["Lee01"].title == "Things that fall"
     assert third == [Wanted(number="1")] and draft.works.numbered("1").year == 1999  # type: ignore[union-attr]
     assert draft.sentences[0].text == "It grows (Smith 2020)."
@@ -139,12 +151,14 @@ def test_hostile_word_files_are_refused() -> None:
     for data in (bomb, word(f"<w:p>{run('x')}</w:p>", entity), b"PK no zip", word("<w:p>"), b""):
         with pytest.raises(QueryError):
             read_draft(data, "docx")
-    deep = word("<w:p>" * 200_000 + "</w:p>" * 200_000)
+    deep = word("<w:p>" * 50_000 + "</w:p>" * 50_000)
     assert read_draft(deep, "docx").sentences == []
 
 
 @pytest.mark.parametrize("kind", ["markdown", "latex"])
-@pytest.mark.parametrize("unit", ["[", "(", "[@", "@a[", "(A, ", "\\cite{", "{", "[1, ", "Aa, ", "10.1234/(", "\\begin{equation}"])
+@pytest.mark.parametrize(
+    "unit", ["[", "(", "[@", "@a[", "(A, ", "\\cite{", "{", "[1, ", "Aa, ", "10.1234/(", "<!--", "\\begin{equation}"]
+)
 def test_a_hostile_draft_takes_no_longer_than_another(kind: Format, unit: str) -> None:
     started = time.process_time()
     read_draft(unit * (60_000 // len(unit)), kind)
@@ -158,16 +172,25 @@ def test_a_draft_may_not_bring_marks() -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.text(alphabet="ab [](){}@;,.123456789\\%$&\n#-_*^~`<>:/A Smith2020et al.", max_size=200), st.sampled_from(["markdown", "latex"]))
+@given(
+    st.text(alphabet="ab [](){}@;,.123456789\\%$&\n#-_*^~`<>:/A Smith2020et al.", max_size=200),
+    st.sampled_from(["markdown", "latex"]),
+)
 def test_any_text_is_read(text: str, kind: Format) -> None:
     for sentence in read_draft(text, kind).sentences:
         assert sentence.cited and "\ue000" not in sentence.text + sentence.cited[0].claim
 
 
 def test_bibliographies() -> None:
-    bib = "@article{a, title={{CFD} Python: {\\'e}tudes}, author={Barba, Lorena and van der Berg, Jan}, year=2018, doi={10.1000/X}}"
+    people = "author={Barba, Lorena and van der Berg, Jan}"
+    bib = f"@article{{a, title={{{{CFD}} Python: {{\\'e}}tudes}}, {people}, year=2018, doi={{10.1000/X}}}}"
     work = works_of_bib(bib)["a"]
-    assert (work.title, work.authors, work.year, work.doi) == ("CFD Python: etudes", ("Barba", "van der Berg"), 2018, "10.1000/x")
+    assert (work.title, work.authors, work.year, work.doi) == (
+        "CFD Python: etudes",
+        ("Barba", "van der Berg"),
+        2018,
+        "10.1000/x",
+    )
     assert works_of_bib('[{"id": "b", "title": "T", "issued": {"date-parts": [[2001]]}}]')["b"].year == 2001
     with pytest.raises(QueryError):
         works_of_bib("[")

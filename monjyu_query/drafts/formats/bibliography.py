@@ -29,7 +29,9 @@ MOST_AUTHORS = 100
 def works_of_bib(text: str) -> dict[str, Work]:
     """By key. CSL JSON, too. QueryError for a file that is too large or neither."""
     if len(text) > MOST_BIB_CHARACTERS:
-        raise QueryError(f"A bibliography has at most {MOST_BIB_CHARACTERS:,} characters.", "Give the part that is cited.")
+        raise QueryError(
+            f"A bibliography has at most {MOST_BIB_CHARACTERS:,} characters.", "Give the part that is cited."
+        )
     if text.lstrip()[:1] in ("[", "{"):
         return _works_of_csl(text)
     from bibtexparser.entrypoint import parse_string

@@ -8,35 +8,99 @@ from collections.abc import Iterator
 from monjyu_query.drafts.formats.draft import MARK, Pages, Wanted, Work
 from monjyu_query.drafts.formats.identifiers import ARXIV, DOI, trimmed
 
-_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\(\s{0,3}<?([^()\s<>]{1,500}(?:\([^()\s]{0,100}\))?[^()\s<>]{0,200})>?(?:\s+\"[^\"]{0,300}\")?\s{0,3}\)")
+_LINK = re.compile(
+    r"!?\[([^\[\]]{0,500})\]\(\s{0,3}<?([^()\s<>]{1,500}(?:\([^()\s]{0,100}\))?[^()\s<>]{0,200})>?(?:\s+\"[^\"]{0,300}\")?\s{0,3}\)"
+)
 _KEY = r"@(?:\{([^{}\s]{1,200})\}|([\w](?:[\w:.#$%&+?<>~/-]{0,198}[\w/])?))"
 _KEYS = re.compile(_KEY)
 _PANDOC = re.compile(r"\[([^\[\]@]{0,200}@[^\[\]]{1,1000})\]")
 _SPOKEN_KEY = re.compile(rf"(?<![\w@.\\])-?{_KEY}(?:\s?\[[^\[\]@]{{1,100}}\])?")
 _ITEM = r"\d{1,3}(?:\s{0,2}[–—‒‐-]\s{0,2}\d{1,3})?"
-_NUMBERS = re.compile(rf"\[({_ITEM}(?:\s{{0,2}}[,;、]\s{{0,2}}{_ITEM}){{0,30}})(?:,\s?(?:pp?|Sec|Fig|ch)\.?[^\[\]]{{1,30}})?\](?!\()")
+_NUMBERS = re.compile(
+    rf"\[({_ITEM}(?:\s{{0,2}}[,;、]\s{{0,2}}{_ITEM}){{0,30}})(?:,\s?(?:pp?|Sec|Fig|ch)\.?[^\[\]]{{1,30}})?\](?!\()"
+)
 _NOTE = re.compile(r"\[(\^[\w-]{1,30})\](?!:)")
 _LETTER = "[^\\W\\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
-_NAME = rf"(?:(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|al|el|Van|Von|De|Der|La|Le|Di|Da)[\s-]){{0,3}}{_LETTER}[\w'’-]{{1,30}}(?:\s{_LETTER}[\w'’-]{{1,30}})?"
+_PARTICLE = r"(?:van|von|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|al|el|Van|Von|De|Der|La|Le|Di|Da)"
+_NAME = rf"(?:{_PARTICLE}[\s-]){{0,3}}{_LETTER}[\w'’-]{{1,30}}(?:\s{_LETTER}[\w'’-]{{1,30}})?"
 _MORE = rf"(?:(?:,\s{_NAME}){{0,8}},?\s(?:and|&|et|und)\s{_NAME}|,?\set\sal\.?|\sand\s(?:colleagues|others))"
 _YEAR = r"(?:1[89]|20)\d\d"
 _YEARS = rf"{_YEAR}[a-z]?(?:\s?[,;]\s?(?:{_YEAR})?[a-z]?(?![\w]))*"
-_SPOKEN = re.compile(rf"(?<![\w'’.-])(?P<names>{_NAME}(?P<more>{_MORE})?)(?:['’]s?)?,?\s?[(\[](?P<years>{_YEARS})(?:,\s?(?:pp?\.|ch\.|Sec)[^()\[\]]{{0,20}})?[)\]]")
+_SPOKEN = re.compile(
+    rf"(?<![\w'’.-])(?P<names>{_NAME}(?P<more>{_MORE})?)(?:['’]s?)?,?\s?"
+    rf"[(\[](?P<years>{_YEARS})(?:,\s?(?:pp?\.|ch\.|Sec)[^()\[\]]{{0,20}})?[)\]]"
+)
 _ROUND = re.compile(r"[(\[]([^()\[\]]{3,500})[)\]]")
 _INNER = re.compile(
-    rf"(?:(?:see|see also|e\.g\.|i\.e\.|cf\.|also|for example|as in|but see|reviewed in|review(?:ed)? by)[,:]?\s){{0,3}}(?P<names>{_NAME}(?P<more>{_MORE})?)"
+    r"(?:(?:see|see also|e\.g\.|i\.e\.|cf\.|also|for example|as in|but see|reviewed in|review(?:ed)? by)[,:]?\s){0,3}"
+    rf"(?P<names>{_NAME}(?P<more>{_MORE})?)"
     rf"(?P<comma>,?)\s(?P<years>{_YEARS})(?:[,:]\s?(?:pp?\.|ch\.|Sec|Fig|\d)[^;]{{0,30}})?",
 )
 _ONE_YEAR = re.compile(rf"({_YEAR})?([a-z])?")
 _NO_NAMES = frozenset(
-    "january february march april may june july august september october november december jan feb mar apr jun jul aug sep"
-    " sept oct nov dec spring summer autumn fall winter since in from until version copyright figure table section the"
-    " chapter equation appendix during after before between university conference".split()
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+        "spring",
+        "summer",
+        "autumn",
+        "fall",
+        "winter",
+        "since",
+        "in",
+        "from",
+        "until",
+        "version",
+        "copyright",
+        "figure",
+        "table",
+        "section",
+        "the",
+        "chapter",
+        "equation",
+        "appendix",
+        "during",
+        "after",
+        "before",
+        "between",
+        "university",
+        "conference",
+    ]
 )
+
+
+LONGEST = 20_000
+"""Characters that are looked at together: what a hostile paragraph costs grows no faster than its length."""
 
 
 def mark_text(text: str, pages: Pages) -> str:
     """The text with a mark for each citation in it."""
+    return "".join(_marked(text[start : start + LONGEST], pages) for start in range(0, len(text), LONGEST))
+
+
+def _marked(text: str, pages: Pages) -> str:
     text = _LINK.sub(lambda found: _linked(found, pages), text)
     text = DOI.sub(lambda found: pages.mark(found[0], [_address(found)]) + found[0][_end(found) :], text)
     text = ARXIV.sub(lambda found: pages.mark(found[0], [_address(found)]), text)
@@ -103,7 +167,9 @@ def _in_brackets(found: re.Match[str], pages: Pages) -> str:
 
 def _named(names: str, years: str, *, doubtful: bool) -> list[Wanted]:
     people = tuple(
-        name for name in re.split(r",?\s(?:and|&|et|und)\s|,\s|,?\set\sal\.?", names) if name and name not in ("al.", "al")
+        name
+        for name in re.split(r",?\s(?:and|&|et|und)\s|,\s|,?\set\sal\.?", names)
+        if name and name not in ("al.", "al")
     )
     if not people or people[0].split()[0].casefold() in _NO_NAMES:
         return []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-DOI = re.compile(r"(?:https?://(?:dx\.)?doi\.org/|\bdoi:\s{0,3}|(?<![\w./]))(10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]{1,200})", re.I)
+DOI = re.compile(
+    r"(?:https?://(?:dx\.)?doi\.org/|\bdoi:\s{0,3}|(?<![\w./]))(10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]{1,200})", re.I
+)
 ARXIV = re.compile(
     r"(?:https?://(?:www\.)?arxiv\.org/(?:abs|pdf)/|\barxiv:\s{0,3})(\d{4}\.\d{4,5}|[a-z-]{2,12}(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?:\.pdf)?",
     re.I,

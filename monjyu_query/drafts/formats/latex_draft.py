@@ -13,12 +13,27 @@ LONGEST_PARAGRAPH = 20_000
 """Characters that pylatexenc is given at once; a longer one only loses its commands."""
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
 _BODY = re.compile(r"\\begin\s*\{document\}(.*?)(?:\\end\s*\{document\}|\Z)", re.S)
-_LEFT_OUT = ("verbatim", "lstlisting", "minted", "equation", "equation*", "align", "align*", "tikzpicture", "comment", "tabular")
+_LEFT_OUT = (
+    "verbatim",
+    "lstlisting",
+    "minted",
+    "equation",
+    "equation*",
+    "align",
+    "align*",
+    "tikzpicture",
+    "comment",
+    "tabular",
+)
 _LIST = re.compile(r"\\begin\s*\{thebibliography\}(.*?)(?:\\end\s*\{thebibliography\}|\Z)", re.S)
 _ITEM = re.compile(r"\\bibitem\s*(?:\[[^\]]{0,300}\])?\s*\{([^{}]{1,200})\}")
-_CITE = re.compile(r"~?\\([a-zA-Z]{0,12}[cC]ite[a-zA-Z]{0,12}\*?)\s?((?:\[[^\[\]]{0,200}\]\s?){0,2})\{([^{}]{0,2000})\}")
+_CITE = re.compile(
+    r"~?\\([a-zA-Z]{0,12}[cC]ite[a-zA-Z]{0,12}\*?)\s?((?:\[[^\[\]]{0,200}\]\s?){0,2})\{([^{}]{0,2000})\}"
+)
 _SPOKEN = ("citet", "textcite", "citealt", "citeauthor", "onlinecite")
-_PARTS = re.compile(r"\n\s*\n|\\(?:sub){0,2}(?:section|paragraph|chapter)\*?\s*\{[^{}]{0,500}\}|\\item\b|\\caption\b|\\par\b")
+_PARTS = re.compile(
+    r"\n\s*\n|\\(?:sub){0,2}(?:section|paragraph|chapter)\*?\s*\{[^{}]{0,500}\}|\\item\b|\\caption\b|\\par\b"
+)
 
 
 def read_latex(text: str, pages: Pages) -> None:
@@ -29,7 +44,9 @@ def read_latex(text: str, pages: Pages) -> None:
     body = _BODY.search(text)
     text = _LIST.sub("\n\n", body[1] if body else text)
     for name in _LEFT_OUT:
-        text = re.sub(rf"\\begin\s*\{{{re.escape(name)}\}}.*?(?:\\end\s*\{{{re.escape(name)}\}}|\Z)", " ", text, flags=re.S)
+        text = re.sub(
+            rf"\\begin\s*\{{{re.escape(name)}\}}.*?(?:\\end\s*\{{{re.escape(name)}\}}|\Z)", " ", text, flags=re.S
+        )
     text = _CITE.sub(lambda found: _cited(found, pages), text)
     for part in _PARTS.split(text):
         if MARK.search(part) or "(" in part or "http" in part:
@@ -60,6 +77,6 @@ def _plain(latex: str) -> str:
     if len(latex) <= LONGEST_PARAGRAPH:
         try:
             return str(LatexNodes2Text(math_mode="text").latex_to_text(latex, tolerant_parsing=True))
-        except Exception:  # noqa: BLE001  # what its parser makes of hostile text is not documented
+        except Exception:  # what its parser makes of hostile text is not documented
             pass
     return plain(latex)

@@ -10,7 +10,7 @@ from monjyu_query.drafts.formats.draft import Pages
 
 _FRONT = re.compile(r"\A---\s*\n.*?\n(?:---|\.\.\.)\s*\n", re.S)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,300}>")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s")
 _UNDERLINE = re.compile(r"^ {0,3}(?:=+|-{3,})\s*$")

@@ -19,7 +19,7 @@ _UNREADABLE = "This is not a Word file that can be read."
 
 
 def read_word(data: bytes, pages: Pages) -> None:
-    """Fill `pages`. QueryError for what is no Word file, is too large, or unpacks to too much. Footnotes are not read."""
+    """Fill `pages`; footnotes are not read. QueryError for what is no Word file, or too large, packed or unpacked."""
     body = Body(pages)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -32,7 +32,15 @@ def read_word(data: bytes, pages: Pages) -> None:
                     parse_xml(text, sources := Sources())
                     pages.works.by_key |= sources.works
             parse_xml(_part(archive, "word/document.xml"), body)
-    except (zipfile.BadZipFile, KeyError, UnicodeDecodeError, RuntimeError, NotImplementedError, OSError, zlib.error) as error:
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        UnicodeDecodeError,
+        RuntimeError,
+        NotImplementedError,
+        OSError,
+        zlib.error,
+    ) as error:
         raise QueryError(_UNREADABLE, "Save it again as .docx.") from error
     _read(body, pages)
 

@@ -1,4 +1,4 @@
-"""The XML of Word files, read as a stream: no tree that a hostile file could make deep, no entity that it could define."""
+"""The XML of Word files, read as a stream: no tree that a hostile file could make deep, no entities of its own."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ _LISTS = ("ZOTERO_BIBL", "CSL_BIBLIOGRAPHY", "EN.REFLIST", "BIBLIOGRAPHY")
 _WORD_KEY = re.compile(r"\s*CITATION\s+(\S+)((?:\s+\\m\s+\S+)*)")
 _FURTHER = re.compile(r"\\m\s+(\S+)")
 _RAISED = re.compile(r"\d{1,3}(?:[,–-]\d{1,3})*")
+MOST_PARAGRAPH = 200_000
+"""Characters of a paragraph; the rest is left out."""
 MOST_FIELD = 200_000
 """Characters of a field's instruction."""
 
@@ -105,13 +107,15 @@ class Body:
     def data(self, text: str) -> None:
         if self._inside == "instrText" and self._fields:
             field = self._fields[-1]
-            field.told = (field.told + text)[:MOST_FIELD]
+            if len(field.told) < MOST_FIELD:
+                field.told += text
         elif self._inside == "t":
             text = without_marks(text)
             self._add(f"[{text.strip()}]" if self._raised and _RAISED.fullmatch(text.strip()) else text)
 
     def _add(self, text: str) -> None:
-        self.paragraphs[-1].text += text
+        if len(self.paragraphs[-1].text) < MOST_PARAGRAPH:
+            self.paragraphs[-1].text += text
 
     def _here(self, told: str, *, result: bool = False) -> _Field:
         return _Field(len(self.paragraphs) - 1, len(self.paragraphs[-1].text), told, result)
@@ -172,7 +176,10 @@ def _of_mendeley(told: str) -> list[Wanted]:
 def _of_endnote(told: str) -> list[Wanted]:
     found = []
     for cite in re.findall(r"<Cite\b[^>]{0,200}>(.*?)</Cite>", told, re.S):
-        fields = {name: _inner(cite, name) for name in ("title", "year", "author", "electronic-resource-num", "Author", "Year")}
+        fields = {
+            name: _inner(cite, name)
+            for name in ("title", "year", "author", "electronic-resource-num", "Author", "Year")
+        }
         author = (fields["author"] or fields["Author"]).split(",")[0]
         doi = doi_in(fields["electronic-resource-num"])
         year = year_in(fields["year"] or fields["Year"])
