@@ -2,20 +2,25 @@
 
 The claims are those of `citation_set.py`: the develop part gave the weights, the held-out part shares no paper with it.
 
-    PYTHONPATH=.:bench .venv/bin/python bench/citation_set.py --data DATA --out set.jsonl
-    PYTHONPATH=.:bench .venv/bin/python bench/bench_drafts.py --data DATA --claims set.jsonl
+    PYTHONPATH=.:bench .venv/bin/python bench/bench_drafts.py --data DATA
+
+Without `--data` the corpora are indexed into a temporary folder.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from citation_set import Claim
+from bench_search import CORPORA
+from citation_set import COLLECTIONS, Claim, make, write_pubmed
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.paper_label import paper_labels
@@ -25,14 +30,28 @@ from monjyu_query.drafts.judging import LABELS, verdict_of
 from monjyu_query.search.searcher import Searcher
 
 
+PARTS = ("develop", "held_out", "outside")
+
+
 @dataclass(frozen=True)
 class Signed:
     claim: Claim
     signs: dict[str, float]
 
 
-def claims_of(path: Path) -> list[Claim]:
-    return [Claim(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+def indexed(data: Path, corpora: Path) -> None:
+    """Index what is there of the set's collections to level 1."""
+    for name, folder in COLLECTIONS.items():
+        source = corpora / folder
+        if not source.is_dir():
+            continue
+        if name == "pubmed":
+            source = data / "made" / "pubmed"
+            source.mkdir(parents=True)
+            write_pubmed(corpora, source / "pubmed.jsonl")
+        command = ["monjyu", "index", str(source), "-c", name, "--level", "1", "--json"]
+        environment = os.environ | {"MONJYU_DATA": str(data)}
+        subprocess.run(command, env=environment, check=name != "pubmed", stdout=subprocess.DEVNULL)
 
 
 def signed(data: Path, claims: Sequence[Claim]) -> list[Signed]:
@@ -68,17 +87,26 @@ def confusion_of(rows: Sequence[Signed], said: Sequence[str]) -> dict[str, dict[
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--claims", type=Path, required=True)
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--data", type=Path, help="A data folder that has the collections.")
+    parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    rows = signed(given.data, claims_of(given.claims))
-    for part in ("develop", "held_out", "outside"):
-        of_part = [row for row in rows if row.claim.part == part]
-        said = [verdict_of(row.signs)[0] for row in of_part]
-        print(json.dumps({"part": part, **confusion_of(of_part, said)}))
-        for kind in sorted({row.claim.kind for row in of_part}):
-            counts = Counter(one for row, one in zip(of_part, said, strict=True) if row.claim.kind == kind)
-            print(f"  {kind:14}", dict(counts))
+    with tempfile.TemporaryDirectory() as made:
+        data = given.data or Path(made)
+        if given.data is None:
+            indexed(data, given.corpora)
+        rows = signed(data, make(data, given.corpora))
+    found = {part: _part([row for row in rows if row.claim.part == part]) for part in PARTS}
+    print(json.dumps(found, indent=None if given.json else 1))
+
+
+def _part(rows: Sequence[Signed]) -> dict[str, object]:
+    """Figures of the labels, and of each kind how often which verdict was said."""
+    said = [verdict_of(row.signs)[0] for row in rows]
+    kinds: dict[str, Counter[str]] = {}
+    for row, one in zip(rows, said, strict=True):
+        kinds.setdefault(row.claim.kind, Counter())[one] += 1
+    return {"claims": len(rows), **confusion_of(rows, said), "kinds": kinds}
 
 
 if __name__ == "__main__":

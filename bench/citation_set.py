@@ -16,13 +16,12 @@ The develop and the held-out part share no paper; all of `layouts` is held out.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,8 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_core.text.sentences import split_sentences
 from monjyu_query.search.searcher import Searcher
 
-CORPORA = Path(__file__).resolve().parent.parent.parent / "shared" / "corpora"
+COLLECTIONS = {"jose": "jose/pdf", "layouts": "layouts/pdf", "covid": "covidqa_dev", "pubmed": "pubmedqa_dev"}
+"""By name, the folder of the corpora that is indexed; of PubMedQA what `write_pubmed` makes of it."""
 PER_KIND = {"conclusion": 260, "question_yes": 60, "question_no": 60, "quoted": 60}
 _NUMBER = re.compile(r"(?<![\w.,/-])(\d{1,3}(?:\.\d+)?)(?=\s?%|\s[a-z])")
 _AUXILIARY = re.compile(r"\b(is|are|was|were|can|could|will|would|has|have|may|should|does|do|did)\b(?! not| no\b)")
@@ -70,14 +70,15 @@ def part_of(collection: str, paper_id: str) -> str:
     return "held_out" if held else "develop"
 
 
-def make(data: Path) -> list[Claim]:
-    """All claims. `data` has the collections jose, layouts, covid (CovidQA's articles) and pubmed (PubMedQA without its
-    conclusions: `--pubmed FILE` writes it)."""
+def make(data: Path, corpora: Path) -> list[Claim]:
+    """All claims. `data` has those of `COLLECTIONS` that `corpora` has."""
     chance = random.Random(23)
     found: list[Claim] = []
     for name in ("jose", "layouts", "pubmed", "covid"):
+        if not (corpora / COLLECTIONS[name]).is_dir():
+            continue
         searcher = Searcher(DataFolder(data), name, None)
-        made = {"pubmed": lambda: _conclusions(chance), "covid": lambda: _quoted(chance)}
+        made = {"pubmed": lambda: _conclusions(corpora, chance), "covid": lambda: _quoted(corpora, chance)}
         said = list(made[name]() if name in made else _of_abstracts(searcher))
         found += said
         for claim in said:
@@ -85,7 +86,7 @@ def make(data: Path) -> list[Claim]:
         found += _swapped(searcher, said, chance)
         if name == "jose":
             found += _citing(searcher)
-    return found + list(_questions(chance))
+    return found + list(_questions(corpora, chance))
 
 
 def _good(text: str) -> bool:
@@ -110,38 +111,41 @@ def _of_abstracts(searcher: Searcher) -> Iterator[Claim]:
                 yield Claim(text, collection, paper_id, "supported", "abstract", part, ("abstract",))
 
 
-def _rows(corpus: str, name: str = "queries.jsonl") -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (CORPORA / corpus / name).read_text(encoding="utf-8").splitlines()]
+def _rows(folder: Path, name: str = "queries.jsonl") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
 
 
-def _pubmed() -> list[dict[str, Any]]:
-    return _rows("pubmedqa_dev")
+def _pubmed(corpora: Path) -> list[dict[str, Any]]:
+    rows = _rows(corpora / COLLECTIONS["pubmed"])
+    return [row for row in rows if "yes_no" in row]
 
 
-def write_pubmed(out: Path) -> None:
+def write_pubmed(corpora: Path, out: Path) -> None:
     """PubMedQA's abstracts without their conclusions, to be indexed as the collection pubmed."""
-    answers = {row["doc"]: row["answers"][0] for row in _pubmed()}
+    answers = {row["doc"]: row["answers"][0] for row in _pubmed(corpora)}
     with out.open("w", encoding="utf-8") as file:
-        for row in _rows("pubmedqa_dev", "corpus.jsonl"):
+        for row in _rows(corpora / COLLECTIONS["pubmed"], "corpus.jsonl"):
+            if row["id"] not in answers:
+                continue
             start, end = answers[row["id"]]["start"], answers[row["id"]]["start"] + len(answers[row["id"]]["text"])
             text = (row["text"][:start] + row["text"][end:]).strip()
             file.write(json.dumps({"id": row["id"], "title": f"Study {row['id']}", "text": text}) + "\n")
 
 
-def _quoted(chance: random.Random) -> Iterator[Claim]:
-    rows = sorted({(row["id"], row["text"]) for row in _rows("covidqa_dev", "corpus.jsonl")})
+def _quoted(corpora: Path, chance: random.Random) -> Iterator[Claim]:
+    rows = sorted({(row["id"], row["text"]) for row in _rows(corpora / COLLECTIONS["covid"], "corpus.jsonl")})
     said = []
     for paper_id, text in rows:
         for start, end in split_sentences(text[:20_000]):
             one = " ".join(text[start:end].split())
             if _good(one) and _NUMBER.search(one):
                 said.append((paper_id, one))
-    for paper_id, one in chance.sample(said, PER_KIND["quoted"]):
+    for paper_id, one in chance.sample(said, min(len(said), PER_KIND["quoted"])):
         yield Claim(one, "covid", paper_id, "supported", "quoted", part_of("covid", paper_id))
 
 
-def _conclusions(chance: random.Random) -> Iterator[Claim]:
-    rows = _pubmed()
+def _conclusions(corpora: Path, chance: random.Random) -> Iterator[Claim]:
+    rows = _pubmed(corpora)
     chance.shuffle(rows)
     for row in rows[: PER_KIND["conclusion"]]:
         text = row["answers"][0]["text"]
@@ -187,7 +191,10 @@ def _swapped(searcher: Searcher, said: list[Claim], chance: random.Random) -> It
             if near:
                 yield Claim(claim.text, claim.collection, near[0], "not_found", "near_swap", claim.part)
         else:
-            other = chance.choice([one.paper_id for one in said if one.paper_id != claim.paper_id])
+            others = [one.paper_id for one in said if one.paper_id != claim.paper_id]
+            other = chance.choice(others) if others else ""
+            if not other:
+                continue
             yield Claim(claim.text, claim.collection, other, "not_found", "swapped", claim.part)
 
 
@@ -227,28 +234,10 @@ def statement(question: str) -> str:
     return f"{subject[:1].upper()}{subject[1:]} {verb} {rest}." if rest else ""
 
 
-def _questions(chance: random.Random) -> Iterator[Claim]:
-    rows = _pubmed()
+def _questions(corpora: Path, chance: random.Random) -> Iterator[Claim]:
+    rows = _pubmed(corpora)
     chance.shuffle(rows)
     for answer, label in (("yes", "supported"), ("no", "contradicted")):
         said = [(row["doc"], text) for row in rows if row["yes_no"] == answer and (text := statement(row["text"]))]
         for paper_id, text in said[: PER_KIND[f"question_{answer}"]]:
             yield Claim(text, "pubmed", paper_id, label, f"question_{answer}", "outside")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, help="Data folder with the collections.")
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--pubmed", action="store_true", help="Write PubMedQA without its conclusions to OUT instead.")
-    given = parser.parse_args()
-    if given.pubmed:
-        write_pubmed(given.out)
-        return
-    claims = make(given.data)
-    given.out.write_text("".join(json.dumps(asdict(one)) + "\n" for one in claims), encoding="utf-8")
-    print(len(claims), "claims")
-
-
-if __name__ == "__main__":
-    main()

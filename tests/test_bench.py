@@ -36,6 +36,7 @@ SMALL: dict[str, list[str]] = {
     "bench_change": ["--corpus", "{corpora}/jose/pdf", "--papers", "30"],
     "bench_chunking": ["--corpora", "{corpora}", "--only", "jose", "--strategies", "section", "semantic"],
     "bench_citations": ["--corpora", "{corpora}", "--papers", "10"],
+    "bench_drafts": ["--corpora", "{corpora}"],
     "bench_embedding": ["--runs", "1"],
     "bench_graph": ["--corpus", "{corpora}/jose/pdf", "--alone", "--windows", "2000"],
     "bench_growth": ["--documents", "2"],

@@ -1,10 +1,10 @@
 """Learn how much each sign weighs in the check of a draft's claims: `claim_weights.json` in `monjyu_query/drafts/`.
 
 A multinomial logistic regression over `claim_signs.NAMES` with an L2 penalty, learned from the develop part of the set
-that `bench/citation_set.py` makes, without its real citing sentences; each class weighs alike. `--write` writes the weights.
+of `bench/citation_set.py`, without its real citing sentences; each class weighs alike. `--write` writes the weights.
+`--data` is a data folder as `bench/bench_drafts.py` takes it.
 
-    PYTHONPATH=.:bench .venv/bin/python bench/citation_set.py --data DATA --out set.jsonl
-    PYTHONPATH=.:bench .venv/bin/python training/drafts.py --data DATA --claims set.jsonl --write
+    PYTHONPATH=.:bench .venv/bin/python training/drafts.py --data DATA --write
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-from bench_drafts import Signed, claims_of, confusion_of, signed
+from bench_drafts import PARTS, Signed, confusion_of, signed
+from bench_search import CORPORA
+from citation_set import make
 from numpy.typing import NDArray
 
 from monjyu_query.drafts.claim_signs import NAMES
@@ -28,13 +30,13 @@ Array = NDArray[np.float64]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--claims", type=Path, required=True)
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
-    rows = signed(given.data, claims_of(given.claims))
+    rows = signed(given.data, make(given.data, given.corpora))
     develop = [row for row in rows if row.claim.part == "develop" and row.claim.kind != "citing"]
     weights = learned(develop)
-    for part in ("develop", "held_out", "outside"):
+    for part in PARTS:
         of_part = [row for row in rows if row.claim.part == part]
         said = chances(np.array([[row.signs[name] for name in NAMES] for row in of_part]), weights).argmax(axis=1)
         print(part, confusion_of(of_part, [LABELS[one] for one in said]))

@@ -122,7 +122,8 @@ def test_word_fields_and_plain_citations() -> None:
     }
     zotero = "ADDIN ZOTERO_ITEM CSL_CITATION " + json.dumps({"citationItems": [{"itemData": item}]})
     raised = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>'
-    source = '<b:Sources xmlns:b="x"><b:Source><b:Tag>Lee01</b:Tag><b:Title>Things that fall</b:Title><b:Year>2001</b:Year></b:Source></b:Sources>'
+    about = "<b:Tag>Lee01</b:Tag><b:Title>Things that fall</b:Title><b:Year>2001</b:Year>"
+    source = f'<b:Sources xmlns:b="x"><b:Source>{about}</b:Source></b:Sources>'
     draft = read_draft(
         word(
             f"<w:p>{run('It grows ')}{complex_field(zotero, '(Smith 2020)')}{run('. It falls ')}"
