@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -24,11 +25,10 @@ from citation_set import COLLECTIONS, Claim, make, write_pubmed
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answers.paper_label import paper_labels
+from monjyu_query.drafts.claim_evidence import Evidence
 from monjyu_query.drafts.claim_signs import claim_signs
-from monjyu_query.drafts.evidence import Evidence
 from monjyu_query.drafts.judging import LABELS, verdict_of
 from monjyu_query.search.searcher import Searcher
-
 
 PARTS = ("develop", "held_out", "outside")
 
@@ -49,9 +49,9 @@ def indexed(data: Path, corpora: Path) -> None:
             source = data / "made" / "pubmed"
             source.mkdir(parents=True)
             write_pubmed(corpora, source / "pubmed.jsonl")
-        command = ["monjyu", "index", str(source), "-c", name, "--level", "1", "--json"]
+        command = [sys.executable, "-m", "monjyu_core", "index", str(source), "-c", name, "--level", "1", "--json"]
         environment = os.environ | {"MONJYU_DATA": str(data)}
-        subprocess.run(command, env=environment, check=name != "pubmed", stdout=subprocess.DEVNULL)
+        subprocess.run(command, env=environment, check=False, stdout=subprocess.DEVNULL)
 
 
 def signed(data: Path, claims: Sequence[Claim]) -> list[Signed]:

@@ -75,7 +75,7 @@ def make(data: Path, corpora: Path) -> list[Claim]:
     chance = random.Random(23)
     found: list[Claim] = []
     for name in ("jose", "layouts", "pubmed", "covid"):
-        if not (corpora / COLLECTIONS[name]).is_dir():
+        if not (data / "index" / name / "CURRENT").exists():
             continue
         searcher = Searcher(DataFolder(data), name, None)
         made = {"pubmed": lambda: _conclusions(corpora, chance), "covid": lambda: _quoted(corpora, chance)}

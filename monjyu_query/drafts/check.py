@@ -12,9 +12,9 @@ from monjyu_core.models.calls.embedding_calls import charged_to
 from monjyu_query.answers.citing import cite
 from monjyu_query.answers.paper_label import paper_labels
 from monjyu_query.drafts.checked import WORST_FIRST, CheckedCitation, CheckedDraft, CheckedSentence, Verdict
+from monjyu_query.drafts.claim_evidence import Evidence, Found
 from monjyu_query.drafts.claim_signs import WIDER, claim_signs
-from monjyu_query.drafts.evidence import Evidence, Found
-from monjyu_query.drafts.formats.bibliography import works_of_bib
+from monjyu_query.drafts.formats.cited_works import works_of_bib
 from monjyu_query.drafts.formats.read_draft import Cited, CitingSentence, Draft, Format, read_draft
 from monjyu_query.drafts.judging import verdict_of
 from monjyu_query.drafts.resolving import Library, Resolved

@@ -10,7 +10,7 @@ from monjyu_query.answers.verification.numbers import SMALL, figures, same_value
 from monjyu_query.answers.verification.polarity import DIRECTION, DIRECTION_JA, NEGATIONS, SIDES, negated_ja, sides_ja
 from monjyu_query.answers.verification.signs import NAMES as OF_TEXT
 from monjyu_query.answers.verification.signs import Source, signs_of
-from monjyu_query.drafts.evidence import Found
+from monjyu_query.drafts.claim_evidence import Found
 
 CLOSEST, WIDER = 2, 6
 """Sentences that a claim is held against one by one, and together."""

@@ -11,7 +11,7 @@ from typing import Literal
 from rapidfuzz import fuzz, process
 
 from monjyu_query.answers.paper_label import family_name
-from monjyu_query.drafts.formats.draft import Wanted, Work, Works
+from monjyu_query.drafts.formats.draft_pages import Wanted, Work, Works
 from monjyu_query.quotes.squeezed import squeeze
 from monjyu_query.search.open_index import OpenIndex
 

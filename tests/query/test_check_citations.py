@@ -15,8 +15,8 @@ from monjyu_core.storage.folders import DataFolder
 from monjyu_query.drafts.check import check_citations
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.drafts.claim_signs import NAMES
+from monjyu_query.drafts.draft_text import as_text
 from monjyu_query.drafts.judging import LABELS, verdict_of
-from monjyu_query.drafts.render import as_text
 from monjyu_query.search.searcher import Searcher
 
 BIB = """@article{leases, title={Readers That Never Wait: {Leases} on Published Snapshots},

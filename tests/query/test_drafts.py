@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monjyu_core.errors import QueryError
-from monjyu_query.drafts.formats.bibliography import works_of_bib
-from monjyu_query.drafts.formats.draft import Wanted
+from monjyu_query.drafts.formats.cited_works import works_of_bib
+from monjyu_query.drafts.formats.draft_pages import Wanted
 from monjyu_query.drafts.formats.read_draft import Draft, Format, read_draft
 
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

@@ -28,9 +28,9 @@ def check_citations(draft: Path, collection: str | None, bib: Path | None, stric
     """
     from monjyu_core.errors import QueryError
     from monjyu_query.drafts.check import check_citations
+    from monjyu_query.drafts.draft_text import as_text
     from monjyu_query.drafts.formats.read_draft import FORMATS
     from monjyu_query.drafts.formats.word_draft import MOST_BYTES
-    from monjyu_query.drafts.render import as_text
 
     kind = FORMATS.get(draft.suffix.casefold())
     if kind is None:

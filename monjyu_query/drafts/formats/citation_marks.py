@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from monjyu_query.drafts.formats.draft import MARK, Pages, Wanted, Work
-from monjyu_query.drafts.formats.identifiers import ARXIV, DOI, trimmed
+from monjyu_query.drafts.formats.draft_pages import MARK, Pages, Wanted, Work
+from monjyu_query.drafts.formats.work_ids import ARXIV, DOI, trimmed
 
 _LINK = re.compile(
     r"!?\[([^\[\]]{0,500})\]\(\s{0,3}<?([^()\s<>]{1,500}(?:\([^()\s]{0,100}\))?[^()\s<>]{0,200})>?(?:\s+\"[^\"]{0,300}\")?\s{0,3}\)"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from monjyu_query.drafts.formats.bibliography import is_heading, works_of_list
 from monjyu_query.drafts.formats.citation_marks import mark_text
-from monjyu_query.drafts.formats.draft import Pages
+from monjyu_query.drafts.formats.cited_works import is_heading, works_of_list
+from monjyu_query.drafts.formats.draft_pages import Pages
 
 _FRONT = re.compile(r"\A---\s*\n.*?\n(?:---|\.\.\.)\s*\n", re.S)
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")

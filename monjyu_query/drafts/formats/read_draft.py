@@ -11,7 +11,7 @@ from monjyu_core.errors import QueryError
 from monjyu_core.text.language import detect_language
 from monjyu_core.text.sentences import split_sentences
 from monjyu_query.answers.verification.alignment import Words
-from monjyu_query.drafts.formats.draft import CLOSE, MARK, OPEN, Mark, Pages, Works, without_marks
+from monjyu_query.drafts.formats.draft_pages import CLOSE, MARK, OPEN, Mark, Pages, Works, without_marks
 from monjyu_query.drafts.formats.latex_draft import read_latex
 from monjyu_query.drafts.formats.markdown_draft import read_markdown
 from monjyu_query.drafts.formats.word_draft import MOST_BYTES, read_word

@@ -7,9 +7,9 @@ import zipfile
 import zlib
 
 from monjyu_core.errors import QueryError
-from monjyu_query.drafts.formats.bibliography import is_heading, works_of_list
 from monjyu_query.drafts.formats.citation_marks import mark_text
-from monjyu_query.drafts.formats.draft import Pages
+from monjyu_query.drafts.formats.cited_works import is_heading, works_of_list
+from monjyu_query.drafts.formats.draft_pages import Pages
 from monjyu_query.drafts.formats.word_xml import Body, Sources, parse_xml
 
 MOST_BYTES, MOST_XML, MOST_FILES = 50 << 20, 40 << 20, 5_000

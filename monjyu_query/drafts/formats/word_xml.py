@@ -11,9 +11,9 @@ from typing import Any
 from xml.etree.ElementTree import ParseError, XMLParser
 
 from monjyu_core.errors import QueryError
-from monjyu_query.drafts.formats.bibliography import work_of_csl
-from monjyu_query.drafts.formats.draft import Pages, Wanted, Work, without_marks
-from monjyu_query.drafts.formats.identifiers import doi_in, year_in
+from monjyu_query.drafts.formats.cited_works import work_of_csl
+from monjyu_query.drafts.formats.draft_pages import Pages, Wanted, Work, without_marks
+from monjyu_query.drafts.formats.work_ids import doi_in, year_in
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MENDELEY = "MENDELEY_CITATION_v3_"

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from monjyu_query.api.facade_async import AsyncMonjyu
 from monjyu_query.drafts.checked import CheckedDraft
-from monjyu_query.drafts.render import as_text
+from monjyu_query.drafts.draft_text import as_text
 from monjyu_query.mcp_server.register import Tools
 from monjyu_query.mcp_server.search_tools import Collection
 from monjyu_query.mcp_server.texts import QUOTED, given
