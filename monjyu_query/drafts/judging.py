@@ -35,9 +35,12 @@ def _weights() -> Array:
 
 
 def verdict_of(signs: Mapping[str, float]) -> tuple[Support, float]:
-    """The likeliest verdict and its chance (0 to 1), as far as the set that was learned from is like the draft."""
+    """The likeliest verdict and its chance (0 to 1), as far as the set that was learned from is like the draft.
+
+    What is more likely contradicted than anything else, though not surely, is not found: it is no support.
+    """
     chance = chances(np.array([[signs[name] for name in NAMES]]), _weights())[0]
     best = int(chance.argmax())
     if LABELS[best] == "contradicted" and chance[best] < SURE:
-        best = int(chance[:best].argmax())
+        best = LABELS.index("not_found")
     return LABELS[best], round(float(chance[best]), 3)
