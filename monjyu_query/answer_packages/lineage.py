@@ -106,9 +106,7 @@ def _read_of(by_place: dict[tuple[str, str], PartEntry], asset: str, bucket: str
     tables = ASSET_TABLES.get(asset, [])
     if bucket == COLLECTION_SHARD:
         return [part for (table, _), part in by_place.items() if table in tables]
-    return [
-        part for table in tables for place in (bucket, COLLECTION_SHARD) if (part := by_place.get((table, place)))
-    ]
+    return [part for table in tables for place in (bucket, COLLECTION_SHARD) if (part := by_place.get((table, place)))]
 
 
 def _published(document: _Document, snapshot: Snapshot, parts: list[PartEntry]) -> None:
