@@ -28,7 +28,8 @@ _THERE = "SELECT sentence_id FROM sentences WHERE sentence_id IN (SELECT unnest(
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A quote of the kept search that the collection no longer holds. `why`: purged, or gone (deleted, or read anew)."""
+    """A quote of the kept search that the collection no longer holds. `why`: purged, or gone
+    (deleted, or read anew)."""
 
     paper_id: str
     sentence_ids: list[str]
@@ -73,15 +74,22 @@ def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
     )
 
 
-def asked_again(data: DataFolder, trace_id: str, trace: dict[str, Any] | None = None) -> AskedAnswer:
-    """The answer of a trace. QueryError where there is no such trace, or its collection is gone."""
+def asked_again(
+    data: DataFolder, trace_id: str, trace: dict[str, Any] | None = None, running: Searcher | None = None
+) -> AskedAnswer:
+    """The answer of a trace. QueryError where there is no such trace, or its collection is gone.
+
+    `running` is used where it would answer as the trace's search did; else a searcher is opened.
+    """
     kept = trace or read_trace(StateStore(data.state), trace_id)
     folder = require_collection(data, kept["collection"])
     request = make_request(**kept["request"])
     if not request.answer:
         raise QueryError("No answer was asked for, only passages.", "Search without --no-answer.")
     there = kept["snapshot_id"] in published(folder)
-    searcher = Searcher(data, request.collection, None, kept["settings"], kept["snapshot_id"] if there else None)
+    searcher = _as_then(running, kept) if running is not None else None
+    if searcher is None:
+        searcher = Searcher(data, request.collection, None, kept["settings"], kept["snapshot_id"] if there else None)
     events: list[dict[str, Any]] = []
     result = searcher.search(request, events.append)
     old, new = without_cost(kept), without_cost(trace_of(request, result, kept["settings"], events))
@@ -97,6 +105,13 @@ def asked_again(data: DataFolder, trace_id: str, trace: dict[str, Any] | None = 
         differs=tuple(name for name in old if old[name] != new[name]),
         left_out=() if there else _left_out(data, index, kept),
     )
+
+
+def _as_then(running: Searcher, kept: dict[str, Any]) -> Searcher | None:
+    """The running searcher without traces; None where its snapshot or settings are others by now."""
+    settings = running.settings.model_dump(mode="json", include={"search", "answer"})
+    same = running.current().snapshot.id == kept["snapshot_id"] and settings == kept["settings"]
+    return running.untraced() if same else None
 
 
 def _left_out(data: DataFolder, index: OpenIndex, kept: dict[str, Any]) -> tuple[LeftOut, ...]:

@@ -25,7 +25,7 @@ _WORKFLOW_PROFILE = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-R
 _LANGUAGE, _RIGHTS = "#search-request", "#rights"
 DESCRIPTIONS = {
     "answer.json": "The answer with its citations, as it is compared when it is made again",
-    "answer.md": "The answer to read",
+    "README.md": "The answer to read",
     "question.json": "The question, the request and the settings",
     "evidence.json": "The cited sentences with page, rectangles and hashes, and the papers",
     "snapshot.json": "The snapshot that was asked: hashes of its parts, models, settings, code",
@@ -67,8 +67,9 @@ def crate_metadata(facts: CrateFacts) -> Node:
     return {"@context": _CONTEXT, "@graph": nodes}
 
 
-def _refer(*names: str) -> list[Node]:
-    return [{"@id": name} for name in names]
+def _refer(*names: str) -> list[Node] | Node:
+    """One is not in a list: the recommended form."""
+    return [{"@id": name} for name in names] if len(names) != 1 else {"@id": names[0]}
 
 
 def _descriptor() -> Node:
@@ -86,8 +87,8 @@ def _root(facts: CrateFacts) -> Node:
         "@id": "./",
         "@type": "Dataset",
         "name": f"Answer to: {facts.question}",
-        "description": f"An answer from snapshot {facts.snapshot_id} of collection {facts.collection}, with all that it "
-        "rests on. `monjyu verify` checks it.",
+        "description": f"An answer from snapshot {facts.snapshot_id} of collection {facts.collection}, with all that "
+        "it rests on. `monjyu verify` checks it.",
         "datePublished": facts.published,
         "license": {"@id": _RIGHTS},
         "conformsTo": _refer(*_PROFILES),
@@ -102,7 +103,7 @@ def _files(facts: CrateFacts) -> list[Node]:
     parameter = {file: name for name, file in (_INPUTS | _OUTPUT).items()}
     nodes: list[Node] = []
     for name, kind in facts.files.items():
-        node = {
+        node: Node = {
             "@id": name,
             "@type": "File",
             "name": DESCRIPTIONS.get(name, f"Part of a page: {name}"),
@@ -110,6 +111,8 @@ def _files(facts: CrateFacts) -> list[Node]:
         }
         if name in parameter:
             node["exampleOfWork"] = {"@id": parameter[name]}
+        if name == "README.md":
+            node["about"] = {"@id": "./"}
         nodes.append(node if name != WORKFLOW else node | _workflow(facts))
     rights = (
         "Quotes and parts of pages are under the licences of their papers, as far as these are known; "
@@ -137,8 +140,13 @@ def _tool_id(name: str, facts: CrateFacts) -> str:
 
 def _software(facts: CrateFacts) -> list[Node]:
     version = {"softwareVersion": facts.code_version}
-    engine = {"@id": f"urn:monjyu:{facts.code_version}", "@type": "SoftwareApplication", "name": "Monjyu", **version}
-    nodes = [engine, {"@id": _LANGUAGE, "@type": "ComputerLanguage", "name": "Search request of Monjyu"}]
+    engine: Node = {
+        "@id": f"urn:monjyu:{facts.code_version}",
+        "@type": "SoftwareApplication",
+        "name": "Monjyu",
+        **version,
+    }
+    nodes: list[Node] = [engine, {"@id": _LANGUAGE, "@type": "ComputerLanguage", "name": "Search request of Monjyu"}]
     for place, (name, title, *_) in enumerate(_STEPS):
         tool = _tool_id(name, facts)
         nodes += [
@@ -153,11 +161,12 @@ def _software(facts: CrateFacts) -> list[Node]:
 
 
 def _actions(facts: CrateFacts) -> list[Node]:
-    ended = {"endTime": facts.published, "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"}}
+    ended = {"endTime": facts.published, "actionStatus": "http://schema.org/CompletedActionStatus"}
     whole = {
         "@id": "#answer-action",
         "@type": "CreateAction",
         "name": "The search",
+        "description": "The question was asked of the snapshot, and answered",
         "instrument": {"@id": WORKFLOW},
         "object": _refer(*_INPUTS.values()),
         "result": _refer(*_OUTPUT.values(), "evidence.json"),
@@ -165,9 +174,14 @@ def _actions(facts: CrateFacts) -> list[Node]:
     }
     nodes: list[Node] = [whole]
     for name, title, read, made in _STEPS:
-        action = {"@id": f"#{name}-action", "@type": "CreateAction", "name": title, **ended}
-        action |= {"instrument": {"@id": _tool_id(name, facts)}, "object": _refer(*read), "result": _refer(*made)}
-        control = {"@id": f"#{name}-control", "@type": "ControlAction", "name": f"Control of: {title}"}
+        action: Node = {"@id": f"#{name}-action", "@type": "CreateAction", "name": title, **ended}
+        action |= {
+            "description": f"Step {name!r} of the search",
+            "instrument": {"@id": _tool_id(name, facts)},
+            "object": _refer(*read),
+            "result": _refer(*made),
+        }
+        control: Node = {"@id": f"#{name}-control", "@type": "ControlAction", "name": f"Control of: {title}"}
         control |= {"instrument": {"@id": f"#{name}-step"}, "object": {"@id": f"#{name}-action"}}
         nodes += [action, control]
     engine = {

@@ -1,7 +1,7 @@
 """What made an answer, as PROV: files, parts, snapshot, question and answer, and the steps between them.
 
-PROV-JSON (W3C member submission of 24 April 2013). A part's recipe and inputs are those of the HEAD that names it; where
-a later run has moved the HEAD on, only that the part was there is known, and nothing more is said.
+PROV-JSON (W3C member submission of 24 April 2013). A part's recipe and inputs are those of the HEAD that names it;
+where a later run has moved the HEAD on, only that the part was there is known, and nothing more is said.
 """
 
 from __future__ import annotations

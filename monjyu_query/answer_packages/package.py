@@ -42,7 +42,7 @@ def package_of(asked: AskedAnswer, crops: Crops | None = None) -> dict[str, byte
             WORKFLOW: _workflow(asked),
         }.items()
     }
-    files["answer.md"] = as_markdown(document_of(asked, papers)).encode("utf-8", "replace")
+    files["README.md"] = as_markdown(document_of(asked, papers)).encode("utf-8", "replace")
     files["bibliography.bib"] = bibtex(papers).encode("utf-8", "replace")
     files["bibliography.json"] = csl(papers).encode("utf-8", "replace")
     files |= crops(asked) if crops is not None else {}

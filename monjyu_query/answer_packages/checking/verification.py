@@ -13,7 +13,7 @@ from monjyu_core.errors import ConfigurationError, MonjyuError
 from monjyu_core.storage.folders import CollectionFolder, DataFolder
 from monjyu_core.storage.snapshot import read_current
 from monjyu_query.answer_packages.canonical import text_sha256
-from monjyu_query.answer_packages.checking.claims_of_package import Claims, read_claims
+from monjyu_query.answer_packages.checking.claims_of_package import CitationClaim, Claims, read_claims
 from monjyu_query.answer_packages.checking.package_reading import ReadPackage, read_package
 from monjyu_query.answer_packages.checking.quotes_stand import quotes_check
 from monjyu_query.answer_packages.checking.same_answer import answer_check
@@ -110,15 +110,15 @@ def _contradictions(claims: Claims) -> Iterator[int]:
     evidence = {cited.n: cited for cited in claims.evidence.citations}
     for cited in claims.answer.citations:
         found = evidence.pop(cited.n, None)
-        same = found is not None and (found.quote, found.paper_id) == (cited.quote, cited.paper_id)
-        if (
-            not same
-            or found is None
-            or text_sha256(found.quote) != found.quote_sha256
-            or any(text_sha256(one.text) != one.text_sha256 for one in found.sentences)
-        ):
+        if found is None or (found.quote, found.paper_id) != (cited.quote, cited.paper_id) or _misdigested(found):
             yield cited.n
     yield from evidence
+
+
+def _misdigested(cited: CitationClaim) -> bool:
+    if text_sha256(cited.quote) != cited.quote_sha256:
+        return True
+    return any(text_sha256(one.text) != one.text_sha256 for one in cited.sentences)
 
 
 def _against_collection(

@@ -17,12 +17,11 @@ def as_markdown(document: Document) -> str:
     parts = [f"# {plain(document.title)}", *(f"> {plain(note)}" for note in document.notes)]
     parts += [_paragraph(paragraph) for paragraph in document.paragraphs]
     parts += ["\n".join(_table(table)) for table in document.tables]
-    if document.sources:
-        parts += [f"## {document.words['sources']}", *(_source(one, document) for one in document.sources)]
     if document.papers:
         listed = [f"- {plain(text)}{f' <{address}>' if address else ''}" for text, address in document.papers]
         parts += [f"## {document.words['papers']}", "\n".join(listed)]
     parts += [f"## {document.words['about']}", "\n".join(f"- {plain(line)}" for line in document.about)]
+    parts += [_source(one, document) for one in document.sources]  # last: readers list footnotes at the end
     return "\n\n".join(parts) + "\n"
 
 

@@ -26,16 +26,9 @@ def as_pdf(document: Document) -> bytes:
 
     register()
     written = io.BytesIO()
-    frame = {"leftMargin": _MARGIN, "rightMargin": _MARGIN, "topMargin": _MARGIN, "bottomMargin": _MARGIN}
-    pages = SimpleDocTemplate(
-        written,
-        pagesize=A4,
-        title=document.title[:200],
-        author="Monjyu",
-        invariant=1,
-        lang=_language(document),
-        **frame,
-    )
+    frame = dict.fromkeys(("leftMargin", "rightMargin", "topMargin", "bottomMargin"), _MARGIN)
+    about = {"title": document.title[:200], "author": "Monjyu", "lang": _language(document)}
+    pages = SimpleDocTemplate(written, pagesize=A4, invariant=1, **about, **frame)
     width = A4[0] - 2 * _MARGIN
     story = [_block(_text(document.title, BOLD), "title", document.title)]
     story += [_block(f"<i>{_text(note, ITALIC)}</i>", "small", note) for note in document.notes]

@@ -69,7 +69,8 @@ def _element(name: str, values: dict[str, str | None], text: str | None = None) 
     element: Any = OxmlElement(name)
     for key, value in values.items():
         element.set(qn(key), value)
-    element.text = text
+    if text is not None:
+        element.text = text
     return element
 
 
