@@ -20,7 +20,7 @@ from monjyu_query.search.request import SearchRequest, make_request
 from monjyu_query.search.result import SearchResult
 from monjyu_query.search.searcher import Searcher
 from monjyu_query.search.which_collection import require_collection
-from monjyu_query.traces.traces import TraceLog, read_trace, trace_of, without_cost
+from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace, trace_of, without_cost
 
 _TRACE_ID = re.compile(r"[0-9a-f]{16}")
 _THERE = "SELECT sentence_id FROM sentences WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))"
@@ -68,10 +68,9 @@ def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
     if index.snapshot.id != result.snapshot_id:
         raise QueryError("The collection was published anew meanwhile.", "Ask again.")
     settings = searcher.settings.model_dump(mode="json", include={"search", "answer"})
-    trace = trace_of(request, result, settings)
-    return AskedAnswer(
-        index, request, settings, result, result.trace_id, trace["asked_at"], asked_of=result.snapshot_id
-    )
+    trace = store.get(NAMESPACE, result.trace_id) or trace_of(request, result, settings)  # none where none are kept
+    asked_at: str = trace["asked_at"]
+    return AskedAnswer(index, request, settings, result, result.trace_id, asked_at, asked_of=result.snapshot_id)
 
 
 def asked_again(

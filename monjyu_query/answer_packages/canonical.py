@@ -32,8 +32,8 @@ def canonical_bytes(value: object) -> bytes:
 
 
 def text_sha256(text: str) -> str:
-    """Hex digits for a text whose white space does not matter."""
-    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
+    """Hex digits for a text without its white space, which differs between a quote and its sentences."""
+    return hashlib.sha256("".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _rounded(value: Any) -> Any:

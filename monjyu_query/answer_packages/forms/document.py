@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -59,8 +59,32 @@ class Document:
     words: dict[str, str]
 
 
-_ENGLISH = {"sources": "Sources", "papers": "Bibliography", "about": "About this answer", "page": "page {}"}
-_JAPANESE = {"sources": "出典", "papers": "文献", "about": "この回答について", "page": "{}ページ"}
+_ENGLISH = {
+    "sources": "Sources",
+    "papers": "Bibliography",
+    "about": "About this answer",
+    "page": "page {}",
+    "of": "Collection {0}, snapshot {1}, level {2}, mode {3}.",
+    "made": "Status: {0}. Worded from {1}.",
+    "sure": " Confidence {0:.2f}.",
+    "quotes": "quotes of the papers, without a model",
+    "model": "a model ({0})",
+    "asked": "Asked {0}; trace {1}.",
+    "unknown": "at a time that was not kept",
+}
+_JAPANESE = {
+    "sources": "出典",
+    "papers": "文献",
+    "about": "この回答について",
+    "page": "{}ページ",
+    "of": "コレクション {0}、スナップショット {1}、レベル {2}、モード {3}。",
+    "made": "状態：{0}。{1}による。",
+    "sure": "確信度 {0:.2f}。",
+    "quotes": "論文の引用（モデルなし）",
+    "model": "モデル（{0}）",
+    "asked": "質問日時 {0}、トレース {1}。",
+    "unknown": "記録なし",
+}
 _KANA_OR_KANJI = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 
@@ -76,7 +100,7 @@ def document_of(asked: AskedAnswer, papers: Sequence[Entry]) -> Document:
         tables=[_safe_table(table) for table in result.tables],
         sources=[_source(citation, by_id.get(citation.paper_id)) for citation in result.citations],
         papers=[(reference(paper), address_of(paper)) for paper in papers],
-        about=_about(asked),
+        about=_about(asked, words),
         words=words,
     )
 
@@ -126,7 +150,9 @@ def reference(paper: Entry) -> str:
     parts = [_who(paper.authors, MOST_AUTHORS), paper.title or paper.id, paper.venue or ""]
     if paper.year:
         parts[0] = f"{parts[0]} ({paper.year})".lstrip()
-    return " ".join(part if part[-1] in ".?!。" else f"{part}." for part in parts if part)
+    return " ".join(
+        part if part[-1] in ".?!。" or _KANA_OR_KANJI.search(part[-1]) else f"{part}." for part in parts if part
+    )
 
 
 def _who(authors: Sequence[str], most: int) -> str:
@@ -162,15 +188,12 @@ def _left_out(asked: AskedAnswer) -> Iterable[str]:
         yield f"Quotes that no longer stand there as they did are left out: {', '.join(map(safe, gone))}."
 
 
-def _about(asked: AskedAnswer) -> list[str]:
+def _about(asked: AskedAnswer, words: Mapping[str, str]) -> list[str]:
     result, manifest = asked.result, asked.index.snapshot.manifest
-    engine = f"a model ({safe(result.model)})" if result.model else "quotes of the papers, without a model"
-    said = (
-        f"Collection {result.collection}, snapshot {manifest.snapshot_id} (level {manifest.level}); mode {result.mode}."
-    )
-    sure = f" Confidence {result.confidence:.2f}." if result.confidence is not None else ""
+    engine = words["model"].format(safe(result.model)) if result.model else words["quotes"]
+    sure = words["sure"].format(result.confidence) if result.confidence is not None else ""
     return [
-        said,
-        f"Status: {result.status}. Worded from {engine}.{sure}",
-        f"Asked {asked.asked_at or 'at a time that was not kept'}; trace {asked.trace_id}.",
+        words["of"].format(result.collection, manifest.snapshot_id, manifest.level, result.mode),
+        words["made"].format(result.status, engine) + sure,
+        words["asked"].format(asked.asked_at or words["unknown"], asked.trace_id),
     ]

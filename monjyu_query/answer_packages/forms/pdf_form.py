@@ -15,6 +15,8 @@ _MARGIN = 62.0
 _BLUE = "#1f4e9e"
 _LONGEST_CELL = 1500
 """Characters: a row of a table has to fit on a page."""
+_LEAST_COLUMN = 40.0
+"""Points."""
 _SIZES = {"title": (17, 22), "heading": (12.5, 17), "text": (10.5, 15), "small": (9, 12.5)}
 """Of letters and of lines, in points."""
 
@@ -62,7 +64,8 @@ def _block(markup: str, size: str, text: str, **style: Any) -> Any:
     from reportlab.platypus import Paragraph as Printed
 
     letters, line = _SIZES[size]
-    wrap = {"wordWrap": "CJK"} if is_asian(text) else {"splitLongWords": 1}
+    wrap: dict[str, Any] = {"wordWrap": "CJK"} if is_asian(text) else {"splitLongWords": 1}
+    wrap |= {"keepWithNext": 1} if size == "heading" else {}
     look = {"fontName": LATIN, "fontSize": letters, "leading": line, "spaceAfter": line * 0.5, **wrap, **style}
     return Printed(markup, ParagraphStyle(size, **look))
 
@@ -99,7 +102,9 @@ def _lists(document: Document) -> list[Any]:
 def _source(source: Source, document: Document) -> Any:
     where = f", {document.words['page'].format(source.page)}" if source.page else ""
     retracted = _text(" (retracted)", BOLD) if source.retracted else ""
-    quoted = f"{_text('“')}{_text(source.quote, ITALIC)}{_text('”')}"
+    asian = is_asian(source.quote)
+    before, after = ("「", "」") if asian else ("“", "”")
+    quoted = f"{_text(before)}{_text(source.quote, LATIN if asian else ITALIC)}{_text(after)}"
     head = f'<a name="source{source.n}"/>{_text(f"[{source.n}]", BOLD)} {_text(source.title + where)}{retracted}: '
     return _block(head + quoted + _link(source.address), "small", source.title + source.quote)
 
@@ -114,10 +119,20 @@ def _table(table: AnswerTable, width: float) -> list[Any]:
         for row in table.rows
     ]
     lines = [("GRID", (0, 0), (-1, -1), 0.4, HexColor("#999999")), ("VALIGN", (0, 0), (-1, -1), "TOP")]
-    printed = LongTable(rows, colWidths=[width / len(table.columns)] * len(table.columns), repeatRows=1, style=lines)
+    printed = LongTable(rows, colWidths=_widths(table, width), repeatRows=1, style=lines)
     printed.spaceAfter = 10
     title = [_block(_text(table.title, BOLD), "text", table.title)] if table.title else []
     return [*title, printed]
+
+
+def _widths(table: AnswerTable, width: float) -> list[float]:
+    """More for columns with more text; each has room for a word or two."""
+    counts = [
+        len(name) + sum(min(len(row[at].text), 300) for row in table.rows) for at, name in enumerate(table.columns)
+    ]
+    least = min(_LEAST_COLUMN, width / len(counts))
+    shared = width - least * len(counts)
+    return [least + shared * count**0.5 / (sum(other**0.5 for other in counts) or 1) for count in counts]
 
 
 def _cut(text: str) -> str:
