@@ -13,8 +13,8 @@ from monjyu_query.search.result import AnswerTable
 _MARGIN = 62.0
 """Points."""
 _BLUE = "#1f4e9e"
-_LONGEST_CELL = 1500
-"""Characters: a row of a table has to fit on a page."""
+_LONGEST_CELL, _LONGEST_HEAD = 4000, 150
+"""Characters: heads stand on each page of a table."""
 _LEAST_COLUMN = 40.0
 """Points."""
 _SIZES = {"title": (17, 22), "heading": (12.5, 17), "text": (10.5, 15), "small": (9, 12.5)}
@@ -113,13 +113,16 @@ def _table(table: AnswerTable, width: float) -> list[Any]:
     from reportlab.lib.colors import HexColor
     from reportlab.platypus import LongTable
 
-    rows = [[_block(_text(name, BOLD), "small", name, spaceAfter=0) for name in table.columns]]
+    rows = [[_block(_text(_cut(name, _LONGEST_HEAD), BOLD), "small", name, spaceAfter=0) for name in table.columns]]
     rows += [
-        [_block(_text(_cut(cell.text)) + _marks(cell.citations), "small", cell.text, spaceAfter=0) for cell in row]
+        [
+            _block(_text(_cut(cell.text, _LONGEST_CELL)) + _marks(cell.citations), "small", cell.text, spaceAfter=0)
+            for cell in row
+        ]
         for row in table.rows
     ]
     lines = [("GRID", (0, 0), (-1, -1), 0.4, HexColor("#999999")), ("VALIGN", (0, 0), (-1, -1), "TOP")]
-    printed = LongTable(rows, colWidths=_widths(table, width), repeatRows=1, style=lines)
+    printed = LongTable(rows, colWidths=_widths(table, width), repeatRows=1, splitInRow=1, style=lines)
     printed.spaceAfter = 10
     title = [_block(_text(table.title, BOLD), "text", table.title)] if table.title else []
     return [*title, printed]
@@ -135,5 +138,5 @@ def _widths(table: AnswerTable, width: float) -> list[float]:
     return [least + shared * count**0.5 / (sum(other**0.5 for other in counts) or 1) for count in counts]
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_CELL else text[:_LONGEST_CELL].rsplit(" ", 1)[0] + " …"
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 from monjyu_core.storage.folders import DataFolder
 from monjyu_query.answer_packages.asked_answer import AskedAnswer, asked_again
+from monjyu_query.answer_packages.canonical import canonical_bytes, text_sha256
 from monjyu_query.answer_packages.checking import package_reading
 from monjyu_query.answer_packages.checking.package_reading import NotAPackage, read_package
 from monjyu_query.answer_packages.checking.verification import Verified, verify_package
@@ -27,7 +29,7 @@ from monjyu_query.answer_packages.package_files import as_zip, with_manifest, wr
 from monjyu_query.answer_packages.signature import signed
 from tests.conftest import call_monjyu
 
-CHANGES = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHANGES = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def outcomes(found: Verified) -> dict[str, str]:
@@ -110,8 +112,6 @@ def test_forged_words_with_fitting_hashes_are_found(
 ) -> None:
     data = DataFolder(asked_data)
     answer, evidence = (json.loads(package[f"{name}.json"]) for name in ("answer", "evidence"))
-    from monjyu_query.answer_packages.canonical import canonical_bytes, text_sha256
-
     cited = evidence["citations"][0]
     words = cited["quote"].replace(" the ", " no ", 1)
     assert words != cited["quote"]
@@ -140,8 +140,6 @@ def test_what_is_not_here_cannot_be_checked(package: dict[str, bytes], tmp_path:
 
 def test_a_package_can_make_nobody_pay(asked_data: Path, package: dict[str, bytes], tmp_path: Path) -> None:
     """Neither settings that name a service nor a request that asks a model is followed."""
-    from monjyu_query.answer_packages.canonical import canonical_bytes
-
     question = json.loads(package["question.json"])
     for values in ({"backend": "azure_search"}, {"router": "model"}):
         told = question | {"settings": question["settings"] | {"search": question["settings"]["search"] | values}}
@@ -202,10 +200,8 @@ def test_a_hostile_archive_is_refused(kind: str, tmp_path: Path, monkeypatch: py
 
 def test_a_lying_bomb_gives_no_more_than_it_says(tmp_path: Path) -> None:
     (tmp_path / "bomb.zip").write_bytes(lying_bomb())
-    try:
+    with contextlib.suppress(NotAPackage):
         assert sum(map(len, read_package(tmp_path / "bomb.zip").files.values())) <= 10
-    except NotAPackage:
-        pass
 
 
 def test_a_hostile_folder_is_refused(package: dict[str, bytes], tmp_path: Path) -> None:
@@ -232,10 +228,7 @@ def test_a_hostile_folder_is_refused(package: dict[str, bytes], tmp_path: Path) 
         ("answer", b"[" * 200_000),
         ("evidence", b'{"citations": [{"n": {}}]}'),
         ("question", b"null"),
-        (
-            "snapshot",
-            json.dumps({"snapshot_id": "../../x", "collection": "../samples", "manifest_sha256": ""}).encode(),
-        ),
+        ("snapshot", b'{"snapshot_id": "../../x", "collection": "../samples", "manifest_sha256": ""}'),
     ],
 )
 def test_contents_of_any_kind_are_told_not_raised(
