@@ -8,12 +8,12 @@ from typing import Any
 
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
 from monjyu_query.answer_packages.canonical import canonical_answer, canonical_bytes
+from monjyu_query.answer_packages.cited_evidence import bibliography, evidence_of
 from monjyu_query.answer_packages.crate import METADATA, WORKFLOW, CrateFacts, crate_metadata
-from monjyu_query.answer_packages.evidence import bibliography, evidence_of
 from monjyu_query.answer_packages.forms.document import document_of
 from monjyu_query.answer_packages.forms.markdown_form import as_markdown
-from monjyu_query.answer_packages.lineage import lineage_of
 from monjyu_query.answer_packages.package_files import with_manifest
+from monjyu_query.answer_packages.prov_lineage import lineage_of
 from monjyu_query.answer_packages.snapshot_record import snapshot_record
 from monjyu_query.citations.citation_export import bibtex, csl
 

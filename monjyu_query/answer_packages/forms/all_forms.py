@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from monjyu_query.answer_packages.asked_answer import AskedAnswer
-from monjyu_query.answer_packages.evidence import bibliography
+from monjyu_query.answer_packages.cited_evidence import bibliography
 from monjyu_query.answer_packages.forms.document import document_of
 from monjyu_query.citations.citation_export import Entry, bibtex
 

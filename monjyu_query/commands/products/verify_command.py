@@ -26,7 +26,7 @@ _SIGNS = {"holds": "ok  ", "differs": "DIFF", "not_checked": "?   "}
 )
 @json_option
 def verify(package: Path, collection: str | None, key: Path | None, as_json: bool) -> None:
-    """Check the package of an answer: its files, its quotes, and the answer itself.
+    """Check the package of an answer: its files, quotes and the answer itself.
 
     PACKAGE is a folder or an archive that `monjyu answer export` wrote. Quotes and answer are held against the
     collection where it is here. Exit code 0: nothing differs; 1: something does; 2: it is no package.
