@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from monjyu_query.commands.options import json_option, print_json
 
-if TYPE_CHECKING:
-    from monjyu_query.answer_packages.checking.verification import Check
-
-_SIGNS = {"holds": "ok  ", "differs": "DIFF", "not_checked": "?   "}
+_SIGNS = {"holds": "ok", "differs": "DIFF", "not_checked": "?"}
 
 
 @click.command()
@@ -41,10 +37,7 @@ def verify(package: Path, collection: str | None, key: Path | None, as_json: boo
     if as_json:
         print_json(found.model_dump(mode="json"))
     for check in () if as_json else found.checks:
-        for line in _lines(check):
-            click.echo(safe(line) if line.startswith(" ") is False else f"       {safe(line)}")
+        click.echo(f"{_SIGNS[check.outcome]:<5}{check.check}: {safe(check.said)}")
+        for one in check.details:
+            click.echo(f"       {safe(one)}")
     sys.exit(0 if found.ok else 1)
-
-
-def _lines(check: Check) -> list[str]:
-    return [f"{_SIGNS[check.outcome]} {check.check}: {check.said}", *(f" {one}" for one in check.details)]
