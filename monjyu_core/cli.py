@@ -35,6 +35,8 @@ SUMMARIES: Mapping[str, str] = {
     "table": "Compare all papers: a row a paper, a column for each thing asked, every cell with its quote and page.",
     "locate": "Find the paper, page and place of a pasted quote.",
     "check-citations": "Check whether the papers that a draft cites say what it says of them.",
+    "answer": "Give answers away: as documents, or as packages that can be checked.",
+    "verify": "Check the package of an answer: its files, quotes and the answer itself.",
     "trace": "Show how a search went, from what is kept of it.",
     "papers": "List the papers of a collection, or show one.",
     "citations": "Show what a paper cites within the collection, and what cites it.",

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from monjyu_core.paper import ParsedPaper
+from monjyu_query.answer_packages.checking.verification import Verified
 from monjyu_query.drafts.checked import CheckedDraft
 from monjyu_query.search.result import SearchResult
 
@@ -93,7 +94,7 @@ def test_the_index_of_decisions_names_each_page_and_heading() -> None:
 
 def test_the_shapes_of_json_are_those_of_the_models() -> None:
     blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "json.md").read_text(encoding="utf-8"), flags=re.DOTALL)
-    for block, model in zip(blocks, (SearchResult, CheckedDraft, ParsedPaper), strict=True):
+    for block, model in zip(blocks, (SearchResult, CheckedDraft, Verified, ParsedPaper), strict=True):
         shown = json.loads(block)
         assert model.model_validate(shown).model_dump(mode="json") == shown
 

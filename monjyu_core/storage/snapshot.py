@@ -153,13 +153,17 @@ class Snapshot:
         cursor = self.cursor()
         if self.manifest.copied:
             return cursor
-        buckets = {bucket_of(paper_id, self._bucket_counts[bucket_of(paper_id, 1)]) for paper_id in paper_ids}
+        buckets = self.buckets_of(paper_ids)
         for table in TEXTS:
             entries = [entry for bucket in sorted(buckets) for entry in self._entries.get((table, bucket), ())]
             files = [str(self._store.path(table, entry.shard, entry.version)) for entry in entries if entry.rows]
             if files:
                 cursor.execute(f'CREATE TEMP VIEW "{table}" AS {rows_of_files(table, files)}').fetchall()
         return cursor
+
+    def buckets_of(self, paper_ids: Iterable[str]) -> set[str]:
+        """The buckets that these papers lie in."""
+        return {bucket_of(paper_id, self._bucket_counts[bucket_of(paper_id, 1)]) for paper_id in paper_ids}
 
     @cached_property
     def _entries(self) -> dict[tuple[str, str], list[PartEntry]]:

@@ -9,14 +9,17 @@ from monjyu_query.commands.evaluate_command import evaluate
 from monjyu_query.commands.graph_command import graph
 from monjyu_query.commands.mcp_command import mcp
 from monjyu_query.commands.papers_command import papers
+from monjyu_query.commands.products.answer_command import answer
 from monjyu_query.commands.products.check_citations_command import check_citations
 from monjyu_query.commands.products.quotes_command import locate
+from monjyu_query.commands.products.verify_command import verify
 from monjyu_query.commands.search_command import search
 from monjyu_query.commands.serve_command import keys, serve
 from monjyu_query.commands.table_command import table
 from monjyu_query.commands.trace_command import trace
 
 __all__ = [
+    "answer",
     "chat",
     "check_citations",
     "citations",
@@ -33,4 +36,5 @@ __all__ = [
     "survey",
     "table",
     "trace",
+    "verify",
 ]

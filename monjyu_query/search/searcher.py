@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import time
 from collections.abc import Mapping
@@ -105,6 +106,12 @@ class Searcher:
                         raise self._as_storage_error(snapshot.id, error) from error
             assert self._index is not None
             return self._index
+
+    def untraced(self) -> Searcher:
+        """The same, which keeps no traces: to ask again what was asked."""
+        other = copy.copy(self)
+        other._traces = None
+        return other
 
     def forget(self) -> None:
         """Read the snapshot anew for the next request: its files failed, and may be mended by then.

@@ -32,7 +32,7 @@ from monjyu_query.service.routes import (
     trace_routes,
     whoami_routes,
 )
-from monjyu_query.service.routes.products import draft_routes, quote_routes
+from monjyu_query.service.routes.products import answer_routes, draft_routes, quote_routes
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
 from monjyu_query.service.worker_state import Service
@@ -44,6 +44,7 @@ Errors are `{"error": {"type", "message", "request_id"}}`."""
 TOPICS = (
     search_routes,
     trace_routes,
+    answer_routes,
     quote_routes,
     draft_routes,
     digest_routes,

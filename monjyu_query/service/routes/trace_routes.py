@@ -25,16 +25,22 @@ def trace(
 ) -> ShownTrace:
     """Of one's own searches only; an administrator's key may see all. A result that was kept from another's question
     has the trace of that one. The words are those that the collection has now."""
+    kept = trace_for(service, trace_id, request.scope["state"]["principal"])
+    return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
+
+
+def trace_for(service: Service, trace_id: str, principal: Principal) -> dict[str, Any]:
+    """The trace, where whoever asks may see it. NotFound for all others alike."""
     try:
         kept = _kept(service, trace_id)
-        if not _may_see(request.scope["state"]["principal"], kept):
+        if not _may_see(principal, kept):
             raise NotFound("It is another's.")
         service.folder(kept["collection"])
     except (QueryError, NotFound):  # which of them it was is nobody's business
         raise NotFound(
             f"There is no trace {trace_id!r} of yours.", "They are kept as traces.newest and traces.days say."
         ) from None
-    return show_trace(service.snapshot(kept["collection"]), trace_id, kept)
+    return kept
 
 
 def _kept(service: Service, trace_id: str) -> dict[str, Any]:

@@ -30,6 +30,10 @@ def test_an_address_asks_keys_lead_through_citations_and_the_answer_is_carried_a
     cited = page.locator(".sources li").count()
     assert len(re.findall(r"^\[\d+\] .+: “.+”$", copied, re.M)) == cited > 0
 
+    with page.expect_download(timeout=30_000) as kept:
+        page.get_by_role("button", name="PDF", exact=True).click()
+    assert kept.value.suggested_filename.endswith(".pdf") and kept.value.path().read_bytes().startswith(b"%PDF")
+
     page.locator(".asked").click()
     page.keyboard.press("n")
     first = page.locator("#viewer-title")

@@ -109,6 +109,12 @@ def _trace(client: httpx2.Client, name: str) -> httpx2.Response:
     return client.get(f"/traces/{asked.json().get('trace_id', '0' * 16)}")
 
 
+def _export(client: httpx2.Client, name: str) -> httpx2.Response:
+    query = f"{QUESTION['query']} {next(_NUMBERS)}"
+    asked = client.post("/search", json={"collection": name, **QUESTION, "query": query})
+    return client.get(f"/answers/{asked.json().get('trace_id', '0' * 16)}/export")
+
+
 def _upload(client: httpx2.Client, name: str) -> httpx2.Response:
     return upload(client, name, ("a.exe", b"x"))  # refused, so that nothing is stored
 
@@ -133,6 +139,7 @@ DECIDED: dict[str, Public | Lists | Whole | OfOne | ByRole] = {
     "POST /v1/chat/completions": OfOne(_chat),
     "GET /v1/models/{model}": OfOne(_model),
     "GET /traces/{trace_id}": OfOne(_trace),
+    "GET /answers/{trace_id}/export": OfOne(_export),
     "GET /papers": OfOne(_get("/papers")),
     "GET /bibliography": OfOne(_get("/bibliography")),
     "GET /papers/{paper_id:path}": OfOne(_get(f"/papers/{PAPER}")),

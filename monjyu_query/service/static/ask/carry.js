@@ -1,6 +1,7 @@
 // An answer carried away: with its citations as text, as a file, or as an address that asks it again.
 
-import { h, say } from "../dom.js";
+import { request } from "../api.js";
+import { h, saved, say } from "../dom.js";
 import { t } from "../i18n.js";
 import "./words.js";
 
@@ -35,7 +36,7 @@ export function carryBar(result, names) {
     say(t("copied"));
     told.textContent = t("copied");
   };
-  const told = h("span", { class: "dim" });
+  const told = h("span", { class: "dim" }), failed = h("span", { class: "error", role: "alert", hidden: true });
   const keep = () => {
     const address = URL.createObjectURL(new Blob([asMarkdown(result, names)], { type: "text/markdown" }));
     h("a", { href: address, download: `${result.collection}.md` }).click();
@@ -44,5 +45,12 @@ export function carryBar(result, names) {
   return h("p", { class: "row carry" },
     h("button", { type: "button", class: "small", onclick: copy(asMarkdown(result, names)) }, t("copyAnswer")),
     h("button", { type: "button", class: "small", onclick: copy(linkOf(result)) }, t("copyLink")),
-    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null);
+    h("button", { type: "button", class: "small", onclick: keep }, t("keepAnswer")), exports(result.trace_id, failed), told, result.citations.length > 1 ? h("span", { class: "dim keys" }, t("keysHint")) : null, failed);
+}
+
+// Documents and the package that `monjyu verify` checks, as the service writes them.
+function exports(trace, failed) {
+  const asked = (form) => () => request(`/answers/${trace}/export?format=${form}`);
+  return [["docx", "docx", "Word"], ["pdf", "pdf", "PDF"], ["ro-crate", "zip", t("asPackage")]].map(([form, ending, name]) =>
+    h("button", { type: "button", class: "small", title: t("saveAs", name), onclick: () => saved(asked(form), `answer-${trace}.${ending}`, failed) }, name));
 }

@@ -1,0 +1,1 @@
+"""Answers as data products: packages that say what an answer rests on and can be held against it, and documents."""

@@ -1,0 +1,127 @@
+"""The answer that is given away: of a question asked now, or of a search that was kept, made again from its trace.
+
+A trace holds no text. Its question is asked again of its snapshot, with its settings; an extractive answer is then the
+same. Where the snapshot is gone it is asked of the current one, and what is different is named.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from monjyu_core.errors import QueryError
+from monjyu_core.storage.collection import known_record
+from monjyu_core.storage.folders import DataFolder
+from monjyu_core.storage.snapshot import published
+from monjyu_core.storage.state_store import StateStore
+from monjyu_query.search.open_index import OpenIndex
+from monjyu_query.search.request import SearchRequest, make_request
+from monjyu_query.search.result import SearchResult
+from monjyu_query.search.searcher import Searcher
+from monjyu_query.search.which_collection import require_collection
+from monjyu_query.traces.traces import NAMESPACE, TraceLog, read_trace, trace_of, without_cost
+
+_TRACE_ID = re.compile(r"[0-9a-f]{16}")
+_THERE = "SELECT sentence_id FROM sentences WHERE sentence_id IN (SELECT unnest($ids::VARCHAR[]))"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A quote of the kept search that the collection no longer holds. `why`: purged, or gone
+    (deleted, or read anew)."""
+
+    paper_id: str
+    sentence_ids: list[str]
+    why: str
+
+
+@dataclass(frozen=True)
+class AskedAnswer:
+    """An answer with what it was made from. `differs` names what is not as in the trace; nothing where the search
+    repeats itself, or was asked just now."""
+
+    index: OpenIndex
+    request: SearchRequest
+    settings: dict[str, Any]
+    result: SearchResult
+    trace_id: str
+    asked_at: str | None
+    asked_of: str
+    """The snapshot that the kept search was asked of."""
+    differs: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+def is_trace_id(text: str) -> bool:
+    return _TRACE_ID.fullmatch(text) is not None
+
+
+def asked_now(data: DataFolder, request: SearchRequest) -> AskedAnswer:
+    """Ask a question; its trace is kept as that of any search."""
+    store = StateStore(data.state)
+    log = TraceLog(store)
+    searcher = Searcher(data, request.collection, log)
+    result = searcher.search(request)
+    log.flush()
+    index = searcher.current()
+    if index.snapshot.id != result.snapshot_id:
+        raise QueryError("The collection was published anew meanwhile.", "Ask again.")
+    settings = searcher.settings.model_dump(mode="json", include={"search", "answer"})
+    trace = store.get(NAMESPACE, result.trace_id) or trace_of(request, result, settings)  # none where none are kept
+    asked_at: str = trace["asked_at"]
+    return AskedAnswer(index, request, settings, result, result.trace_id, asked_at, asked_of=result.snapshot_id)
+
+
+def asked_again(
+    data: DataFolder, trace_id: str, trace: dict[str, Any] | None = None, running: Searcher | None = None
+) -> AskedAnswer:
+    """The answer of a trace. QueryError where there is no such trace, or its collection is gone.
+
+    `running` is used where it would answer as the trace's search did; else a searcher is opened.
+    """
+    kept = trace or read_trace(StateStore(data.state), trace_id)
+    folder = require_collection(data, kept["collection"])
+    request = make_request(**kept["request"])
+    if not request.answer:
+        raise QueryError("No answer was asked for, only passages.", "Search without --no-answer.")
+    there = kept["snapshot_id"] in published(folder)
+    searcher = _as_then(running, kept) if running is not None else None
+    if searcher is None:
+        searcher = Searcher(data, request.collection, None, kept["settings"], kept["snapshot_id"] if there else None)
+    events: list[dict[str, Any]] = []
+    result = searcher.search(request, events.append)
+    old, new = without_cost(kept), without_cost(trace_of(request, result, kept["settings"], events))
+    index = searcher.current()
+    return AskedAnswer(
+        index,
+        request,
+        kept["settings"],
+        result,
+        trace_id,
+        kept.get("asked_at"),
+        asked_of=kept["snapshot_id"],
+        differs=tuple(name for name in old if old[name] != new[name]),
+        left_out=() if there else _left_out(data, index, kept),
+    )
+
+
+def _as_then(running: Searcher, kept: dict[str, Any]) -> Searcher | None:
+    """The running searcher without traces; None where its snapshot or settings are others by now."""
+    settings = running.settings.model_dump(mode="json", include={"search", "answer"})
+    same = running.current().snapshot.id == kept["snapshot_id"] and settings == kept["settings"]
+    return running.untraced() if same else None
+
+
+def _left_out(data: DataFolder, index: OpenIndex, kept: dict[str, Any]) -> tuple[LeftOut, ...]:
+    """The kept quotes of which a sentence is gone; a sentence's id begins with that of its paper."""
+    quoted = [cited["sentence_ids"] for cited in kept["citations"]]
+    wanted = {"ids": [name for names in quoted for name in names]}
+    there = {row[0] for row in index.snapshot.cursor().execute(_THERE, wanted).fetchall()}
+    purged = set(known_record(data, kept["collection"]).excluded)
+    found = []
+    for names in quoted:
+        if names and not there.issuperset(names):
+            paper_id = names[0].rpartition(".s")[0]
+            found.append(LeftOut(paper_id, names, "purged" if paper_id in purged else "gone"))
+    return tuple(found)

@@ -1,0 +1,44 @@
+"""What of an answer must be equal when it is made again, and the one way in which it is written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from monjyu_query.search.result import SearchResult
+
+_DIGITS = 6
+"""Significant ones of a number: the last bits of a sum differ between processors."""
+_OF_USAGE = ("relevance_tests", "budget_total")
+"""Times, money and what was found in a cache are another matter each time."""
+
+
+def canonical_answer(result: SearchResult) -> dict[str, Any]:
+    """All of a result but its trace's id, times and money. Of a passage's text only the hash: what is not quoted
+    belongs to the paper."""
+    told = result.model_dump(mode="json", exclude={"trace_id", "phases", "usage"})
+    told["usage"] = {name: getattr(result.usage, name) for name in _OF_USAGE}
+    for hit in told["hits"]:
+        hit["text_sha256"] = text_sha256(hit.pop("text"))
+    rounded: dict[str, Any] = _rounded(told)
+    return rounded
+
+
+def canonical_bytes(value: object) -> bytes:
+    """JSON in UTF-8 with sorted names, an indent of one space and a line end."""
+    text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=1, allow_nan=False)
+    return (text + "\n").encode("utf-8", "backslashreplace")
+
+
+def text_sha256(text: str) -> str:
+    """Hex digits for a text without its white space, which differs between a quote and its sentences."""
+    return hashlib.sha256("".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}")
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""A package held against itself, against the collection, and against an answer made anew."""

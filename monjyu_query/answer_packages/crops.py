@@ -1,0 +1,52 @@
+"""The parts of pages that hold the quotes, as pictures with the quotes marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from monjyu_core.errors import StorageError
+from monjyu_query.answer_packages.asked_answer import AskedAnswer
+from monjyu_query.answer_packages.package import Crops
+
+WIDTH = 1000
+"""Pixels of the page that a crop is cut from."""
+MOST_CROPS = 60
+_AROUND = 18.0
+"""Points of the page around a quote."""
+_SOURCES = """SELECT paper_id, sha256 FROM papers
+WHERE paper_id IN (SELECT unnest($ids::VARCHAR[])) AND document_type IN ('pdf', 'image')"""
+Draw = Callable[[str, int, int, Sequence[Sequence[float]], Sequence[float] | None], bytes]
+"""A file, a page from 1, pixels across, boxes to mark and the part to keep, in points: PNG."""
+
+
+def crops_by(draw: Draw) -> Crops:
+    """Pictures by name, a quote and page each: `crops/3-p2.png` of citation 3. A page that cannot be drawn has none."""
+
+    def crops(asked: AskedAnswer) -> dict[str, bytes]:
+        snapshot, citations = asked.index.snapshot, asked.result.citations
+        ids = list({citation.paper_id for citation in citations})
+        rows: list[Any] = snapshot.cursor().execute(_SOURCES, {"ids": ids}).fetchall()
+        sources = {paper_id: snapshot.collection.sources / sha256 for paper_id, sha256 in rows}
+        wanted = [
+            (f"crops/{citation.n}-p{span.page}.png", sources[citation.paper_id], span)
+            for citation in citations
+            if citation.paper_id in sources and sources[citation.paper_id].is_file()
+            for span in citation.spans
+            if span.boxes
+        ]
+        found: dict[str, bytes] = {}
+        for name, path, span in wanted[:MOST_CROPS]:
+            boxes = [list(map(float, box)) for box in span.boxes]
+            try:
+                found[name] = draw(str(path), span.page, WIDTH, boxes, _around(boxes))
+            except StorageError:
+                continue
+        return found
+
+    return crops
+
+
+def _around(boxes: Sequence[Sequence[float]]) -> list[float]:
+    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    return [min(lefts) - _AROUND, min(tops) - _AROUND, max(rights) + _AROUND, max(bottoms) + _AROUND]

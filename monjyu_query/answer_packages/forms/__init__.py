@@ -1,0 +1,1 @@
+"""An answer as a document: Markdown, Word and PDF."""

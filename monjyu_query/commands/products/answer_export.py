@@ -1,0 +1,109 @@
+"""`monjyu answer export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from monjyu_query.commands.options import MODES, collection_option, json_option, print_json
+from monjyu_query.commands.searching import printable
+
+if TYPE_CHECKING:
+    from monjyu_core.storage.folders import DataFolder
+    from monjyu_query.answer_packages.asked_answer import AskedAnswer
+
+FORMATS = ("ro-crate", "markdown", "docx", "pdf", "bibtex")
+
+
+@click.command()
+@click.argument("asked")
+@collection_option
+@click.option("--format", "form", type=click.Choice(FORMATS), default="ro-crate", show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The file; of a package a new folder, or a file that ends in .zip.",
+)
+@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="Of a question asked now.")
+@click.option("--crops", is_flag=True, help="With the parts of pages that hold the quotes, as pictures (packages).")
+@click.option(
+    "--sign",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="KEY",
+    help="Sign the package with this private Ed25519 key (PEM).",
+)
+@json_option
+def export(
+    asked: str,
+    collection: str | None,
+    form: str,
+    output: Path,
+    mode: str,
+    crops: bool,
+    sign: Path | None,
+    as_json: bool,
+) -> None:
+    """Write an answer as a file, or as a package that `monjyu verify` checks.
+
+    ASKED is the `trace_id` of a search that was made, or a question, which is asked now.
+    """
+    if form != "ro-crate" and (crops or sign):
+        raise click.UsageError("--crops and --sign go with packages (--format ro-crate).")
+    from monjyu_core.storage.folders import DataFolder
+
+    data = DataFolder.default()
+    answer = _answer(data, printable(asked), collection, mode)
+    if form == "ro-crate":
+        _write_package(answer, output, crops, sign)
+    else:
+        from monjyu_query.answer_packages.forms.all_forms import written
+
+        output.write_bytes(written(answer, form))
+    left = {"purged" if one.why == "purged" else one.paper_id for one in answer.left_out}
+    if as_json:
+        told = {"trace_id": answer.trace_id, "snapshot_id": answer.index.snapshot.id, "format": form}
+        print_json(told | {"output": str(output), "differs": list(answer.differs), "left_out": sorted(left)})
+        return
+    from monjyu_query.answer_packages.forms.document import notes_of
+
+    for note in notes_of(answer):
+        click.echo(f"Note: {note}", err=True)
+    click.echo(f"Written to {output}.", err=True)
+
+
+def _answer(data: DataFolder, asked: str, collection: str | None, mode: str) -> AskedAnswer:
+    from monjyu_query.answer_packages.asked_answer import asked_again, asked_now, is_trace_id
+    from monjyu_query.search.request import make_request
+    from monjyu_query.search.which_collection import chosen_collection
+
+    if is_trace_id(asked):
+        answer = asked_again(data, asked)
+        if collection is not None and answer.request.collection != collection:
+            raise click.UsageError(f"That search was made in {answer.request.collection}.")
+        return answer
+    return asked_now(data, make_request(query=asked, collection=chosen_collection(data, collection), mode=mode))
+
+
+def _write_package(answer: AskedAnswer, output: Path, crops: bool, sign: Path | None) -> None:
+    from monjyu_query.answer_packages.package import package_of
+    from monjyu_query.answer_packages.package_files import write_package
+    from monjyu_query.answer_packages.signature import signed
+
+    if crops:
+        from monjyu_core.settings.settings import load_settings
+        from monjyu_query.answer_packages.crops import crops_by
+        from monjyu_query.service.pages.drawing import Drawing
+
+        settings = load_settings().service
+        drawing = Drawing(settings.page_seconds, settings.page_memory_mb)
+        try:
+            files = package_of(answer, crops_by(drawing.draw))
+        finally:
+            drawing.close()
+    else:
+        files = package_of(answer)
+    write_package(signed(files, sign.read_bytes()) if sign else files, output)
