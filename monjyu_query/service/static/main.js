@@ -159,6 +159,7 @@ async function refresh() {
 }
 
 async function start() {
+  VIEWS[address().view].load().catch(() => null); // meanwhile; `show` hears of it where it fails
   [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami")]);
   offer();
   await show();
