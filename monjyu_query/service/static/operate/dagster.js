@@ -5,13 +5,14 @@ import { h, quoted } from "../dom.js";
 import { t } from "../i18n.js";
 import { Part, link, state, table, when } from "./shared.js";
 
+const MOST = 8;
 const AGAIN = 4000; // milliseconds
 const KINDS = { SUCCESS: "good", FAILURE: "bad", CANCELED: "bad" };
 
 export function dagsterParts({ name, who, signal }) {
   const runs = new Part("opRuns", signal);
   const checks = new Part("opChecks", signal);
-  const address = who.collections && name ? `/admin/runs?collection=${encodeURIComponent(name)}` : "/admin/runs";
+  const address = who.collections && name ? `/admin/runs?most=${MOST}&collection=${encodeURIComponent(name)}` : `/admin/runs?most=${MOST}`;
   let timer = 0;
   const look = async (until = 0) => {
     clearTimeout(timer);

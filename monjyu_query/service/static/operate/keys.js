@@ -59,7 +59,7 @@ function row(one, part, load) {
     if (!(await confirmed({ ...asking, body: [h("p", {}, t("opRevokeSure", name)), own] }))) return;
     if (await ended(one, asking)) await load();
   }, t("opRevokeOf", name));
-  return [[quoted(name), one.own ? [" ", state(t("opOwn"), "near")] : null, h("br"), h("code", { class: "dim" }, one.id)], t(`opRole_${one.role}`),
+  return [[quoted(name), one.own ? h("span", { class: "dim" }, ` (${t("opOwn")})`) : null, h("br"), h("code", { class: "dim" }, one.id)], t(`opRole_${one.role}`),
     one.collections ? quoted(one.collections.join(", ")) : t("opAll"), when(one.created_at), one.expired ? state(t("opExpired"), "bad") : one.expires_at ? when(one.expires_at) : t("opNever"), end];
 }
 

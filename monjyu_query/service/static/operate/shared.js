@@ -19,7 +19,7 @@ export function dollars(cost) {
 export function table(heads, rows, label) {
   return h("div", { class: "data-table", tabindex: "0", role: "region", "aria-label": label }, h("table", {},
     h("thead", {}, h("tr", {}, heads.map((one) => (one ? h("th", { scope: "col" }, t(one)) : h("td"))))),
-    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, n) => h("td", { "data-name": heads[n] ? t(heads[n]) : null }, h("div", {}, cell))))))));
 }
 
 export function state(word, kind) {
@@ -59,11 +59,12 @@ export class Part {
     replace(this.done, content);
   }
 
-  // A button's work: the button rests meanwhile.
+  // A button's work: pressed meanwhile, it does nothing. It is not disabled, since it would lose the focus.
   act(work) {
     return async (event) => {
       const button = event.currentTarget;
-      button.disabled = true;
+      if (button.ariaBusy === "true") return;
+      button.ariaBusy = "true";
       this.failed.hidden = this.done.hidden = true;
       try {
         await work(button);
@@ -71,7 +72,7 @@ export class Part {
         this.failed.hidden = false;
         replace(this.failed, error.message);
       } finally {
-        button.disabled = false;
+        button.ariaBusy = null;
       }
     };
   }

@@ -64,14 +64,15 @@ function differs(name, found) {
   const papers = (kind) => found[kind].length ? h("details", { open: found[kind].length < 8 }, h("summary", {}, t(`op_${kind}`, found[kind].length)),
     h("ul", {}, found[kind].map((id) => h("li", {}, kind === "deleted" ? quoted(id) : h("a", { href: `#/paper/${encodeURIComponent(name)}/${encodeURIComponent(id)}` }, quoted(id)))))) : null;
   const rows = Object.entries(found.rows).filter(([, [before, after]]) => before !== after);
-  rows.sort(([one], [other]) => place(one) - place(other));
+  const first = TABLES.filter((table) => table in found.rows).map((table) => [table, found.rows[table]]);
+  const rest = rows.filter(([table]) => !TABLES.includes(table));
   const same = !rows.length && !found.added.length && !found.changed.length && !found.deleted.length;
   if (same) return h("p", {}, t("opSame"));
-  return [["added", "changed", "deleted"].map(papers), rows.length ? table(["opTable", "opBefore", "opAfter", "opDifference"], rows.map(([table, [before, after]]) => [
-    table.replaceAll("_", " "), number(before.toLocaleString()), number(after.toLocaleString()), number(`${after > before ? "+" : "−"}${Math.abs(after - before).toLocaleString()}`)]), t("opDiffers")) : null];
+  return [["added", "changed", "deleted"].map(papers), counts(first), rest.length ? h("details", {}, h("summary", {}, t("opOtherTables", rest.length)), counts(rest)) : null];
 }
 
-function place(table) {
-  const at = TABLES.indexOf(table);
-  return at < 0 ? TABLES.length : at;
+function counts(rows) {
+  const signed = (change) => `${change > 0 ? "+" : change < 0 ? "−" : "±"}${Math.abs(change).toLocaleString()}`;
+  return table(["opTable", "opBefore", "opAfter", "opDifference"], rows.map(([name, [before, after]]) => [
+    name.replaceAll("_", " "), number(before.toLocaleString()), number(after.toLocaleString()), number(signed(after - before))]), t("opDiffers"));
 }
