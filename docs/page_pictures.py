@@ -1,5 +1,6 @@
-"""Takes the pictures of the page anew: `python docs/page_pictures.py URL KEY` beside `monjyu up` with a collection `jose`
-of level 4 and a key of an administrator."""
+"""Takes the pictures of the page anew: `python docs/page_pictures.py URL KEY` beside `monjyu up`.
+
+There must be a collection `jose` of level 4; the key is an administrator's."""
 
 from __future__ import annotations
 
@@ -87,7 +88,9 @@ def small(image: bytes) -> bytes:
     """Of as many colours as fit."""
     for colours in (256, 128, 64, 32):
         file = io.BytesIO()
-        Image.open(io.BytesIO(image)).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(file, "PNG", optimize=True)
+        Image.open(io.BytesIO(image)).convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(
+            file, "PNG", optimize=True
+        )
         if file.tell() < MOST_BYTES:
             break
     return file.getvalue()

@@ -38,8 +38,10 @@ class SeenRun(BaseModel):
 
 
 class SeenCheck(BaseModel):
-    """The last result of a check; `collection` is that of its run, null where that is none of the last ones. `passed` is
-    null where it did not run to its end; a failed one of `severity` ERROR keeps a snapshot from readers."""
+    """The last result of a check; `collection` is that of its run, null where that is none of the last ones.
+
+    `passed` is null where it did not run to its end; a failed one of `severity` ERROR keeps a snapshot from readers.
+    """
 
     asset: str
     name: str
@@ -82,7 +84,9 @@ def seen_of(
     counts, and may name, their papers."""
     shown = [_run(server, run) for run in runs]
     known = {run.run_id: run.collection for run in shown}
-    made = (_check(server, node, check, known) for node in nodes for check in node["assetChecksOrError"].get("checks", []))
+    made = (
+        _check(server, node, check, known) for node in nodes for check in node["assetChecksOrError"].get("checks", [])
+    )
     checks = [one for one in made if one is not None and collection in (None, one.collection)]
     return DagsterSeen(
         url=server,
@@ -105,9 +109,7 @@ def _run(server: str, run: dict[str, Any]) -> SeenRun:
     )
 
 
-def _check(
-    server: str, node: dict[str, Any], check: dict[str, Any], known: dict[str, str | None]
-) -> SeenCheck | None:
+def _check(server: str, node: dict[str, Any], check: dict[str, Any], known: dict[str, str | None]) -> SeenCheck | None:
     last = check["executionForLatestMaterialization"]
     if last is None:
         return None

@@ -63,7 +63,11 @@ def test_a_key_is_made_for_some_collections_and_revoked(page: Page, service: Ser
     expect(made).to_contain_text("mj_")
     with service.client() as client:
         headers = {"Authorization": f"Bearer {made.inner_text()}"}
-        assert client.get("/whoami", headers=headers).json() == {"role": "editor", "collections": ["samples"], "keyed": True}
+        assert client.get("/whoami", headers=headers).json() == {
+            "role": "editor",
+            "collections": ["samples"],
+            "keyed": True,
+        }
         row = page.get_by_role("row", name="made on the page")
         row.get_by_role("button").click()
         page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
@@ -79,7 +83,9 @@ def test_a_key_is_made_for_some_collections_and_revoked(page: Page, service: Ser
 def test_two_snapshots_are_compared_and_the_older_one_served(page: Page, service: Served, published: list[str]) -> None:
     def current() -> dict[str, Any]:
         with service.client() as client:
-            return next(one for one in client.get("/collections").json()["collections"] if one["collection"] == "hostile")
+            return next(
+                one for one in client.get("/collections").json()["collections"] if one["collection"] == "hostile"
+            )
 
     opened(page, service, service.keys["admin"], "hostile")
     page.get_by_role("button", name="Show what differs").click(timeout=SLOW)

@@ -42,7 +42,9 @@ def test_views_appear_within_a_second_and_are_light(browser: Browser, address: s
 
 def test_what_a_reader_does_is_seen_within_a_tenth_of_a_second(browser: Browser, address: str) -> None:
     for _ in range(TRIES):
-        slow = {one.what: one.milliseconds for one in reactions(browser, address, "samples") if one.milliseconds > REACTION}
+        slow = {
+            one.what: one.milliseconds for one in reactions(browser, address, "samples") if one.milliseconds > REACTION
+        }
         if not slow:
             break
     assert slow == {}

@@ -1,4 +1,4 @@
-"""The page's styles take colours, sizes of type, spaces and corners from one place; all its words stand in two tongues."""
+"""The page's styles take colours, sizes, spaces and corners from one place; all its words stand in two tongues."""
 
 from __future__ import annotations
 

@@ -1,24 +1,40 @@
 // The collections: level, state, what models cost by level; indexed anew, or brought to a higher level.
 
+import { json } from "../api.js";
+import { confirmed } from "../dialog.js";
 import { h, quoted, replace } from "../dom.js";
 import { t } from "../i18n.js";
-import { confirmed } from "../dialog.js";
 import { Part, dollars, link, post, state, table, when } from "./shared.js";
 
 const HIGHEST = 4;
+const AGAIN = 4000; // milliseconds
 
-export function collectionsPart({ collections, signal }, begun) {
+export function collectionsPart({ collections, signal, refresh }, begun) {
   const part = new Part("opCollections", signal);
   const heads = ["collection", "opLevel", "opPapers", "opFresh", "opPublished", "opCost", ""];
-  part.fill(collections.length ? table(heads, collections.map((one) => row(one, part, begun)), t("opCollections")) : h("p", { class: "dim" }, t("opNone")));
+  part.fill(collections.length ? table(heads, collections.map((one) => row(one, part, (run) => follow(run, part, begun, refresh))), t("opCollections")) : h("p", { class: "dim" }, t("opNone")));
   return part.element;
 }
 
-function row(one, part, begun) {
-  const started = (run) => {
-    part.tell(t("opBegun", run.collection, run.level), " ", link(run.url, t("opSeeRun")));
+// Says how far a run is until it has ended; then the collections are read anew.
+async function follow(run, part, begun, refresh) {
+  const tell = (word, ...values) => part.tell(t(word, run.collection, run.level, ...values), " ", link(run.url, t("opSeeRun")));
+  tell("opBegun");
+  begun();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, AGAIN));
+    if (part.signal.aborted) return;
+    const state = await json(`/admin/index?${new URLSearchParams({ collection: run.collection, backfill_id: run.backfill_id })}`).catch(() => null);
+    if (!state || part.signal.aborted) return;
+    if (state.state === "failed") part.fail(t("opRunFailed", run.collection), " ", state.cause, " ", link(run.url, t("opSeeRun")));
+    if (state.state === "done") tell("opDone");
+    if (state.state !== "running") return void refresh();
+    tell("opBegunOf", state.made, state.parts);
     begun();
-  };
+  }
+}
+
+function row(one, part, started) {
   const index = part.button(t("opIndex"), async () => started(await post("/admin/index", { collection: one.collection })), t("opIndexOf", one.collection));
   const upgrade = part.button(t("opUpgrade"), async () => {
     const level = await levelChosen(one);

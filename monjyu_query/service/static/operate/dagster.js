@@ -30,7 +30,7 @@ export function dagsterParts({ name, who, signal }) {
 function runsShown(seen) {
   if (seen.problem) return h("p", { class: "dim" }, seen.problem);
   if (!seen.runs.length) return h("p", { class: "dim" }, t("opNoRuns"));
-  const rows = seen.runs.map((run) => [link(run.url, run.job), quoted(run.collection ?? ""), state(t(`opRun_${run.status}`) === `opRun_${run.status}` ? run.status : t(`opRun_${run.status}`), KINDS[run.status] ?? "near"),
+  const rows = seen.runs.map((run) => [link(run.url, run.job === "__ASSET_JOB" ? t("opBackfill") : run.job), quoted(run.collection ?? ""), state(t(`opRun_${run.status}`) === `opRun_${run.status}` ? run.status : t(`opRun_${run.status}`), KINDS[run.status] ?? "near"),
     when(run.started_at), h("span", { class: "numbers" }, lasted(run))]);
   return [h("p", {}, link(seen.url, t("opDagster"))), table(["opJob", "collection", "opState", "opBegan", "opLasted"], rows, t("opRuns"))];
 }
@@ -45,13 +45,13 @@ function lasted(run) {
 function checksShown(seen) {
   if (seen.problem) return h("p", { class: "dim" }, t("opNoDagster"));
   if (!seen.checks.length) return h("p", { class: "dim" }, t("opNoChecks"));
-  const bad = seen.checks.filter((one) => !one.passed);
+  const bad = seen.checks.filter((one) => one.passed === false).concat(seen.checks.filter((one) => one.passed === null));
   const good = seen.checks.filter((one) => one.passed);
   return [bad.length ? checkTable(bad) : h("p", {}, state(t("opAllPassed", good.length), "good")),
     good.length ? h("details", {}, h("summary", {}, t("opPassedOnes", good.length)), checkTable(good)) : null];
 }
 
 function checkTable(checks) {
-  const word = (one) => (one.passed ? state(t("opPassed"), "good") : one.severity === "WARN" ? state(t("opWarns"), "warn") : state(t("opFailed"), "bad"));
+  const word = (one) => (one.passed === null ? state(t("opPending"), "near") : one.passed ? state(t("opPassed"), "good") : one.severity === "WARN" ? state(t("opWarns"), "warn") : state(t("opFailed"), "bad"));
   return table(["opCheck", "opState", "opSays", "opAt"], checks.map((one) => [link(one.url, one.name.replaceAll("_", " ")), word(one), [one.collection ? [quoted(one.collection), ": "] : null, quoted(one.message)], when(one.at)]), t("opChecks"));
 }

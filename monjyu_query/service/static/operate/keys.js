@@ -1,9 +1,9 @@
 // The keys: made and shown once, listed, revoked. Nobody locks themselves out unawares.
 
 import { ApiError, json } from "../api.js";
+import { confirmed } from "../dialog.js";
 import { h, quoted, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
-import { confirmed } from "../dialog.js";
 import { Part, post, state, table, when } from "./shared.js";
 
 const ENDS = ["", "30d", "90d", "365d"];

@@ -37,7 +37,7 @@ export class Part {
     this.failed = h("p", { class: "error", role: "alert", hidden: true });
     this.done = h("p", { class: "done", role: "status", hidden: true });
     this.body = h("div", {}, ["w90", "w75"].map((width) => h("span", { class: `skeleton ${width}` })));
-    this.element = h("section", {}, h("h2", {}, t(title)), this.failed, this.done, this.body);
+    this.element = h("section", {}, h("h2", {}, t(title)), this.body, this.failed, this.done);
   }
 
   fill(...content) {
@@ -59,6 +59,12 @@ export class Part {
     replace(this.done, content);
   }
 
+  fail(...content) {
+    this.done.hidden = true;
+    this.failed.hidden = false;
+    replace(this.failed, content);
+  }
+
   // A button's work: pressed meanwhile, it does nothing. It is not disabled, since it would lose the focus.
   act(work) {
     return async (event) => {
@@ -69,8 +75,7 @@ export class Part {
       try {
         await work(button);
       } catch (error) {
-        this.failed.hidden = false;
-        replace(this.failed, error.message);
+        this.fail(error.message);
       } finally {
         button.ariaBusy = null;
       }
