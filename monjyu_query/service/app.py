@@ -8,8 +8,8 @@ from importlib.metadata import version
 
 from fastapi import FastAPI, Security
 from fastapi.security import HTTPBearer
-from fastapi.staticfiles import StaticFiles
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from monjyu_core.settings.settings import Settings
 from monjyu_core.storage.folders import DataFolder
@@ -35,6 +35,7 @@ from monjyu_query.service.routes import (
 from monjyu_query.service.routes.products import answer_routes, draft_routes, quote_routes
 from monjyu_query.service.server import error_responses as errors
 from monjyu_query.service.server.guard import Guard
+from monjyu_query.service.server.page_files import PageFiles
 from monjyu_query.service.worker_state import Service
 
 DESCRIPTION = """Questions to collections of academic papers, answered with sentences that stand in the papers.
@@ -63,6 +64,9 @@ TOPICS = (
 """Modules with a `router`, one a topic, in the order in which the documentation shows them."""
 
 PUBLIC = (health_routes, page_routes)
+COMPRESSED_FROM, COMPRESSION = 1024, 4
+"""Bytes of an answer that is worth it; more than level 4 makes text hardly smaller and takes twice the time. Streams of
+events and images stay as they are."""
 BEARER = HTTPBearer(auto_error=False, description="A key of `monjyu keys create`, or a token of the issuer.")
 """For the description only: the gate has settled who asks before."""
 
@@ -86,13 +90,14 @@ def create_app(data: DataFolder, settings: Settings) -> FastAPI:
     for routes in TOPICS:
         needs_key = routes is admin_routes or (routes not in PUBLIC and not authority.open)
         app.include_router(routes.router, dependencies=[Security(BEARER)] if needs_key else [])
-    app.mount("/static", StaticFiles(directory=page_routes.STATIC), name="static")
+    app.mount("/static", PageFiles(), name="static")
     return app
 
 
 def _add_layers(app: FastAPI, service: Service, authority: Authority) -> None:
     """What every request passes, the outermost last."""
     settings = service.settings.service
+    app.add_middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=COMPRESSION)
     app.add_middleware(Gate, settings=settings, authority=authority, rates=open_rates(service.settings))
     if settings.cors_origins:
         app.add_middleware(

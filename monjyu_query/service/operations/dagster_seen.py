@@ -38,11 +38,14 @@ class SeenRun(BaseModel):
 
 
 class SeenCheck(BaseModel):
-    """The last result of a check, over all collections. `passed` is null where it did not run to its end; a failed one
-    of `severity` ERROR keeps a snapshot from readers."""
+    """The last result of a check; `collection` is that of its run, null where that is none of the last ones.
+
+    `passed` is null where it did not run to its end; a failed one of `severity` ERROR keeps a snapshot from readers.
+    """
 
     asset: str
     name: str
+    collection: str | None
     passed: bool | None
     severity: str | None
     message: str
@@ -60,6 +63,7 @@ class DagsterSeen(BaseModel):
 
 
 def look_at_dagster(settings: ServiceSettings, collection: str | None, most: int) -> DagsterSeen:
+    """Runs and checks of one collection, or of all."""
     if settings.dagster_url is None:
         return DagsterSeen(
             url=None, problem="No Dagster web server is known here: `monjyu up` starts one with the page."
@@ -70,12 +74,24 @@ def look_at_dagster(settings: ServiceSettings, collection: str | None, most: int
         nodes = asked_of(server, _CHECKS, {})["assetNodes"]
     except ExternalAPIError as error:
         return DagsterSeen(url=server, problem=str(error))
-    runs = [_run(server, run) for run in found]
-    checks = [_check(server, node, check) for node in nodes for check in node["assetChecksOrError"].get("checks", [])]
+    return seen_of(server, found, nodes, collection, most)
+
+
+def seen_of(
+    server: str, runs: list[dict[str, Any]], nodes: list[dict[str, Any]], collection: str | None, most: int
+) -> DagsterSeen:
+    """What the server answered, as it is shown. Who asks for one collection hears nothing of others: a check's message
+    counts, and may name, their papers."""
+    shown = [_run(server, run) for run in runs]
+    known = {run.run_id: run.collection for run in shown}
+    made = (
+        _check(server, node, check, known) for node in nodes for check in node["assetChecksOrError"].get("checks", [])
+    )
+    checks = [one for one in made if one is not None and collection in (None, one.collection)]
     return DagsterSeen(
         url=server,
-        runs=[run for run in runs if collection is None or run.collection == collection][:most],
-        checks=sorted((one for one in checks if one), key=lambda one: (bool(one.passed), one.asset, one.name)),
+        runs=[run for run in shown if collection in (None, run.collection)][:most],
+        checks=sorted(checks, key=lambda one: (bool(one.passed), one.asset, one.name)),
     )
 
 
@@ -93,7 +109,7 @@ def _run(server: str, run: dict[str, Any]) -> SeenRun:
     )
 
 
-def _check(server: str, node: dict[str, Any], check: dict[str, Any]) -> SeenCheck | None:
+def _check(server: str, node: dict[str, Any], check: dict[str, Any], known: dict[str, str | None]) -> SeenCheck | None:
     last = check["executionForLatestMaterialization"]
     if last is None:
         return None
@@ -102,6 +118,7 @@ def _check(server: str, node: dict[str, Any], check: dict[str, Any]) -> SeenChec
     return SeenCheck(
         asset=asset,
         name=check["name"],
+        collection=known.get(last["runId"]),
         passed=said.get("success"),
         severity=said.get("severity"),
         message=said.get("description") or check["description"] or "",

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import FileResponse, Response
 
 from monjyu_query.service.server.error_responses import COMMON, Forbidden
+from monjyu_query.service.server.page_files import STATIC, page_answer
 from monjyu_query.service.worker_state import Service, service_of
 
-STATIC = Path(__file__).parents[1] / "static"
 router = APIRouter(tags=["service"])
 
 
 @router.get("/", include_in_schema=False)
 async def page() -> Response:
-    return FileResponse(STATIC / "index.html", headers={"Cache-Control": "no-cache"})
+    return page_answer("index.html")
 
 
 @router.get("/docs", include_in_schema=False)
 async def reference() -> Response:
-    return FileResponse(STATIC / "docs.html", headers={"Cache-Control": "no-cache"})
+    return page_answer("docs.html")
 
 
 @router.get("/favicon.ico", include_in_schema=False)

@@ -9,6 +9,7 @@
 import { ApiError, hasKey, json, keepKey, onKeyNeeded } from "./api.js";
 import { h, replace } from "./dom.js";
 import { currentLanguage, setLanguage, t } from "./i18n.js";
+import { offerPlaces } from "./locate/offer.js";
 import { closeViewer } from "./paper/viewer.js";
 
 const main = document.getElementById("main");
@@ -21,6 +22,7 @@ const VIEWS = {
   maps: { nav: "maps", load: () => import("./maps/view.js") },
   themes: { nav: "themes", load: () => import("./themes/view.js") },
   compare: { nav: "compare", load: () => import("./compare/view.js") },
+  locate: { nav: "locate", load: () => import("./locate/view.js") },
   operate: { nav: "operate", load: () => import("./operate/view.js"), without: true },
   start: { load: () => import("./start/view.js"), without: true },
 };
@@ -72,7 +74,7 @@ export function addressOf(view, name, ...rest) {
 }
 
 function mark(view) {
-  for (const link of document.querySelectorAll(".bar nav a")) {
+  for (const link of document.querySelectorAll(".bar a[id]")) {
     if (link.id === `nav-${VIEWS[view].nav}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -113,7 +115,7 @@ function skeleton() {
 function keepChosen(name) {
   localStorage.setItem("monjyu-collection", name);
   if (chosen.value !== name) chosen.value = name;
-  const inside = ["ask", "papers", "maps", "themes", "compare"];
+  const inside = ["ask", "papers", "maps", "themes", "compare", "locate"];
   for (const view of inside) document.getElementById(`nav-${view}`).href = addressOf(view, name);
 }
 
@@ -159,6 +161,7 @@ async function refresh() {
 }
 
 async function start() {
+  VIEWS[address().view].load().catch(() => null); // meanwhile; `show` hears of it where it fails
   [collections, who] = await Promise.all([json("/collections").then((found) => found.collections), json("/whoami")]);
   offer();
   await show();
@@ -195,6 +198,7 @@ addEventListener("hashchange", async () => {
   if (!main.contains(document.activeElement)) main.focus({ preventScroll: true }); // unless the view chose a place
 });
 onKeyNeeded(askKey);
+offerPlaces(() => chosen.value);
 showKey(hasKey());
 setTheme(THEMES.includes(stored("theme", "auto")) ? stored("theme", "auto") : "auto");
 chooseLanguage(stored("language", navigator.language.startsWith("ja") ? "ja" : "en"));

@@ -42,13 +42,7 @@ export function yearRange(graph, span, state, changed) {
     changed();
   };
   tell();
-  return {
-    element: h("div", { class: "years", role: "group", "aria-label": t("map_year") }, h("div", { class: "bars", "aria-hidden": "true" }, bars), h("div", { class: "sliders" }, from, to), told),
-    reset: () => {
-      [from.value, to.value] = [first, last];
-      tell();
-    },
-  };
+  return h("div", { class: "years", role: "group", "aria-label": t("map_year") }, h("div", { class: "bars", "aria-hidden": "true" }, bars), h("div", { class: "sliders" }, from, to), told);
 }
 
 // `light(place or null)`: has the nodes of a community stand out.

@@ -9,9 +9,10 @@ export class Labels {
     this.widths = new Map();
   }
 
-  // Begins a picture: `pen` measures, `most` words at most.
-  begin(pen, most) {
+  // Begins a picture so many pixels wide: `pen` measures, `most` words at most.
+  begin(pen, most, wide) {
     this.pen = pen;
+    this.wide = wide;
     this.left = most;
     this.cells = new Map();
   }
@@ -30,14 +31,21 @@ export class Labels {
   placed(text, font, x, y, radius, force = false) {
     if (!this.left && !force) return null;
     const half = this.width(text, font) / 2 + 3;
-    const places = [[x, y + radius + LINE], [x, y - radius - 5], [x + radius + half + 2, y + 4], [x - radius - half - 2, y + 4]];
+    const middle = Math.abs(this.within(x, half) - x) < half ? this.within(x, half) : x; // a word stays over its node
+    const places = [[middle, y + radius + LINE], [middle, y - radius - 5], [x + radius + half + 2, y + 4], [x - radius - half - 2, y + 4]];
     for (const [across, down] of places) {
+      if (across !== middle && this.within(across, half) !== across) continue; // beside its node it would be cut off
       const box = [across - half, down - LINE + 2, across + half, down + 5];
       if (!this.take(box, force)) continue;
       this.left -= 1;
       return [across, down];
     }
     return null;
+  }
+
+  // The middle of a word so wide that is not cut off by the edge of the picture.
+  within(x, half) {
+    return Math.min(Math.max(x, half), Math.max(half, this.wide - half));
   }
 
   // Whether the box was free; then, and where it is forced, it is taken.

@@ -1,16 +1,16 @@
 // One map with all that stands around it, and the state they share.
 
-import { h, quoted, replace, say } from "../dom.js";
+import { h, replace, say } from "../dom.js";
 import { t } from "../i18n.js";
 import { arrange } from "./arrange.js";
+import { Choosing } from "./choosing.js";
 import { coloured, onTheme, palette, yearSpan } from "./colours.js";
-import { legend, segments, yearRange } from "./controls.js";
+import { legend, segments } from "./controls.js";
 import { passing } from "./filter.js";
-import { handle, zoomButtons } from "./hands.js";
-import { panelOf } from "./panel.js";
+import { build } from "./frame.js";
+import { handle } from "./hands.js";
 import { Picture } from "./picture.js";
 import { nodesOf, queryOf, radiiOf, stateOf } from "./state.js";
-import { MapTable } from "./table.js";
 
 const laidOut = new WeakMap(); // graph -> places of its nodes
 
@@ -26,51 +26,11 @@ export class MapView {
     this.canvas = h("canvas", { tabindex: "0", role: "application", "aria-label": t("map_canvas", t(`map_${graph.kind}`), graph.ids.length) });
     this.picture = new Picture(this.canvas);
     this.degrees = new Uint32Array(graph.ids.length);
-    this.acts = {
-      hover: (node, x, y) => this.hover(node, x, y), choose: (node) => this.choose(node), open: (node) => this.open(node), walk: (step) => this.walk(step),
-      touched: () => (this.touched = true), fit: () => this.fit(), link: (node) => this.link(node), show: (node) => this.show(node), point: (node) => this.point(node),
-      themeLink: (place) => `#/themes/${encodeURIComponent(context.name)}/${encodeURIComponent(graph.named[place].id)}`,
-      ask: (node) => context.ask({ paper_ids: [graph.ids[node]] }, graph.labels[node]),
-    };
-    this.build();
+    const choosing = (this.choosing = new Choosing(this));
+    const acts = ["hover", "choose", "open", "walk", "link", "show", "point", "themeLink"].map((name) => [name, (...given) => choosing[name](...given)]);
+    this.acts = { ...Object.fromEntries(acts), touched: () => (this.touched = true), fit: () => this.fit(), ask: (node) => context.ask({ paper_ids: [graph.ids[node]] }, graph.labels[node]) };
+    build(this);
     this.start();
-  }
-
-  build() {
-    const { graph } = this;
-    this.told = h("div", { class: "map-tip", hidden: true, "aria-hidden": "true" });
-    this.side = h("div", { class: "map-side" });
-    this.legend = h("div");
-    this.waiting = h("p", { class: "map-waiting", role: "status" }, t("map_arranging"));
-    this.nothing = h("p", { class: "map-waiting", hidden: true }, t("map_none"));
-    const words = { nearer: t("map_nearer"), further: t("map_further"), whole: t("map_whole") };
-    const zoom = h("div", { class: "map-zoom", role: "group" }, zoomButtons(this.picture, this.acts, words).map(([sign, name, act]) => h("button", { type: "button", "aria-label": name, title: name, onclick: act }, sign)));
-    this.table = new MapTable(graph, this.degrees, this.acts);
-    this.stage = h("div", { class: "map-stage" }, this.canvas, h("p", { class: "map-keys", "aria-hidden": "true" }, t("map_keys")), this.legend, this.waiting, this.nothing, this.told, zoom, this.side);
-    this.element = h("div", { class: "maps" },
-      h("div", { class: "map-head" }, h("h1", { tabindex: "-1" }, t("maps")), this.kinds, this.controls(),
-        h("a", { class: "to-table", href: "#map-table", onclick: (event) => this.toTable(event) }, t("map_to_table"))),
-      h("p", { class: "map-line dim" }, t(graph.kind === "citations" && graph.level < 1 ? "map_line_citations_0" : `map_line_${graph.kind}`), " ", this.notes()),
-      this.stage, this.table.element);
-  }
-
-  controls() {
-    const find = h("input", { id: "map-find", type: "search", maxlength: 200, autocomplete: "off", value: this.state.text, placeholder: t("map_search"), "aria-label": t("map_search"), oninput: () => this.filter({ text: find.value.trim() }) });
-    this.find = find;
-    this.colouring = h("div");
-    const years = this.span && this.span[0] < this.span[1] ? yearRange(this.graph, this.span, this.state, () => this.filter({})) : null;
-    this.resetYears = years?.reset;
-    return [this.colouring, years?.element, find];
-  }
-
-  notes() {
-    const { graph } = this;
-    const cut = graph.total > graph.ids.length ? t("map_truncated", graph.ids.length, graph.total) : null;
-    const toggle = graph.unlinked ? h("label", { class: "map-unlinked" }, t("map_unlinked", graph.unlinked), ": ",
-      h("input", { type: "checkbox", checked: this.state.unlinked, onchange: (event) => this.filter({ unlinked: event.target.checked }) }), " ", t("map_show_unlinked")) : null;
-    const only = this.theme ? h("span", { class: "chip still" }, quoted(t("map_only", this.theme.theme.title)),
-      h("button", { type: "button", class: "quiet small", "aria-label": t("map_reset"), onclick: (event) => this.whole(event.target.parentElement) }, "×")) : null;
-    return [cut, cut ? " " : null, toggle, only ? " " : null, only];
   }
 
   start() {
@@ -92,7 +52,7 @@ export class MapView {
     if (known) this.moved(known, true);
     else arrange(graph, this.radii, (positions, done) => this.moved(positions, done), this.signal);
     const wanted = this.context.params.get("node");
-    if (wanted !== null) this.choose(graph.ids.indexOf(wanted), false);
+    if (wanted !== null) this.choosing.choose(graph.ids.indexOf(wanted), false);
   }
 
   moved(positions, done) {
@@ -121,8 +81,9 @@ export class MapView {
     if (!picture.positions) return;
     const narrow = picture.camera.width < 640;
     const wide = this.side.childElementCount && !narrow ? 350 : 0;
+    const beside = this.legend.firstElementChild?.offsetWidth ?? 0; // nothing lies under the legend
     const any = this.shown.includes(2);
-    picture.camera.fit(picture.positions, this.radii, (n) => this.shown[n] === (any ? 2 : 1), { left: narrow ? 30 : this.graph.named.length ? 200 : 70, right: (narrow ? 30 : 70) + wide, top: narrow ? 70 : 34, bottom: 40 });
+    picture.camera.fit(picture.positions, this.radii, (n) => this.shown[n] === (any ? 2 : 1), { left: narrow ? 30 : Math.max(70, beside + 40), right: (narrow ? 30 : 70) + wide, top: narrow ? 70 : 34, bottom: 40 });
     picture.ask(!this.stage.dataset.laid);
   }
 
@@ -182,82 +143,6 @@ export class MapView {
     this.theme = null;
     this.filter({ only: null });
     this.find.focus();
-  }
-
-  hover(node, x = 0, y = 0) {
-    this.canvas.classList.toggle("over", node >= 0);
-    if (node >= 0) {
-      const facts = [this.graph.names[node] ?? null, t(this.graph.kind === "citations" ? "map_cited_n" : "map_passages_n", this.graph.sizes[node])].filter(Boolean).join(" · ");
-      replace(this.told, h("strong", {}, quoted(this.graph.labels[node])), h("span", {}, facts));
-      const left = x > this.picture.camera.width / 2;
-      this.told.style.transform = `translate(${left ? "-100%" : "0"}, -50%)`;
-      this.told.style.left = `${x + (left ? -18 : 18)}px`;
-      this.told.style.top = `${Math.max(40, y)}px`;
-    }
-    this.told.hidden = node < 0;
-    this.point(node);
-  }
-
-  point(node) {
-    if (this.picture.hovered === node) return;
-    this.picture.hovered = node;
-    this.picture.ask();
-  }
-
-  choose(node, speak = true) {
-    const { picture, graph } = this;
-    picture.chosen = node;
-    const inside = this.side.contains(document.activeElement);
-    replace(this.side, node < 0 ? null : panelOf(graph, picture.neighbours[node], node, palette("community"), this.context, this.acts));
-    if (inside) (this.side.querySelector("h2") ?? this.canvas).focus({ preventScroll: true });
-    if (node >= 0 && speak) say(`${graph.labels[node]}. ${t(graph.kind === "citations" ? "map_cited_n" : "map_passages_n", graph.sizes[node])}`);
-    this.reveal(node);
-    picture.ask();
-    this.keepAddress();
-  }
-
-  // From the table up to the map.
-  show(node) {
-    this.choose(node);
-    this.side.querySelector("h2").focus({ preventScroll: true });
-    this.stage.scrollIntoView({ block: "nearest" });
-  }
-
-  // What was chosen is not left under the panel, nor outside of the picture.
-  reveal(node) {
-    const { camera, positions } = this.picture;
-    if (node < 0 || !positions) return;
-    const narrow = camera.width < 640;
-    const room = { right: narrow ? camera.width - 30 : camera.width - 360, bottom: narrow ? camera.height * 0.42 : camera.height - 30 };
-    const [x, y] = [camera.across(positions[2 * node]), camera.down(positions[2 * node + 1])];
-    if (x > 30 && x < room.right && y > 30 && y < room.bottom) return;
-    this.touched = true;
-    camera.pan(room.right / 2 - x, room.bottom / 2 - y);
-  }
-
-  // From one node that is shown to the next, the heaviest first.
-  walk(step) {
-    const nodes = this.graph.ids.map((_, n) => n).filter((n) => this.shown[n] === 2);
-    if (!nodes.length) return;
-    const now = nodes.indexOf(this.picture.chosen);
-    this.choose(nodes[(now + step + nodes.length + (now < 0 && step < 0 ? 1 : 0)) % nodes.length]);
-  }
-
-  link(node) {
-    return this.graph.kind === "citations" ? `#/paper/${encodeURIComponent(this.context.name)}/${encodeURIComponent(this.graph.ids[node])}` : null;
-  }
-
-  open(node) {
-    if (node < 0) return;
-    const place = this.graph.communities[node];
-    if (this.graph.kind === "citations") location.hash = this.link(node);
-    else if (place >= 0) location.hash = this.acts.themeLink(place);
-  }
-
-  toTable(event) {
-    event.preventDefault();
-    this.table.element.focus();
-    this.table.element.scrollIntoView({ block: "start" });
   }
 
   // The address says what is seen, without a new entry in the history.

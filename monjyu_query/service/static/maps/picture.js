@@ -154,7 +154,7 @@ export class Picture {
 
   words(center) {
     const { pen, at, shown, colours, names, camera } = this;
-    this.labels.begin(pen, Math.round((camera.width * camera.height) / DENSITY));
+    this.labels.begin(pen, Math.round((camera.width * camera.height) / DENSITY), camera.width);
     pen.textAlign = "center";
     pen.lineJoin = "round";
     const plain = `12px ${colours.sans}`;

@@ -43,7 +43,8 @@ function weight(share) {
 }
 
 function facts(theme, kind, children) {
-  return [t("themes_papers", theme.papers), theme.first_year ? t("themes_years", theme.first_year, theme.last_year) : null, t(`themes_size_${kind}`, theme.size), children ? t("themes_count", children) : null].filter(Boolean).join(" · ");
+  const found = [t("themes_papers", theme.papers), theme.first_year ? t("themes_years", theme.first_year, theme.last_year) : null, t(`themes_size_${kind}`, theme.size), children ? t("themes_count", children) : null].filter(Boolean);
+  return found.map((fact, n) => [n ? " " : null, h("span", { class: "fact" }, n ? "· " : null, fact)]); // none is broken in two
 }
 
 export function themePage(context, page, themes, address) {

@@ -1,0 +1,70 @@
+"""The files of the web page: kept by browsers as long as they are the same, and asked for at once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC = Path(__file__).parents[1] / "static"
+FOREVER = "public, max-age=31536000, immutable"
+_VERSION = re.compile(r"v[0-9a-f]{12}")
+_IMPORT = re.compile(r"""^(?:import|export)\b[^;"]*?["](\.{1,2}/[^"]+)["]""", re.MULTILINE)
+_MODULE = re.compile(r'<script type="module" src="/static/([^"]+)">')
+
+
+class PageFiles(StaticFiles):
+    """`/static/VERSION/...` for good where the version is that of these files; anything else is asked for anew each
+    time, also under the version that a page had which was opened before an upgrade."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=STATIC)
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        first, _, rest = path.partition("/")
+        response = await super().get_response(rest if _VERSION.fullmatch(first) else path, scope)
+        response.headers["Cache-Control"] = FOREVER if first == version() else "no-cache"
+        return response
+
+
+@cache
+def version() -> str:
+    """Of all files together: modules of two versions are never mixed."""
+    digest = hashlib.sha256()
+    for path in sorted(STATIC.rglob("*.*")):
+        digest.update(str(path.relative_to(STATIC)).encode() + b"\0" + path.read_bytes())
+    return f"v{digest.hexdigest()[:12]}"
+
+
+@cache
+def html(name: str) -> str:
+    """A page whose files are named by their version, with links to the modules that its script imports, so that a
+    browser fetches them beside each other instead of one after the other."""
+    text = (STATIC / name).read_text("utf-8")
+    found = _MODULE.search(text)
+    links = [f'<link rel="modulepreload" href="/static/{path}">\n' for path in modules_of(found[1])] if found else []
+    text = text.replace("</head>", "".join(links) + "</head>")
+    return text.replace("/static/", f"/static/{version()}/")
+
+
+def modules_of(script: str) -> list[str]:
+    """All modules that one imports, directly or not, by their paths in `static`; not those it fetches later."""
+    found: dict[str, None] = {}
+    waiting = [STATIC / script]
+    while waiting:
+        path = waiting.pop()
+        for name in _IMPORT.findall(path.read_text("utf-8")):
+            other = (path.parent / name).resolve()
+            if str(other.relative_to(STATIC)) not in found:
+                found[str(other.relative_to(STATIC))] = None
+                waiting.append(other)
+    return list(found)
+
+
+def page_answer(name: str) -> Response:
+    return HTMLResponse(html(name), headers={"Cache-Control": "no-cache"})

@@ -1,0 +1,16 @@
+// The words of the view `locate`, and of the link to it under a question.
+
+import { addWords } from "../i18n.js";
+
+addWords({
+  en: {
+    locate: "Find a quote", locateLine: "Paste a sentence: it is found where it stands, though hyphens, line ends or some words differ.", locateQuote: "The sentence", locateGo: "Find it", locateLooking: "Looking …",
+    locateNone: "No passage of this collection is like it.", locateFound: (n) => (n === 1 ? "It stands in 1 place." : `It stands in ${n} places.`), locateLike: (n) => `${n} % the same`, locateExact: "word for word", locateOffer: "Find where this stands",
+    locateOpen: (title) => `Show the place in ${title}`,
+  },
+  ja: {
+    locate: "引用文を探す", locateLine: "文を貼り付けると、その文がある箇所を探します。ハイフンや改行、一部の語が違っていても見つかります。", locateQuote: "引用文", locateGo: "探す", locateLooking: "探しています …",
+    locateNone: "このコレクションに似た箇所はありません。", locateFound: (n) => `${n} か所にあります。`, locateLike: (n) => `一致 ${n} %`, locateExact: "完全に一致", locateOffer: "この文がある箇所を探す",
+    locateOpen: (title) => `${title} の該当箇所を表示`,
+  },
+});
