@@ -57,10 +57,10 @@ def show_paper(snapshot: Snapshot, paper_id: str) -> ParsedPaper:
         raise QueryError(f"The collection has no paper {paper_id!r}.", "`monjyu papers list` shows what it has.")
     values = dict(zip(columns, row, strict=True))
     values |= {table: _children(cursor, table, paper_id) for table in _CHILDREN}
-    return ParsedPaper.model_validate(values | {"corrected": _corrected(cursor, paper_id)})
+    return ParsedPaper.model_validate(values | {"corrected": fields_corrected(cursor, paper_id)})
 
 
-def _corrected(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
+def fields_corrected(cursor: duckdb.DuckDBPyConnection, paper_id: str) -> list[CorrectedField]:
     """The fields of a paper that people corrected. None in a snapshot without corrections.
 
     No name of Python here may be the table's: DuckDB would look into it.
